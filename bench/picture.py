@@ -38,7 +38,7 @@ from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.copy_rows import lines_of
+from mudra.storage.metrics.stored_report import lines_of
 from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, PREVIOUS, RAW, make_partition
 from mudra.storage.metrics.rollups.rollups import PostgresRollups
 

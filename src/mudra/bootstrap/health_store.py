@@ -15,10 +15,10 @@ from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.apart.metrics_database import Both
 from mudra.storage.metrics.attribution import PostgresFipStates
+from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
-from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
-from mudra.storage.metrics.rollups.series import PostgresSeries
+from mudra.storage.metrics.report_marks import PostgresReportMarks
 
 
 def shared_health() -> SharedValues:
@@ -35,8 +35,8 @@ def health_service(
 ) -> HealthService:
     """Return the health service of a unit of work."""
     return HealthService(
-        PostgresRollupQueries(both.metrics),
-        PostgresSeries(both.metrics),
+        BlockQuestions(both.metrics),
+        PostgresReportMarks(both.metrics),
         members,
         incidents,
         PostgresFipStates(both.metrics),

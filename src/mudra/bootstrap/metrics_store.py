@@ -26,11 +26,11 @@ from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.apart.handover import HandedOverAudit, HandedOverNotices
 from mudra.storage.metrics.apart.metrics_database import Both
 from mudra.storage.metrics.attribution import PostgresDetections
+from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 
 class ReportDependencies(Protocol):
@@ -108,7 +108,7 @@ async def maintenance(parts: JobDependencies, both: Both) -> MaintenanceWork:
             notifier=notifier,
             new_id=fresh_id,
         ),
-        rollups=RollupService(PostgresRollups(both.metrics)),
+        rollups=RollupService(BlockSums(both.metrics)),
         tables=PostgresMetricsTables(*both),
         messages=messages,
         health=health_service(both, members, incidents, parts.health_values),

@@ -33,7 +33,7 @@ from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.identity.memberships import PostgresMemberships
-from mudra.storage.metrics.copy_rows import long_tag, storable
+from mudra.storage.metrics.stored_report import long_tag, storable
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports

@@ -1,0 +1,183 @@
+"""Reads blocks: the only query for cells, whatever is asked.
+
+Blocks come in the order of their buckets, so that the cells of a FIP are next to each other and can
+be added up before all are here. They are decoded in a thread.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+import structlog
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.sums.adding import added
+from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
+from mudra.metrics.sums.buckets import buckets_of
+from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
+from mudra.metrics.sums.selection import SeriesKey
+from mudra.storage.database.among import is_among_given
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.metrics.blocks.damage import BlockDamaged, BlockPlace
+from mudra.storage.metrics.blocks.grain import Grain, number_of
+
+_C: Final = metrics_block.c
+_TOGETHER: Final = 64
+"""Blocks that are read and decoded together: some 60,000 cells of a nation, a tenth of a second."""
+_CELLS: Final = 120_000
+"""Cells that wait to be added up: some 40 MB."""
+_TYPES: Final = {Tag.REQUESTS: RequestType, Tag.NOTIFICATIONS: NotificationType}
+_log = structlog.get_logger()
+
+
+class Wanted(Struct, frozen=True):
+    """Some times of one grain: of `times` all series but `without`, and in addition `only`.
+
+    `aa_id` None is for each AA apart, `ALL_AAS` for the sums over all of them.
+    """
+
+    grain: Grain
+    tags: tuple[str, ...]
+    aa_id: str | None = None
+    times: frozenset[datetime] = frozenset()
+    without: frozenset[SeriesKey] = frozenset()
+    only: frozenset[SeriesKey] = frozenset()
+
+    def has(self, aa_id: str, tag: str, at: datetime) -> bool:
+        """Returns whether these cells are wanted."""
+        key = SeriesKey(aa_id, tag, at)
+        return (at in self.times and key not in self.without) or key in self.only
+
+    @property
+    def all_times(self) -> frozenset[datetime]:
+        """All times of which some series is wanted."""
+        return self.times | {key.at for key in self.only}
+
+
+class Form(Struct, frozen=True):
+    """Which cells of a block are decoded, and what of them."""
+
+    times: bool = True
+    """With the distribution of response times."""
+    fip_id: str | None = None
+    types: frozenset[int] | None = None
+    """Places in `TYPES`; None for all."""
+
+
+class _Read(NamedTuple):
+    place: BlockPlace
+    numbers: bytes
+    times: bytes
+
+
+class Blocks:
+    """Reads cells in one transaction; the numbers of their names hold for all that it reads."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+        self.names = Names()
+
+    async def summed(
+        self, wanted: Sequence[Wanted], by: Sequence[str], form: Form | None = None
+    ) -> Cells:
+        """Returns the sums of what is wanted, by these keys."""
+        form = Form() if form is None else form
+        waiting: list[Cells] = []
+        done: list[Cells] = []
+        for one in wanted:
+            async for cells in self.each(one, form):
+                waiting.append(cells)
+                if sum(map(len, waiting)) > _CELLS:
+                    done.append(await asyncio.to_thread(added, waiting, by, times=form.times))
+                    waiting = []
+        return await asyncio.to_thread(added, [*done, *waiting], by, times=form.times)
+
+    async def each(self, wanted: Wanted, form: Form) -> AsyncIterator[Cells]:
+        """Gives the cells of each block as they are stored: single ones or sums.
+
+        Raises BlockDamaged for a block that is not as it was written; it is logged as well.
+        """
+        times = wanted.all_times
+        if not times:
+            return
+        containers = {wanted.grain.settled_start(at) for at in times}
+        ats = sorted(times | containers)
+        query = _query(
+            of_aas=wanted.aa_id is None, of_fip=form.fip_id is not None, times=form.times
+        )
+        values: dict[str, object] = {
+            "grain": wanted.grain.value,
+            "aa_id": wanted.aa_id or "",
+            "tags": list(wanted.tags),
+            "ats": ats,
+            "first": ats[0],
+            "last": ats[-1],
+        }
+        if form.fip_id is not None:
+            values["buckets"] = list(buckets_of(form.fip_id))
+        statement = query.params(values)
+        async for rows in self._tx.in_parts(statement, _TOGETHER):
+            for cells in await asyncio.to_thread(self._decoded, rows, wanted, form):
+                yield cells
+
+    def _decoded(self, rows: Sequence[sa.Row[Any]], wanted: Wanted, form: Form) -> Sequence[Cells]:
+        found = []
+        fip = None if form.fip_id is None else self.names.place(form.fip_id)
+        for row in rows:
+            place = BlockPlace(row.aa_id, wanted.grain.value, row.bucket, row.at, row.tag)
+            single = row.until - row.at == wanted.grain.length
+            if single and not wanted.has(row.aa_id, row.tag, row.at):
+                continue
+            aa = self.names.place(row.aa_id)
+            times = row.times if form.times else None
+            try:
+                cells = decoded(row.numbers, times, self.names, aa, number_of(row.at), fip)
+            except DamagedBlock as damaged:
+                _log.error("a block of metrics is damaged", **place.facts(), problem=str(damaged))
+                raise BlockDamaged(place) from damaged
+            if not single:
+                cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
+            if form.types is not None:
+                cells = cells.chosen(np.isin(cells.keys["type"], list(form.types)))
+            if len(cells):
+                found.append(cells)
+        return found
+
+
+def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozenset[int]:
+    """Returns the places of these types in `TYPES`: those of a tag, or of both for None."""
+    known = {(of, str(code)) for of, types in _TYPES.items() for code in types}
+    return frozenset(
+        type_place(of, code)
+        for of in Tag
+        for code in codes
+        if tag in {None, of} and (of, code) in known
+    )
+
+
+def _at_times(cells: Cells, wanted: Wanted, aa_id: str, tag: str) -> Flags:
+    asked = [number_of(at) for at in wanted.all_times if wanted.has(aa_id, tag, at)]
+    return np.isin(cells.keys["at"], asked)
+
+
+@cache
+def _query(*, of_aas: bool, of_fip: bool, times: bool) -> sa.Select[Any]:
+    stored_times: sa.ColumnElement[bytes] = _C.times if times else sa.literal(b"").label("times")
+    return (
+        sa.select(_C.aa_id, _C.bucket, _C.at, _C.until, _C.tag, _C.numbers, stored_times)
+        .where(
+            _C.grain == sa.bindparam("grain"),
+            _C.aa_id != "" if of_aas else _C.aa_id == sa.bindparam("aa_id"),
+            is_among_given(_C.tag, "tags"),
+            is_among_given(_C.at, "ats"),
+            *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
+            *([is_among_given(_C.bucket, "buckets")] if of_fip else []),
+        )
+        .order_by(_C.bucket)
+    )
