@@ -39,7 +39,7 @@ class RollupStore(Protocol):
         ...
 
     async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:
-        """Returns the parts in which sums of a day are counted again; none without reports of it."""
+        """Returns the parts in which a day is counted again; none without reports of it."""
         ...
 
     async def recount(self, part: RecountPart) -> Sequence[Compared]:

@@ -17,6 +17,7 @@ from mudra.metrics.announcements.announcement import RETENTION
 from mudra.metrics.subscriptions.subscription import CONFIRM_WITHIN
 from mudra.storage.database import tables as t
 from mudra.storage.identity import tables as i
+from mudra.storage.metrics import block_tables as b
 from mudra.storage.metrics import subscription_tables as n
 from mudra.storage.metrics import tables as m
 from mudra.storage.metrics.announcement_tables import status_announcement
@@ -77,8 +78,6 @@ _PROOF: Final = "proof of what happened"
 _ARCHIVED: Final = "dropped by `clear-out` once archived, after `MUDRA_AUDIT_ARCHIVED_DAYS`"
 _PARTITIONS: Final = "dropped as whole partitions by `metrics-retention`"
 _RAW: Final = f"{_PARTITIONS} after `MUDRA_METRICS_RAW_DAYS`"
-_HOURS: Final = f"{_PARTITIONS} after `MUDRA_METRICS_HOUR_DAYS`"
-_WINDOWS: Final = "deleted by `metrics-sums` after some hours"
 
 RULES: Final[Mapping[str, Rule]] = {
     "alembic_version": Kept("one row"),

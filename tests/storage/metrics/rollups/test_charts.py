@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 import sqlalchemy as sa
+from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
+from mudra.storage.metrics.rollups.series import PostgresSeries
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.metrics.summed_store import DAY, HOUR
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.step import Step, step_for
-from mudra.storage.metrics.rollups.series import PostgresSeries
 
 TYPES = frozenset({"fif", "cns"})
 AAS = ("aa-one", "aa-two")

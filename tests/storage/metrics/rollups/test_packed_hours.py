@@ -3,13 +3,13 @@
 import uuid
 
 import pytest
+from mudra.storage.metrics.rollups import packed_reads
+from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.metrics.summed_store import DAY, HOUR, comparable
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.metrics.rollups import packed_reads
-from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 
 AAS = ("aa-one", "aa-three", "aa-two")
 WITHIN = TimeRange(DAY, DAY + 3 * HOUR)

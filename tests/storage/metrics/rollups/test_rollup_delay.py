@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_DELAY, MAX_DELAY_OF_MANY, QUIET
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.attribution import PostgresDetections
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)

@@ -14,18 +14,22 @@ from tests.support.metrics.summed_store import (
     DAY,
     HOUR,
     LAST_HOURS,
-    TWO_DAYS,
-    comparable,
+    Truth,
     deliveries,
     examine,
-    plain,
+    summed,
 )
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
-from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_oldest, make_ahead
+from mudra.storage.metrics.partitions import (
+    BLOCK_HOURS,
+    BLOCK_PREVIOUS,
+    BLOCK_WINDOWS,
+    drop_oldest,
+    make_ahead,
+)
 
 
 @pytest.mark.deeper
@@ -43,32 +47,16 @@ def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(in_s
     @settings(max_examples=examples(4), deadline=None)
     @given(
         deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
-        st.sampled_from([1, MAX_ROWS_TOGETHER]),
         st.sampled_from([3, 5, 8]),
     )
-    def recounted(case, rows_together, age):
+    def recounted(case, age):
         async def act(store):
-            store.rows_together, store.now = rows_together, DAY + timedelta(hours=age)
+            store.now = DAY + timedelta(hours=age)
             await examine(store, case, LAST_HOURS)
 
         in_store(act)
 
     recounted()
-
-
-@pytest.mark.parametrize("summed", ["", " WHERE aa_id IN ('', 'aa-one')"])
-def test_sums_that_the_release_before_made_have_no_packed_ones(in_store, summed):
-    async def act(store):
-        await store.empty()
-        for place in (0, 7, 150):
-            for aa_id in ("aa-one", "aa-two"):
-                await store.push(request_metrics(3, aa_id, str(uuid.uuid4()), DAY + place * WINDOW))
-        await store.make_sums()
-        await store.run(f"DELETE FROM metrics_packed{summed}")
-        for within in TWO_DAYS:
-            await store.over_all_and_pairs_are_true(within)
-
-    in_store(act)
 
 
 def test_a_txn_id_used_for_other_content_changes_nothing(in_store):
@@ -78,9 +66,9 @@ def test_a_txn_id_used_for_other_content_changes_nothing(in_store):
         assert isinstance(
             await store.push(notification_metrics(1, "aa-reuse", "one-id", DAY)), TxnIdReused
         )
-        assert comparable(
-            await store.totals(TimeRange(DAY, DAY + WINDOW), aa_id="aa-reuse")
-        ) == plain([first], TimeRange(DAY, DAY + WINDOW))
+        within = TimeRange(DAY, DAY + WINDOW)
+        found = await store.totals(within, aa_id="aa-reuse")
+        assert summed(found) == Truth([first], within).by("aa", "fip", "type")
 
     in_store(act)
 
@@ -92,13 +80,13 @@ def test_a_held_report_of_a_finished_day_counts_as_reported(in_store):
         within = TimeRange(day, day + timedelta(days=1))
         payload = request_metrics(1, "aa-held", start=day)
         await store.push(with_calls(payload, 9 * 10**15))
-        await store.over_all_and_pairs_are_true(within)
+        await store.reads_are_true(within, [])
         await store.make_sums()
-        await store.over_all_and_pairs_are_true(within)
+        await store.reads_are_true(within, [])
         held = await store.run("SELECT 1 FROM metrics_held WHERE aa_id = 'aa-held'")
         summed = await store.run("SELECT windows FROM metrics_received WHERE aa_id = 'aa-held'")
         assert (len(held.all()), summed.scalars().all()) == (1, [1])
-        assert await store.totals(within, aa_id="aa-held") == {}
+        assert len(await store.totals(within, aa_id="aa-held")) == 0
 
     in_store(act)
 
@@ -149,9 +137,9 @@ def test_the_former_version_of_a_replaced_window_is_kept(in_store):
         for seed in (1, 2, 3):
             await store.push(request_metrics(2, "aa-former", str(uuid.uuid4()), DAY, seed))
         rows = await store.run(
-            "SELECT version, count(*) FROM metrics_previous WHERE aa_id = 'aa-former' GROUP BY 1 ORDER BY 1"
+            "SELECT report_version FROM metrics_block_previous WHERE aa_id = 'aa-former' ORDER BY 1"
         )
-        assert [tuple(row) for row in rows] == [(1, 22), (2, 22)]
+        assert rows.scalars().all() == [1, 2]
 
     in_store(act)
 
@@ -163,14 +151,16 @@ def test_old_partitions_are_dropped_and_sums_by_day_stay(in_store):
         within = TimeRange(DAY, DAY + timedelta(days=1))
         before = await store.totals(within, aa_id="aa-old")
         async with store.database.transaction() as tx:
-            assert await drop_oldest(tx, RAW, DAY) is None
-            assert await drop_oldest(tx, RAW, DAY + timedelta(days=1)) == "metrics_raw_20260304"
-            assert await drop_oldest(tx, RAW, DAY + timedelta(days=1)) is None
-            await drop_oldest(tx, PREVIOUS, DAY + timedelta(days=1))
+            assert await drop_oldest(tx, BLOCK_WINDOWS, DAY) is None
+            next_day = DAY + timedelta(days=1)
+            dropped = await drop_oldest(tx, BLOCK_WINDOWS, next_day)
+            assert dropped == "metrics_block_window_20260304"
+            assert await drop_oldest(tx, BLOCK_WINDOWS, next_day) is None
+            await drop_oldest(tx, BLOCK_PREVIOUS, next_day)
             april = datetime(2026, 4, 1, tzinfo=UTC)
-            assert await drop_oldest(tx, HOURS, april) == "metrics_hour_202603"
-        assert before
-        assert await store.totals(within, aa_id="aa-old") == before
+            assert await drop_oldest(tx, BLOCK_HOURS, april) == "metrics_block_hour_202603"
+        assert len(before)
+        assert summed(await store.totals(within, aa_id="aa-old")) == summed(before)
 
     in_store(act)
 
@@ -180,7 +170,7 @@ def test_partitions_are_made_ahead_once(in_store):
         for _ in range(2):
             async with store.database.transaction() as tx:
                 await make_ahead(tx)
-        rows = await store.run("SELECT to_regclass('metrics_raw_20260310')")
+        rows = await store.run("SELECT to_regclass('metrics_block_window_20260310')")
         assert rows.scalar() is not None
 
     in_store(act)

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
+from mudra.storage.metrics.rollups.packed_reads import WindowSums
+from mudra.storage.metrics.rollups.recount import aas_of, recount
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.metrics.summed_store import (
     DAY,
@@ -18,8 +20,6 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.recount import parts_of
 from mudra.storage.metrics.partitions import HOURS, RAW, drop_oldest
-from mudra.storage.metrics.rollups.packed_reads import WindowSums
-from mudra.storage.metrics.rollups.recount import aas_of, recount
 
 
 def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(in_store):

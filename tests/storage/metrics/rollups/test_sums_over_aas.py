@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.metrics.summed_store import AFTER, DAY, HOUR
 
@@ -16,7 +17,6 @@ from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup_service import RollupService
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 FIPS = 5
 SHORT_S, LONGER_S = 0.6, 1.1

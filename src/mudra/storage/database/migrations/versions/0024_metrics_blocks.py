@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0024"
-down_revision = "0023"
+down_revision = "0022"
 branch_labels = None
 depends_on = None
 
@@ -61,7 +61,7 @@ BEGIN
     END IF;
     -- Attaching does not block pushes into other partitions; CREATE … PARTITION OF would.
     EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE ' || quote_ident(parent)
-        || ' INCLUDING DEFAULTS INCLUDING STORAGE)';
+        || ' INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)';
     EXECUTE 'ALTER TABLE ' || quote_ident(parent) || ' ATTACH PARTITION ' || quote_ident(part)
         || ' FOR VALUES FROM (' || quote_literal(begins || '+00')
         || ') TO (' || quote_literal(ends || '+00') || ')';
@@ -99,3 +99,16 @@ def upgrade() -> None:
                 f"ALTER TABLE metrics_block_{grain} ALTER COLUMN {column} SET STORAGE EXTERNAL"
             )
     op.execute(_FUNCTIONS)
+    op.execute('ALTER TABLE metrics_held RENAME COLUMN "rows" TO buckets')
+    for table in (
+        "raw",
+        "previous",
+        "hour",
+        "day",
+        "pair_hour",
+        "pair_day",
+        "window",
+        "packed",
+        "window_calls",
+    ):
+        op.execute(f"DROP TABLE metrics_{table}")
