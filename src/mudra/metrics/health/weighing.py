@@ -64,6 +64,7 @@ def weigh(calls: Totals) -> dict[tuple[str, str], Weighed]:
     An empty type means all calls. No AA is outvoted where each sees good calls alone: their sum is
     as good, so those that are not good are looked at one by one, and no others.
     """
+    calls = calls.by("aa", "type", "fip")
     found = {
         (cell.fip_id, cell.type): Weighed(row) for cell, row in calls.by("type", "fip").items()
     }

@@ -25,13 +25,13 @@ class Kept:
         memory = detection.memory
         self.detection = detection
         self.until = memory.reported_to
-        self.journals, self.packed = dict(memory.journals), dict(memory.packed)
+        self.journals = dict(memory.journals)
         self.fip_rows = [*memory.fip_rows]
 
     def restore(self, pushed_again: Sequence[datetime] = ()) -> None:
         """Lose all since, but for windows that agents push again."""
         memory = self.detection.memory
-        memory.journals, memory.packed = dict(self.journals), dict(self.packed)
+        memory.journals = dict(self.journals)
         memory.fip_rows = [*self.fip_rows]
         lost = TimeRange(self.until, memory.reported_to).windows
         memory.missing |= {(aa, at) for at in lost if at not in pushed_again for aa in AAS}

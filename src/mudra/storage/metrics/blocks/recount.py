@@ -48,8 +48,8 @@ async def recount_parts(tx: Transaction, day: datetime) -> Sequence[RecountPart]
     if not await has_partition(tx, BLOCK_WINDOWS, day):
         return []
     blocks = Blocks(tx)
-    wanted = Wanted(Grain.DAY, _TAGS, ALL_AAS, frozenset({day}))
-    found = await blocks.summed([wanted], ("fip",), Form(times=False))
+    wanted = [Wanted(Grain.DAY, _TAGS, aa_id, frozenset({day})) for aa_id in (None, ALL_AAS)]
+    found = await blocks.summed(wanted, ("fip",), Form(times=False))
     fips = [blocks.names.ids[place] for place in found.keys["fip"].tolist()]
     return [RecountPart(day, fip_id) for fip_id in sample(fips, day)]
 

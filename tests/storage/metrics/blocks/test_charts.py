@@ -1,23 +1,22 @@
-"""Charts are those of the raw rows, and others are answered while one is added up."""
+"""Charts are those of the reports, and others are answered while one is added up."""
 
 import asyncio
 import time
 import uuid
-from collections import defaultdict
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 import sqlalchemy as sa
-from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
-from mudra.storage.metrics.rollups.series import PostgresSeries
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR
+from tests.support.metrics.summed_store import DAY, HOUR, plain_of, replace_longest
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.step import Step, step_for
+from mudra.metrics.sums.plain_recount import plain_recount
+from mudra.storage.metrics.blocks.questions import BlockQuestions
 
 TYPES = frozenset({"fif", "cns"})
 AAS = ("aa-one", "aa-two")
@@ -32,27 +31,32 @@ async def chart(store, within, step, types=TYPES, **of):
 
 
 async def read(tx, within, step, types=TYPES, **of):
-    found = await PostgresSeries(tx).steps(within, step, types, **of)
-    return {at: coarse(sums) for at, sums in found.items()}
+    found = await BlockQuestions(tx).steps(within, step, types, **of)
+    return {at: plain_of(sums) for at, sums in found.items()}
 
 
 async def of_sums_alone(store, step, of):
-    """A chart while there are no raw rows, which are there again behind it."""
+    """A chart while there are no reports, which are there again behind it."""
     async with store.database.transaction(within_s=60) as tx:
         undone = await tx.connection.begin_nested()
-        await tx.connection.execute(sa.text("DELETE FROM metrics_raw"))
+        await tx.connection.execute(
+            sa.text("DELETE FROM metrics_block WHERE grain = 'window' AND aa_id <> ''")
+        )
         found = await read(tx, EIGHT_HOURS, step, **of)
         await undone.rollback()
         return found
 
 
 def plain(payloads, step, aa_id=None, fip_id=None):
-    blocks = defaultdict(list)
-    for window, payload in payloads:
-        for fip in payload.fips:
-            if aa_id in {None, payload.aa_id} and fip_id in {None, fip.fip_id}:
-                blocks[step.start_of(window)] += [b for b in fip.metrics if b.type in TYPES]
-    return {at: coarse(rollup(many)) for at, many in blocks.items()}
+    found = plain_recount(
+        (step.start_of(window), block)
+        for window, payload in payloads
+        for fip in payload.fips
+        if aa_id in {None, payload.aa_id} and fip_id in {None, fip.fip_id}
+        for block in fip.metrics
+        if block.type in TYPES
+    )
+    return {at: replace_longest(sums) for at, sums in found.items()}
 
 
 async def reported(store, within, fips=2):
@@ -76,7 +80,7 @@ class Charts(NamedTuple):
     whose: tuple[dict[str, str], ...]
     reports: list[Any]
     of_sums: list[Any]
-    """By windows, of all and of one AA, without the raw rows."""
+    """By windows of all, without the reports."""
     summed: dict[Step, list[Any]]
     late_reports: list[Any]
     """Some were replaced, and these are not summed up."""
@@ -97,7 +101,7 @@ def charts(in_store):
                 for step in STEPS
             }
 
-        of_sums = [await of_sums_alone(store, Step.WINDOW, of) for of in whose[:2]]
+        of_sums = [await of_sums_alone(store, Step.WINDOW, of) for of in whose[:1]]
         summed = await by_step()
         late_reports = [*reports]
         for place in range(20, 24):
@@ -111,28 +115,26 @@ def charts(in_store):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_chart_is_that_of_the_raw_rows_from_whatever_it_is_read(charts, step):
+def test_a_chart_is_that_of_the_reports_from_whatever_it_is_read(charts, step):
     for of, found in zip(charts.whose, charts.late[step], strict=True):
-        sums = {at: merge_all([one]) for at, one in found.items()}
-        assert sums == plain(charts.late_reports, step, **of)
+        assert found == plain(charts.late_reports, step, **of)
     assert [one.keys() for one in charts.summed[step]] == [one.keys() for one in charts.late[step]]
 
 
-@pytest.mark.parametrize("place", [0, 1], ids=["all", "an AA"])
-def test_a_chart_by_windows_of_the_last_eight_hours_reads_no_raw_rows(charts, place):
+def test_a_chart_by_windows_of_the_last_eight_hours_reads_no_reports(charts):
     assert step_for(EIGHT_HOURS) is Step.WINDOW
 
-    assert charts.of_sums[place] == plain(charts.reports, Step.WINDOW, **charts.whose[place])
+    assert charts.of_sums == [plain(charts.reports, Step.WINDOW)]
 
 
-def test_a_late_report_of_another_aa_does_not_make_the_chart_of_an_aa_read_raw_rows(in_store):
+def test_a_late_report_of_another_aa_does_not_make_the_chart_of_an_aa_read_reports(in_store):
     async def act(store):
         await store.empty()
         payloads = await reported(store, TimeRange(DAY, DAY + 2 * HOUR))
         late = request_metrics(1, "aa-late", str(uuid.uuid4()), DAY)
         store.now = DAY + 5 * HOUR
         await store.push(late)
-        await store.run("DELETE FROM metrics_raw WHERE aa_id = 'aa-one'")
+        await store.run("DELETE FROM metrics_block WHERE aa_id = 'aa-one' AND grain = 'window'")
         within = TimeRange(DAY, DAY + timedelta(hours=10))
         return await chart(store, within, Step.HOUR, aa_id="aa-one"), payloads
 
@@ -166,7 +168,7 @@ def of_one_call(payload):
 
 @pytest.fixture(scope="module")
 def many_rows(in_store):
-    """Charts of many raw rows and of the sums of as many: each with its time and longest pause."""
+    """Charts of many reports, and of the sums of as many: each with its time and longest pause."""
 
     async def act(store):
         await store.empty()
@@ -185,14 +187,14 @@ def many_rows(in_store):
             stop.set()
             return found, taken, await pause
 
-        of_raw_rows = await timed(Step.WINDOW)
+        of_reports = await timed(Step.WINDOW)
         await store.make_sums()
-        return {"raw rows": of_raw_rows, "sums of hours": await timed(Step.HOUR)}
+        return {"reports": of_reports, "sums of hours": await timed(Step.HOUR)}
 
     return in_store(act)
 
 
-@pytest.mark.parametrize("of", ["raw rows", "sums of hours"])
+@pytest.mark.parametrize("of", ["reports", "sums of hours"])
 @pytest.mark.slow
 def test_others_are_answered_while_a_chart_of_many_rows_is_added_up(many_rows, of):
     found, taken, pause = many_rows[of]

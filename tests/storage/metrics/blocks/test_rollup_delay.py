@@ -5,13 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
-from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_DELAY, MAX_DELAY_OF_MANY, QUIET
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.attribution import PostgresDetections
+from mudra.storage.metrics.blocks.refresh import BlockSums
 
 NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)
@@ -39,7 +38,7 @@ class Notes:
 
     async def next(self, *, delayed=True):
         async with self.database.transaction() as tx:
-            return await PostgresRollups(tx).next_stale(delayed=delayed)
+            return await BlockSums(tx).next_stale(delayed=delayed)
 
     async def windows(self):
         async with self.database.transaction() as tx:
@@ -114,6 +113,7 @@ def test_the_watch_waits_for_late_windows_but_not_for_what_is_live(conninfo):
         await notes.leave(1, "window")
         await notes.leave(1, "window", at=live)
         await notes.leave(1, "window", at=running)
+        await notes.leave(1, "window", "", at=live - timedelta(minutes=10))  # of sums over all
         assert await notes.windows() == [live]
         await notes.leave(1, "window", age=MAX_DELAY)
         assert await notes.windows() == [live, LONG_AGO]
@@ -131,31 +131,5 @@ def test_a_watch_clears_what_it_judged_and_keeps_what_came_meanwhile(conninfo):
         async with notes.database.transaction() as tx:
             await PostgresDetections(tx, tx).clear(marks)
         assert await notes.windows() == [window]
-
-    with_notes(conninfo, act)
-
-
-def test_what_was_packed_of_a_window_is_not_read_once_more_has_come(conninfo):
-    """Also while that waits to be judged with others: its receipt is known already."""
-
-    async def act(notes):
-        other = LONG_AGO + timedelta(minutes=10)
-        async with notes.database.transaction() as tx:
-            store = PostgresDetections(tx, tx)
-            await store.save_packed_calls(LONG_AGO, b"1")
-            await store.save_packed_calls(other, b"2")
-            await store.drop_packed_calls(before=LONG_AGO)
-            assert [await store.packed_calls(at) for at in (LONG_AGO, other)] == [b"1", b"2"]
-            assert await store.first_called(TimeRange(LONG_AGO, NOW)) == LONG_AGO
-        await notes.leave(1, "window")
-        assert await notes.windows() == []
-        async with notes.database.transaction() as tx:
-            store = PostgresDetections(tx, tx)
-            assert [await store.packed_calls(at) for at in (LONG_AGO, other)] == [None, b"2"]
-            await store.drop_packed_calls(before=other)
-            assert await store.first_called(TimeRange(LONG_AGO, NOW)) == other
-            assert await store.first_called(TimeRange(LONG_AGO, other)) is None
-            await store.drop_packed_calls(before=NOW)
-            assert await store.packed_calls(other) is None
 
     with_notes(conninfo, act)

@@ -4,12 +4,12 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.metrics.summed_store import AFTER, DAY, HOUR
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.storage.metrics.report_marks import PostgresReportMarks
 
 WITHIN = TimeRange(DAY - 5 * HOUR, AFTER - HOUR)
 BEFORE, SUMMED, TODAY = DAY - 3 * HOUR, DAY + 8 * HOUR, AFTER - 2 * HOUR
@@ -19,7 +19,7 @@ AAS = ("aa-one", "aa-two")
 
 async def marks(store):
     async with store.patiently() as tx:
-        figures = PostgresRollupQueries(tx)
+        figures = PostgresReportMarks(tx)
         return {aa_id: await figures.mark(WITHIN, aa_id) for aa_id in (None, *AAS)}
 
 
