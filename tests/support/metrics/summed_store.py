@@ -119,9 +119,8 @@ class Store:
                 shown = truth.only(REQUESTS_SHOWN).of_fip(fip_id)
                 assert summed(of_one) == shown.by("aa", "fip", "type")
                 steps = await asked.steps(within, Step.HOUR, CALL_CODES, fip_id=fip_id)
-                assert {at: plain_of(row) for at, row in steps.items()} == (
-                    calls.of_fip(fip_id).by_hour()
-                )
+                by_hour = {at: plain_of(row) for at, row in steps.items()}
+                assert by_hour == calls.of_fip(fip_id).by_hour()
             counted = (await PostgresReportMarks(tx).received(within)).windows
         rows = await self.run(
             "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"

@@ -61,6 +61,10 @@ class RollupService(Struct, frozen=True):
         else:
             await self.store.replace_received(stale, day)
 
+    async def settle_next(self, now: datetime) -> bool:
+        """Lays out by FIP the oldest sums that can change no more; returns whether there were."""
+        return await self.store.settle_next(now)
+
     async def recount_parts(self, now: datetime, days: int) -> Sequence[RecountPart]:
         """Returns the parts in which the sums of the last days are counted again, the last first.
 

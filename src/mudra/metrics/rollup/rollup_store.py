@@ -38,6 +38,10 @@ class RollupStore(Protocol):
         """Deletes stale marks that were handled."""
         ...
 
+    async def settle_next(self, now: datetime) -> bool:
+        """Lays out by FIP the oldest sums that can change no more; returns whether there were."""
+        ...
+
     async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:
         """Returns the parts in which a day is counted again; none without reports of it."""
         ...

@@ -96,14 +96,15 @@ _long_of: Final = msgspec.msgpack.Decoder(
 ).decode
 
 
-def encoded(cells: Cells, ids: Sequence[str]) -> tuple[bytes, bytes]:
+def encoded(cells: Cells, ids: Sequence[str], first: int | None = None) -> tuple[bytes, bytes]:
     """Returns cells of one AA as numbers and response times; the latter empty without any.
 
-    Neither the AA nor the first time is in them. Equal cells have equal bytes, in whatever order.
+    Neither the AA nor the first time is in them: it is the earliest of the cells, or `first`, and
+    `decoded` is given it. Equal cells have equal bytes, in whatever order.
     """
     if len(cells) > MAX_ROWS:
         raise ValueError(f"{len(cells)} rows are too many for a block of {MAX_ROWS}: split them")
-    at = cells.keys["at"] - cells.keys["at"].min(initial=_LATEST)
+    at = cells.keys["at"] - (cells.keys["at"].min(initial=_LATEST) if first is None else first)
     fip, fips = _by_name(cells.keys["fip"], ids)
     order = np.lexsort((at, fip, cells.keys["type"]))
     if (np.diff(order) != 1).any():

@@ -27,6 +27,13 @@ def _block_columns() -> list[sa.Column[object]]:
     ]
 
 
+_UNSETTLED: Final = (
+    "grain <> 'window' AND until - at <= CASE grain WHEN 'hour' THEN interval '1 hour'"
+    " ELSE interval '1 day' END"
+)
+UNSETTLED: Final = sa.text(_UNSETTLED)
+"""Matches sums that are laid out by time, in the words of their index."""
+
 metrics_block: Final = sa.Table(
     "metrics_block",
     metadata,
@@ -34,6 +41,7 @@ metrics_block: Final = sa.Table(
     sa.PrimaryKeyConstraint("aa_id", "grain", "bucket", "at", "tag"),
     sa.CheckConstraint("grain IN ('window', 'hour', 'day')", name="grain"),
     sa.Index("ix_metrics_block_at", "at", "grain", "aa_id"),
+    sa.Index("ix_metrics_block_unsettled", "at", postgresql_where=UNSETTLED),
     postgresql_partition_by="LIST (grain)",
 )
 """An empty `aa_id` means all AAs together; the tag `all` means all calls of a pair, without times.

@@ -1,4 +1,4 @@
-"""A valid payload as the store takes it, made without a database: also in a process that has none."""
+"""A valid payload as the store takes it: made without a database, also in a process apart."""
 
 from typing import Final
 

@@ -19,6 +19,7 @@ from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.grain import ALL, REQ, Grain, number_of
 from mudra.storage.metrics.blocks.reading import Blocks, Wanted, types_of
+from mudra.storage.metrics.blocks.settling import unsettle
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
 _FINER: Final = {Grain.HOUR: Grain.WINDOW, Grain.DAY: Grain.HOUR}
@@ -46,8 +47,10 @@ async def sums_of(tx: Transaction, series: Series, at: datetime) -> Sequence[Row
 
 async def replace_sums(tx: Transaction, series: Series, at: datetime, rows: Sequence[Row]) -> None:
     """Stores sums in place of those that are there."""
-    for tag in {series.tag, ALL} if _has_all_calls(series) else {series.tag}:
-        await delete(tx, series._replace(tag=tag), [at])
+    for tag in (series.tag, ALL) if _has_all_calls(series) else (series.tag,):
+        of_tag = series._replace(tag=tag)
+        await unsettle(tx, of_tag, at)
+        await delete(tx, of_tag, [at])
     await put(tx, rows)
 
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
@@ -18,7 +18,7 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
-from mudra.metrics.sums.buckets import buckets_of
+from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of
 from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
 from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
@@ -60,6 +60,24 @@ class Wanted(Struct, frozen=True):
         return self.times | {key.at for key in self.only}
 
 
+class Share(Struct, frozen=True):
+    """The FIPs of one of so many buckets, whatever the fan of a block is: a power of two."""
+
+    place: int
+    of: int
+
+    def buckets(self) -> list[int]:
+        """Returns the buckets that have such FIPs, of all fans."""
+        smaller = [fan + self.place % fan for fan in FANS if fan <= self.of]
+        larger = [
+            fan + place
+            for fan in FANS
+            if fan > self.of
+            for place in range(self.place, fan, self.of)
+        ]
+        return smaller + larger
+
+
 class Form(Struct, frozen=True):
     """Which cells of a block are decoded, and what of them."""
 
@@ -68,12 +86,14 @@ class Form(Struct, frozen=True):
     fip_id: str | None = None
     types: frozenset[int] | None = None
     """Places in `TYPES`; None for all."""
+    share: Share | None = None
 
-
-class _Read(NamedTuple):
-    place: BlockPlace
-    numbers: bytes
-    times: bytes
+    @property
+    def buckets(self) -> list[int] | None:
+        """The buckets to read; None for all."""
+        if self.fip_id is not None:
+            return [*buckets_of(self.fip_id)]
+        return None if self.share is None else self.share.buckets()
 
 
 class Blocks:
@@ -103,51 +123,69 @@ class Blocks:
 
         Raises BlockDamaged for a block that is not as it was written; it is logged as well.
         """
+        async for _, cells in self._read(wanted, form):
+            yield cells
+
+    async def by_bucket(self, wanted: Wanted) -> AsyncIterator[tuple[int, Cells]]:
+        """Gives the same with the bucket of each block, as it is stored, with all its FIPs."""
+        async for bucket, cells in self._read(wanted, Form()):
+            yield bucket, cells
+
+    async def _read(self, wanted: Wanted, form: Form) -> AsyncIterator[tuple[int, Cells]]:
         times = wanted.all_times
         if not times:
             return
-        containers = {wanted.grain.settled_start(at) for at in times}
-        ats = sorted(times | containers)
+        ats = sorted(times | {wanted.grain.settled_start(at) for at in times})
+        buckets = form.buckets
         query = _query(
-            of_aas=wanted.aa_id is None, of_fip=form.fip_id is not None, times=form.times
+            of_aas=wanted.aa_id is None, in_buckets=buckets is not None, times=form.times
+        ).params(
+            grain=wanted.grain.value,
+            aa_id=wanted.aa_id or "",
+            tags=list(wanted.tags),
+            ats=ats,
+            first=ats[0],
+            last=ats[-1],
+            buckets=buckets,
         )
-        values: dict[str, object] = {
-            "grain": wanted.grain.value,
-            "aa_id": wanted.aa_id or "",
-            "tags": list(wanted.tags),
-            "ats": ats,
-            "first": ats[0],
-            "last": ats[-1],
-        }
-        if form.fip_id is not None:
-            values["buckets"] = list(buckets_of(form.fip_id))
-        statement = query.params(values)
-        async for rows in self._tx.in_parts(statement, _TOGETHER):
-            for cells in await asyncio.to_thread(self._decoded, rows, wanted, form):
-                yield cells
+        async for rows in self._tx.in_parts(query, _TOGETHER):
+            for found in await asyncio.to_thread(self._decoded, rows, wanted, form):
+                yield found
 
-    def _decoded(self, rows: Sequence[sa.Row[Any]], wanted: Wanted, form: Form) -> Sequence[Cells]:
+    def _decoded(
+        self, rows: Sequence[sa.Row[Any]], wanted: Wanted, form: Form
+    ) -> Sequence[tuple[int, Cells]]:
         found = []
-        fip = None if form.fip_id is None else self.names.place(form.fip_id)
         for row in rows:
-            place = BlockPlace(row.aa_id, wanted.grain.value, row.bucket, row.at, row.tag)
             single = row.until - row.at == wanted.grain.length
             if single and not wanted.has(row.aa_id, row.tag, row.at):
                 continue
-            aa = self.names.place(row.aa_id)
-            times = row.times if form.times else None
-            try:
-                cells = decoded(row.numbers, times, self.names, aa, number_of(row.at), fip)
-            except DamagedBlock as damaged:
-                _log.error("a block of metrics is damaged", **place.facts(), problem=str(damaged))
-                raise BlockDamaged(place) from damaged
+            cells = self._cells(row, wanted.grain, form)
             if not single:
                 cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
             if form.types is not None:
                 cells = cells.chosen(np.isin(cells.keys["type"], list(form.types)))
+            if form.share is not None and row.bucket < form.share.of:
+                cells = cells.chosen(self._is_shared(cells, form.share))
             if len(cells):
-                found.append(cells)
+                found.append((row.bucket, cells))
         return found
+
+    def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
+        fip = None if form.fip_id is None else self.names.place(form.fip_id)
+        aa, times = self.names.place(row.aa_id), row.times if form.times else None
+        try:
+            return decoded(row.numbers, times, self.names, aa, number_of(row.at), fip)
+        except DamagedBlock as damaged:
+            place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
+            _log.error("a block of metrics is damaged", **place.facts(), problem=str(damaged))
+            raise BlockDamaged(place) from damaged
+
+    def _is_shared(self, cells: Cells, share: Share) -> Flags:
+        ids, fips = self.names.ids, np.unique(cells.keys["fip"])
+        wanted = share.of + share.place
+        mine = [fip for fip in fips.tolist() if bucket_of(ids[fip], share.of) == wanted]
+        return np.isin(cells.keys["fip"], mine)
 
 
 def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozenset[int]:
@@ -167,7 +205,7 @@ def _at_times(cells: Cells, wanted: Wanted, aa_id: str, tag: str) -> Flags:
 
 
 @cache
-def _query(*, of_aas: bool, of_fip: bool, times: bool) -> sa.Select[Any]:
+def _query(*, of_aas: bool, in_buckets: bool, times: bool) -> sa.Select[Any]:
     stored_times: sa.ColumnElement[bytes] = _C.times if times else sa.literal(b"").label("times")
     return (
         sa.select(_C.aa_id, _C.bucket, _C.at, _C.until, _C.tag, _C.numbers, stored_times)
@@ -177,7 +215,7 @@ def _query(*, of_aas: bool, of_fip: bool, times: bool) -> sa.Select[Any]:
             is_among_given(_C.tag, "tags"),
             is_among_given(_C.at, "ats"),
             *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
-            *([is_among_given(_C.bucket, "buckets")] if of_fip else []),
+            *([is_among_given(_C.bucket, "buckets")] if in_buckets else []),
         )
         .order_by(_C.bucket)
     )

@@ -133,6 +133,6 @@ def _compared(
 def _is_stale(key: _Key, stale: StaleSums) -> bool:
     by_time = stale.by_hour() if key.grain is Grain.HOUR else stale.by_day()
     return any(
-        one.tag == short_tag(key.tag) and (key.aa_id == ALL_AAS or one.aa_id == key.aa_id)
+        one.tag == short_tag(key.tag) and key.aa_id in {ALL_AAS, one.aa_id}
         for one in by_time.get(key.at, set[SeriesKey]())
     )

@@ -26,6 +26,7 @@ from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.making import replace_sums, source_of, sums_of
 from mudra.storage.metrics.blocks.recount import recount, recount_parts
+from mudra.storage.metrics.blocks.settling import next_unsettled, settle
 from mudra.storage.metrics.blocks.writing import Series
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
 from mudra.storage.metrics.stored_report import long_tag, short_tag
@@ -167,6 +168,14 @@ class BlockSums:
     async def clear(self, marks: Sequence[int]) -> None:
         """Deletes stale marks that were handled."""
         await self._tx.connection.execute(_CLEAR, {"ids": list(marks)})
+
+    async def settle_next(self, now: datetime) -> bool:
+        """Lays out by FIP the oldest sums that can change no more; returns whether there were."""
+        await self._tx.take_time(ROLLUP_S)
+        unsettled = await next_unsettled(self._tx, now)
+        if unsettled is not None:
+            await settle(self._tx, unsettled)
+        return unsettled is not None
 
     async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:
         """Returns the parts in which the sums of a day are counted again."""

@@ -89,6 +89,11 @@ def upgrade() -> None:
         for column in ("numbers", "times"):
             op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET STORAGE EXTERNAL")
     op.execute("CREATE INDEX ix_metrics_block_at ON metrics_block (at, grain, aa_id)")
+    op.execute(
+        "CREATE INDEX ix_metrics_block_unsettled ON metrics_block (at)"
+        " WHERE grain <> 'window' AND until - at <= CASE grain WHEN 'hour' THEN interval '1 hour'"
+        " ELSE interval '1 day' END"
+    )
     for grain in ("window", "hour", "day"):
         op.execute(
             f"CREATE TABLE metrics_block_{grain} PARTITION OF metrics_block"
