@@ -11,21 +11,25 @@ report has the same bytes in every window.
 import threading
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
 import zstandard
 
+from mudra.metrics.payload.catalogue import MAX_COUNT
 from mudra.metrics.sums.block_times import PLACES
 from mudra.metrics.sums.cells import (
     ALL_TYPES,
+    COUNTS,
+    LARGEST,
     POINTS,
     SUMS,
     Array,
     Cells,
     Names,
     Rises,
+    across,
     empty_rises,
     runs,
     wide,
@@ -35,6 +39,7 @@ from mudra.shared.undecodable import UNDECODABLE
 FORM: Final = 1
 MAX_ROWS: Final = 2**18
 """Rows of one block: more than the largest report has, of 20,000 FIPs."""
+MAX_RISES: Final = 2**22
 MAX_UNPACKED: Final = 64 * 1024 * 1024
 """Bytes of one value, unpacked."""
 _CHECKSUM: Final = 4
@@ -42,6 +47,7 @@ _LEVEL: Final = 3
 _WIDTHS: Final = (1, 2, 4, 8)
 _LATEST: Final = 2**31
 _OF_KEYS: Final = ("fip", "type", "at")
+_MOST_COLUMNS: Final = 64
 _OF_SUMS: Final = frozenset((*_OF_KEYS, *SUMS, "longest"))
 _OF_BLOCKS: Final = frozenset((*_OF_KEYS, *SUMS, *POINTS))
 
@@ -50,6 +56,7 @@ class DamagedBlock(ValueError):
     """The bytes of a block are not as they were written; says how."""
 
 
+_Id = Annotated[str, msgspec.Meta(max_length=64)]
 _Column = tuple[int, bytes]
 """The width of its numbers, and these; width 0 for those of any length, as a list of bytes."""
 
@@ -59,8 +66,8 @@ class _Numbers(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     single: bool
     """The blocks of a report; else sums."""
     rows: int
-    fips: list[str]
-    columns: dict[str, _Column]
+    fips: Annotated[list[_Id], msgspec.Meta(max_length=MAX_ROWS)]
+    columns: Annotated[dict[str, _Column], msgspec.Meta(max_length=_MOST_COLUMNS)]
 
 
 class _Times(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
@@ -84,7 +91,9 @@ _packers: Final = _Packers()
 _encode: Final = msgspec.msgpack.Encoder().encode
 _numbers_of: Final = msgspec.msgpack.Decoder(_Numbers).decode
 _times_of: Final = msgspec.msgpack.Decoder(_Times).decode
-_long_of: Final = msgspec.msgpack.Decoder(list[bytes]).decode
+_long_of: Final = msgspec.msgpack.Decoder(
+    Annotated[list[bytes], msgspec.Meta(max_length=MAX_ROWS)]
+).decode
 
 
 def encoded(cells: Cells, ids: Sequence[str]) -> tuple[bytes, bytes]:
@@ -145,22 +154,28 @@ def decoded(
     }
     points = _points(columns, zero) if block.single else None
     longest = columns.pop("longest", zero) if points is None else points[POINTS[-1]]
+    _at_most(longest, MAX_COUNT)
     rises = None if block.single or times is None else _rises(times, block.rows, rows)
-    return _with_total(Cells(keys, columns, longest, points, rises))
+    cells = _with_total(Cells(keys, columns, longest, points, rises))
+    if block.single:
+        _at_most(cells.of(COUNTS[0]), MAX_COUNT)
+    return cells
 
 
 def _points(columns: dict[str, Array], zero: Array) -> dict[str, Array]:
     """Returns the points, and takes from the columns how far each is above the one before."""
     found, before = {}, zero
     for name in POINTS:
-        found[name] = before = before + columns.pop(name, zero)
+        found[name] = before = before + _at_most(columns.pop(name, zero), MAX_COUNT)
     return found
 
 
 def _with_total(cells: Cells) -> Cells:
     """Returns the cells whose `c0` counts calls without a response; it counts all then."""
-    total = cells.of("c0") + cells.answered()
-    sums = {**cells.sums, "c0": total} if total.any() else cells.sums
+    total = across([cells.of("c0"), cells.answered()], len(cells))
+    if not total.any():
+        return cells
+    sums = {**cells.sums, "c0": total}
     return Cells(cells.keys, sums, cells.longest, cells.points, cells.rises)
 
 
@@ -187,6 +202,8 @@ def _times(cells: Cells) -> bytes:
     if cells.rises is None or not len(cells.rises.row):
         return b""
     row, place, calls = cells.rises
+    if len(row) > MAX_RISES:
+        raise ValueError(f"{len(row)} response times are too many for a block: split its cells")
     width = np.bincount(row, minlength=len(cells))
     step = np.diff(place, prepend=0)
     starts = (np.cumsum(width) - width)[width > 0]
@@ -230,6 +247,8 @@ def _rises(times: bytes, rows: int, chosen: Array | None) -> Rises:
     stored = _read_times(times)
     width, which = _at_most(_wide(stored.width, rows), PLACES), None
     number = int(width.sum())
+    if number > MAX_RISES:
+        raise DamagedBlock(f"it has {number} response times")
     if chosen is not None:
         starts = np.cumsum(width) - width
         width = width[chosen]
@@ -280,7 +299,7 @@ def _narrow(column: Array) -> _Column:
     if int(column.min(initial=0)) < 0:
         raise ValueError("a block has no negative numbers")
     largest = int(column.max(initial=0))
-    if largest >= 1 << 63:
+    if largest > LARGEST:
         return 0, _encode([_bytes_of(one) for one in column.tolist()])
     width = next(width for width in _WIDTHS if largest < 1 << 8 * width)
     planes = column.astype(f"<u{width}").view(np.uint8).reshape(-1, width)

@@ -28,12 +28,12 @@ from mudra.metrics.sums.cells import Array, Flags
 
 LIMIT_MS: Final = 5000
 """Calls that took at least so many milliseconds are late: a p50 below is GOOD."""
-PLACES: Final = 400
-"""More cells than there are of times below 2^53 ms."""
 TRUSTED_PERCENT: Final = 1
 """Relative error of every point: agents count times in histograms of 2 or 3 digits."""
 _FINE_BITS: Final = 3
 _FINE: Final = 1 << _FINE_BITS
+PLACES: Final = _FINE * (53 - _FINE_BITS + 1)
+"""The number of cells of the times below 2^53 ms."""
 _BELOW_P50: Final = 4
 _FLAT: Final = -9.0
 _LOG_LIMIT: Final = float(np.log(LIMIT_MS))
@@ -231,4 +231,4 @@ def _log(times: Array) -> _Floats:
     return found
 
 
-_LOG_FIRST: Final = _log(first_of(np.arange(PLACES + 2)))
+_LOG_FIRST: Final = _log(first_of(np.arange(PLACES + 1)))

@@ -4,7 +4,7 @@ A report of ten minutes, the sums of an hour or a day, of one AA or of all toget
 `Cells`. Every question is answered in one way: read the blocks of a range, then `added(parts, by)`.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -84,10 +84,7 @@ class Cells:
 
     def answered(self) -> Array:
         """Returns the number of calls with a response of any status; each has a response time."""
-        found = [self.sums[name] for name in ANSWERED if name in self.sums]
-        if sum(int(column.max(initial=0)) for column in found) > LARGEST:
-            found = [wide(column) for column in found]
-        return sum(found, np.zeros(len(self), np.int64))
+        return across([self.of(name) for name in ANSWERED if name in self.sums], len(self))
 
     def chosen(self, which: Array | Flags) -> "Cells":
         """Returns some rows: by a mask, or by their places in the order wanted."""
@@ -178,6 +175,13 @@ def wide(column: Array) -> Array:
     """Returns a column as Python's own numbers, whose sums have no limit."""
     found: Array = column.astype(object)
     return found
+
+
+def across(columns: Sequence[Array], rows: int) -> Array:
+    """Returns the sum of the columns in each row, exact however large."""
+    if sum(int(column.max(initial=0)) for column in columns) > LARGEST:
+        columns = [wide(column) for column in columns]
+    return sum(columns, np.zeros(rows, np.int64))
 
 
 def runs(starts: Array, lengths: Array) -> Array:

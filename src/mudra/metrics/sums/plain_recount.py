@@ -10,8 +10,11 @@ from msgspec import UNSET, Struct
 
 from mudra.metrics.payload.catalogue import COUNTS, PERCENTS, STATUSES
 from mudra.metrics.payload.report import Block, RequestBlock
+from mudra.metrics.sums.cells import SUMS, Cells
 
 _LIMIT_MS: Final = 5000
+_ADDED: Final = SUMS[:-1]
+"""All but the estimate of late calls."""
 K = TypeVar("K", bound=Hashable)
 
 
@@ -79,3 +82,19 @@ def _points(answered: int, pxx: tuple[int, int, int, int]) -> list[tuple[int, in
         if not found or found[-1][0] < rank:
             found.append((rank, pxx[-1] if rank == answered else time))
     return found
+
+
+def plain_rows(sums: Cells) -> list[PlainSums]:
+    """Returns what was added up, to compare: one for each row."""
+    columns = [sums.of(name).tolist() for name in _ADDED]
+    return [
+        PlainSums(
+            row[0],
+            [*row[1 : 1 + COUNTS]],
+            [*row[1 + COUNTS : 1 + COUNTS + STATUSES]],
+            row[-3],
+            longest,
+            *row[-2:],
+        )
+        for longest, *row in zip(sums.longest.tolist(), *columns, strict=True)
+    ]
