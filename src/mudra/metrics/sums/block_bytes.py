@@ -325,6 +325,9 @@ def _wide(stored: _Column, length: int, rows: Array | None = None) -> Array:
         return _long(held, length, rows)
     if width not in _WIDTHS or len(held) != width * length:
         raise DamagedBlock(f"a column of {length} numbers has {len(held)} bytes")
+    if width == 1:
+        numbers = np.frombuffer(held, np.uint8)
+        return (numbers if rows is None else numbers[rows]).astype(np.int64)
     planes = np.frombuffer(held, np.uint8).reshape(width, length)
     if rows is not None:
         planes = planes[:, rows]
