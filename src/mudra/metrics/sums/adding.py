@@ -23,9 +23,9 @@ from mudra.metrics.sums.cells import (
 )
 
 _SAFE: Final = 2**62
-_MOST_PENDING: Final = 2**21
+_MOST_PENDING: Final = 1_500_000
 _NUMBERS_A_ROW: Final = 8
-"""A row has so many times the numbers of a rise."""
+"""A row has so many times the numbers of a rise: all pending ones take about 40 MB."""
 _DENSE: Final = 32
 _DENSEST: Final = 2**22
 """Rises are sorted where an array of all places would have more places, or more for each rise."""
@@ -206,28 +206,30 @@ def _added_rises(parts: Sequence[Cells], group: Array, rows: int) -> Rises:
     """Adds up the calls of the same group and place, of parts whose rows follow each other."""
     before = accumulate(map(len, parts), initial=0)
     rises = [
-        Rises(group[start : start + len(part)][part.rises.row], *part.rises[1:])
+        (group[start : start + len(part)], part.rises)
         for part, start in zip(parts, before, strict=False)
         if part.rises is not None and len(part.rises.row)
     ]
     if not rises:
         return empty_rises()
-    low = min(int(one.place.min()) for one in rises)
-    width = max(int(one.place.max()) for one in rises) - low + 1
-    number = sum(len(one.row) for one in rises)
-    if rows * width <= min(_DENSE * number, _DENSEST) and _fit([one.calls for one in rises]):
+    low = min(int(one.place.min()) for _, one in rises)
+    width = max(int(one.place.max()) for _, one in rises) - low + 1
+    number = sum(len(one.row) for _, one in rises)
+    keys = (mine[one.row] * width + (one.place - low) for mine, one in rises)
+    every = [one.calls for _, one in rises]
+    if rows * width <= min(_DENSE * number, _DENSEST) and _fit(every):
         total = np.zeros(rows * width, np.int64)
-        for row, place, calls in rises:
-            np.add.at(total, row * width + (place - low), calls)
-        key = np.flatnonzero(total)
-        calls = total[key]
+        for key, calls in zip(keys, every, strict=True):
+            np.add.at(total, key, calls)
+        found = np.flatnonzero(total != 0)  # of flags: faster than of numbers
+        calls = total[found]
     else:
-        key = _one([one.row * width + (one.place - low) for one in rises])
+        key = _one([*keys])
         order = np.argsort(key, kind="stable")
         key = key[order]
         first = _firsts(key)
-        key, calls = key[first], _added([one.calls for one in rises], order, first)
-    row, place = np.divmod(key, width)
+        found, calls = key[first], _added(every, order, first)
+    row, place = np.divmod(found, width)
     return Rises(row, place + low, calls)
 
 

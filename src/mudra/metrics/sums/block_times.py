@@ -74,7 +74,7 @@ def first_of(cells: Array) -> Array:
 def times_of(samples: Array, pxx: Array) -> BlockTimes:
     """Returns the times of these blocks; each has answered calls, and four points in a row."""
     points = _points(samples, pxx)
-    on, which = np.nonzero(points.valid)
+    on, which = np.divmod(np.flatnonzero(points.valid), len(PERCENTS))
     of_points = (on, cell_of(points.time[on, which]), np.ones(len(on), np.int64))
     placed = [of_points]
     soon = (points.valid & (points.time < LIMIT_MS)).sum(1)
@@ -135,7 +135,7 @@ class _Stretch(NamedTuple):
         until[last] = self.calls
         calls = np.diff(until, prepend=0)
         calls[begins] = until[begins]
-        kept = np.flatnonzero(calls)
+        kept = np.flatnonzero(calls != 0)
         return of[kept], cell[kept], calls[kept]
 
     def _before(self, of: Array, logarithm: _Floats) -> Array:
@@ -172,7 +172,7 @@ def _stretches(samples: Array, points: _Points) -> list[tuple[Array, _Stretch]]:
 
 
 def _with_calls(on: Array, stretch: _Stretch) -> tuple[Array, _Stretch]:
-    some = np.flatnonzero(stretch.calls)
+    some = np.flatnonzero(stretch.calls != 0)
     chosen = _Stretch(
         stretch.samples[some],
         stretch.passed[some],
