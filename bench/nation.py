@@ -1,11 +1,13 @@
-"""A national network on paper: what measured bytes come to in five years."""
+"""The disk of networks, computed from measured bytes: the table of docs/explanation/scale.md."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
-DAY_S = 86_400
 WINDOWS = 144
-YEARS = 5
+YEARS = (1, 5)
 TYPES = 14
+QUARTER: Final = 0.25
+"""Share of all FIPs, types and windows of an AA in which there are calls, in most networks."""
 _UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
 _STEP = 1000
 
@@ -26,69 +28,86 @@ class Bytes(NamedTuple):
 
 
 class Network(NamedTuple):
-    """A network, and for how many days what is kept (the settings' defaults)."""
+    """A network, and for how many days its data are kept (the settings' defaults)."""
 
     name: str
-    aas: int = 20
-    fips: int = 2000
-    members: int = 600
-    tokens_a_day: int = 100_000
-    busy: float = 0.25
-    """Share of all FIPs, types and windows of an AA in which there are calls."""
+    members: int
+    aas: int
+    fips: int
+    tokens_a_day: int
+    busy: float = QUARTER
     raw_days: int = 90
     hour_days: int = 400
     token_days: int = 400
 
 
 NETWORKS = (
-    Network("a quarter of all pairs busy"),
-    Network("every pair busy, a million tokens", tokens_a_day=1_000_000, busy=1.0),
-    Network(
-        "ten times the FIPs, AAs and members", aas=60, fips=7000, members=6000,
-        tokens_a_day=10_000_000,
-    ),
-)  # fmt: skip
+    Network("pilot", 50, 3, 30, 10_000),
+    Network("small", 400, 8, 300, 80_000),
+    Network("national, a quarter busy", 2600, 20, 2000, 500_000),
+    Network("national, fully busy", 2600, 20, 2000, 1_000_000, busy=1.0),
+    Network("ten times", 10_000, 60, 7000, 10_000_000),
+)
 
 
 def print_nation(one: Bytes) -> None:
-    """Print what each network comes to."""
+    """Print one row of a table in Markdown for each network, then the parts of each."""
+    print(", ".join(f"{name} {size:,.0f}" for name, size in one._asdict().items()))
+    print("| network | members | AAs x FIPs | disk after a year | after five | log a day |")
+    print("|---|---|---|---|---|---|")
     for network in NETWORKS:
-        print(f"{network.name}: after {YEARS} years")
-        for name, size in holdings(one, network).items():
+        print(f"| {' | '.join(row(one, network))} |")
+    for network in NETWORKS:
+        print(f"{network.name}: after {YEARS[-1]} years")
+        for name, size in holdings(one, network, YEARS[-1]).items():
             print(f"    {name}: {shown(size)}")
+        print(f"    write-ahead log a day: {shown(log_a_day(one, network))}")
 
 
-def holdings(one: Bytes, network: Network) -> dict[str, float]:
-    """Bytes that are kept after five years, by what they are of, and written a second."""
-    days = YEARS * 365
-    series = network.aas * network.fips * TYPES * network.busy
+def row(one: Bytes, network: Network) -> Iterator[str]:
+    """Yield the cells of a network's row."""
+    yield network.name
+    yield f"{network.members:,}"
+    yield f"{network.aas} x {network.fips:,}"
+    for years in YEARS:
+        yield shown(holdings(one, network, years)["all"])
+    yield shown(log_a_day(one, network))
+
+
+def holdings(one: Bytes, network: Network, years: int) -> dict[str, float]:
+    """Return the bytes on disk after these years, by kind."""
+    days = years * 365
+    series = network.aas * network.fips * TYPES
     pushes = network.aas * 2 * WINDOWS
-    rows_a_day = series * WINDOWS
     # A series has calls in more hours than windows: in all of a busy day's.
-    hours_a_day = network.aas * network.fips * TYPES * min(1.0, 2 * network.busy) * 24
-    days_a_day = network.aas * network.fips * TYPES * min(1.0, 4 * network.busy)
-    # Sums over all AAs are a row for each FIP and type besides.
+    hours_a_day = series * min(1.0, 2 * network.busy) * 24
+    days_a_day = series * min(1.0, 4 * network.busy)
+    # Sums over all AAs add a row for each FIP and type.
     over_all = 1 + 1 / network.aas
     kept = {
         "members": network.members * one.member,
-        "resets (two a year each) and their emails": network.members * 2 * YEARS * one.reset,
-        "issued tokens": network.tokens_a_day * network.token_days * one.token,
+        "resets (two a year each) and their emails": network.members * 2 * years * one.reset,
+        "issued tokens": network.tokens_a_day * min(days, network.token_days) * one.token,
         "receipts and audit of pushes": pushes * days * one.push,
-        "raw windows": rows_a_day * network.raw_days * one.raw,
-        "sums by hour": hours_a_day * over_all * network.hour_days * one.hour,
+        "raw windows": rows_a_day(network) * min(days, network.raw_days) * one.raw,
+        "sums by hour": hours_a_day * over_all * min(days, network.hour_days) * one.hour,
         "sums by day": days_a_day * over_all * days * one.day,
     }
-    written = rows_a_day * one.push_log + network.tokens_a_day * one.token_log
-    return {
-        **kept,
-        "all": sum(kept.values()),
-        "write-ahead log a day": written,
-        "write-ahead log a second": written / DAY_S,
-    }
+    return {**kept, "all": sum(kept.values())}
+
+
+def rows_a_day(network: Network) -> float:
+    """Return the raw rows that a network's AAs push in a day."""
+    return network.aas * network.fips * TYPES * network.busy * WINDOWS
+
+
+def log_a_day(one: Bytes, network: Network) -> float:
+    """Return the bytes of write-ahead log of a day's pushes and tokens."""
+    return rows_a_day(network) * one.push_log + network.tokens_a_day * one.token_log
 
 
 def shown(size: float) -> str:
-    """Three digits and a unit."""
+    """Return the size with two or three digits and its unit."""
     unit = 0
     while size >= _STEP and unit < len(_UNITS) - 1:
         size, unit = size / _STEP, unit + 1

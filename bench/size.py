@@ -4,8 +4,8 @@
 
 Each kind of work runs through its use case over the embedded PostgreSQL, without HTTP. Printed
 are bytes that stay (tables and indexes, after VACUUM), bytes of write-ahead log, and CPU of our
-code and of PostgreSQL. From what was measured follow five years of a national network
-(`bench/nation.py`), as in docs/explanation/scale.md.
+code and of PostgreSQL. The disk of whole networks is computed from these figures
+(`bench/nation.py`): the table of docs/explanation/scale.md.
 """
 
 import asyncio

@@ -36,7 +36,7 @@ from tests.support.service import Service, running_service
 from tests.support.until import until
 
 from bench.entity_token import make_members
-from bench.nation import NETWORKS
+from bench.nation import QUARTER
 from bench.past_windows import ask_for_sums, checked, copy_sums, copy_windows, keep_sums
 from bench.people import make_people
 from bench.picture import make_sums, partitions, say
@@ -73,7 +73,7 @@ from mudra.storage.database.embedded.server import embedded_server
 AAS = sized(20, 2)
 FIPS = sized(2000, 2)
 WORKERS = sized(2, 1)
-BUSY = sized(NETWORKS[0].busy, 1.0)
+BUSY = sized(QUARTER, 1.0)
 """Share of FIPs and types with calls in a window, as in what the network takes on paper."""
 MEMBERS = sized(600, 2)
 ADMINS = sized(60, 2)

@@ -13,7 +13,7 @@ half are asked for in the first minute of an hour, pages, registry reads, the ch
 a process of its own, the database, the sums of each AA and hour, the detection of each window, and
 the packing of tokens; an outage of three hours whose payloads agents then send, two at a time. A
 part works first come, first served, and is never slower for being busy. The costs are those that
-`bench/size` and `bench/watch` printed (docs/explanation/scale.md),
+`bench/size` and `bench/watch` printed on 2026-11-23 and 24,
 but for the two that are assumed. Here all CPU of a push counts as that of its check.
 """
 

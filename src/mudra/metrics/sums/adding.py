@@ -18,12 +18,17 @@ from mudra.metrics.sums.cells import (
     Cells,
     Rises,
     empty,
+    empty_rises,
     wide,
 )
 
 _SAFE: Final = 2**62
+_MOST_PENDING: Final = 1_500_000
+_NUMBERS_A_ROW: Final = 8
+"""A row has so many times the numbers of a rise: all pending ones take about 40 MB."""
 _DENSE: Final = 32
-"""Rises are sorted where an array of all places would have more of these for each."""
+_DENSEST: Final = 2**22
+"""Rises are sorted where an array of all places would have more places, or more for each rise."""
 
 
 def added(parts: Sequence[Cells], by: Sequence[str] = KEYS, *, times: bool = True) -> Cells:
@@ -46,8 +51,29 @@ def added(parts: Sequence[Cells], by: Sequence[str] = KEYS, *, times: bool = Tru
         {name: _added([part.of(name) for part in sums], order, first) for name in names},
         np.maximum.reduceat(_one([part.longest for part in sums])[order], first),
         None,
-        _added_rises(sums, order, first) if times else None,
+        _added_rises(sums, _group_of(order, first), len(first)) if times else None,
     )
+
+
+class RunningSum:
+    """The sum of many parts, of which few are in memory at a time: `added` of all, in any order."""
+
+    def __init__(self, by: Sequence[str] = KEYS, *, times: bool = True) -> None:
+        self._by, self._times = by, times
+        self._parts: list[Cells] = []
+        self._pending = 0
+
+    def add(self, part: Cells) -> None:
+        """Adds a part: some bucket of some time."""
+        self._parts.append(part)
+        self._pending += len(part) * _NUMBERS_A_ROW
+        self._pending += 0 if part.rises is None else len(part.rises.row)
+        if self._pending > _MOST_PENDING:
+            self._parts, self._pending = [self.total()], 0
+
+    def total(self) -> Cells:
+        """Returns the sum of all parts so far."""
+        return added(self._parts, self._by, times=self._times)
 
 
 def summed_blocks(blocks: Cells, *, times: bool = True) -> Cells:
@@ -55,6 +81,13 @@ def summed_blocks(blocks: Cells, *, times: bool = True) -> Cells:
 
     Without `times`, the sums have no response times but the longest: a tenth of the cost.
     """
+    sums = _summed(blocks, times=times)
+    rises = _added_rises([sums], np.arange(len(sums)), len(sums)) if times else None
+    return Cells(sums.keys, sums.sums, sums.longest, None, rises)
+
+
+def _summed(blocks: Cells, *, times: bool) -> Cells:
+    """Returns the same with rises in no order, not yet added up."""
     assert blocks.points is not None, "the sums of sums are made by `added`"
     answered = blocks.answered()
     has = np.flatnonzero((answered > 0) & (blocks.keys["type"] < REQUESTS))
@@ -69,7 +102,7 @@ def summed_blocks(blocks: Cells, *, times: bool = True) -> Cells:
         if column.any():
             sums[name] = np.zeros(len(blocks), np.int64)
             sums[name][has] = column
-    rises = _sorted_rises(has[row], place, calls) if times else None
+    rises = Rises(has[row], place, calls) if times else None
     return Cells(blocks.keys, sums, longest, None, rises)
 
 
@@ -118,7 +151,7 @@ def _as_sums(parts: Sequence[Cells], *, times: bool) -> Sequence[Cells]:
     if not blocks:
         return parts
     sums = [part for part in parts if part.points is None]
-    return [summed_blocks(joined(blocks), times=times), *sums]
+    return [_summed(joined(blocks), times=times), *sums]
 
 
 def _together(name: str, rows: int) -> Array:
@@ -148,44 +181,55 @@ def _added(columns: Sequence[Array], order: Array, first: Array) -> Array:
 
 def _exact(column: Array) -> Array:
     """Returns a column any sum of which is exact."""
-    if column.dtype == object or not column.size:
-        return column
-    if int(column.max()) * column.size <= _SAFE or sum(column.tolist()) <= _SAFE:
-        return column
-    return wide(column)
+    return column if column.dtype == object or _fit([column]) else wide(column)
 
 
-def _added_rises(parts: Sequence[Cells], order: Array, first: Array) -> Rises | None:
-    rises = _below_rises(parts)
-    if rises is None:
-        return None
+def _fit(columns: Sequence[Array]) -> bool:
+    """Returns whether the sum of all numbers fits into 64 bits."""
+    if any(column.dtype == object for column in columns):
+        return False
+    if sum(int(column.max(initial=0)) * column.size for column in columns) <= _SAFE:
+        return True
+    return sum(sum(column.tolist()) for column in columns) <= _SAFE
+
+
+def _group_of(order: Array, first: Array) -> Array:
+    """Returns the group of each row, from the order and the first of each group in it."""
     begins = np.zeros(len(order), np.int64)
     begins[first[1:]] = 1
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(begins)
-    return _sorted_rises(group[rises.row], rises.place, rises.calls)
+    return group
 
 
-def _sorted_rises(row: Array, place: Array, calls: Array) -> Rises:
-    """Adds up the calls of the same row and place."""
-    if not len(row):
-        return Rises(row, place, calls)
-    low = int(place.min())
-    width = int(place.max()) - low + 1
-    key = row * width + (place - low)
-    size = (int(row.max()) + 1) * width
-    calls = _exact(calls)
-    if size <= _DENSE * len(key) and calls.dtype != object:
-        total = np.zeros(size, np.int64)
-        np.add.at(total, key, calls)
-        key = np.flatnonzero(total)
-        calls = total[key]
+def _added_rises(parts: Sequence[Cells], group: Array, rows: int) -> Rises:
+    """Adds up the calls of the same group and place, of parts whose rows follow each other."""
+    before = accumulate(map(len, parts), initial=0)
+    rises = [
+        (group[start : start + len(part)], part.rises)
+        for part, start in zip(parts, before, strict=False)
+        if part.rises is not None and len(part.rises.row)
+    ]
+    if not rises:
+        return empty_rises()
+    low = min(int(one.place.min()) for _, one in rises)
+    width = max(int(one.place.max()) for _, one in rises) - low + 1
+    number = sum(len(one.row) for _, one in rises)
+    keys = (mine[one.row] * width + (one.place - low) for mine, one in rises)
+    every = [one.calls for _, one in rises]
+    if rows * width <= min(_DENSE * number, _DENSEST) and _fit(every):
+        total = np.zeros(rows * width, np.int64)
+        for key, calls in zip(keys, every, strict=True):
+            np.add.at(total, key, calls)
+        found = np.flatnonzero(total != 0)  # of flags: faster than of numbers
+        calls = total[found]
     else:
+        key = _one([*keys])
         order = np.argsort(key, kind="stable")
         key = key[order]
         first = _firsts(key)
-        key, calls = key[first], _added([calls], order, first)
-    row, place = np.divmod(key, width)
+        found, calls = key[first], _added(every, order, first)
+    row, place = np.divmod(found, width)
     return Rises(row, place + low, calls)
 
 

@@ -99,26 +99,28 @@ _long_of: Final = msgspec.msgpack.Decoder(
 def encoded(cells: Cells, ids: Sequence[str], first: int | None = None) -> tuple[bytes, bytes]:
     """Returns cells of one AA as numbers and response times; the latter empty without any.
 
-    Neither the AA nor the first time is in them: it is the earliest of the cells, or `first`, and
+    Neither the AA nor the first time is in them: that is the earliest of the cells, or `first`, and
     `decoded` is given it. Equal cells have equal bytes, in whatever order.
     """
     if len(cells) > MAX_ROWS:
         raise ValueError(f"{len(cells)} rows are too many for a block of {MAX_ROWS}: split them")
     at = cells.keys["at"] - (cells.keys["at"].min(initial=_LATEST) if first is None else first)
     fip, fips = _by_name(cells.keys["fip"], ids)
-    order = np.lexsort((at, fip, cells.keys["type"]))
-    if (np.diff(order) != 1).any():
+    code = (cells.keys["type"] * (len(fips) + 1) + fip) * (int(at.max(initial=0)) + 1) + at
+    if (np.diff(code) < 0).any():
+        order = np.argsort(code)
         cells, at, fip = cells.chosen(order), at[order], fip[order]
-    columns = {
-        # from one row to the next mostly 0 or 1, also where the next type begins
-        "fip": np.diff(fip, prepend=0) % max(len(fips), 1),
-        "type": cells.keys["type"],
-        "at": at,
-        **cells.sums,
-        "c0": cells.of("c0") - cells.answered(),  # nearly always 0
-        **_points_or_longest(cells),
-    }
-    stored = {name: _narrow(column) for name, column in columns.items() if column.any()}
+    stored = _stored(
+        {
+            # from one row to the next mostly 0 or 1, also where the next type begins
+            "fip": np.diff(fip, prepend=0) % max(len(fips), 1),
+            "type": cells.keys["type"],
+            "at": at,
+            **cells.sums,
+            "c0": cells.of("c0") - cells.answered(),  # nearly always 0
+            **_points_or_longest(cells),
+        }
+    )
     single = cells.points is not None
     return _sealed(_encode(_Numbers(FORM, single, len(cells), fips, stored))), _times(cells)
 
@@ -191,12 +193,11 @@ def _points_or_longest(cells: Cells) -> Mapping[str, Array]:
 
 def _by_name(fip: Array, ids: Sequence[str]) -> tuple[Array, list[str]]:
     """Returns the place of each FIP among the sorted IDs of these, and the IDs."""
-    places, which = np.unique(fip, return_inverse=True)
-    named = [ids[place] for place in places.tolist()]
-    order = sorted(range(len(named)), key=named.__getitem__)
-    rank = np.empty(len(named), np.int64)
-    rank[order] = np.arange(len(named))
-    return rank[which], [named[place] for place in order]
+    places = np.flatnonzero(np.bincount(fip)).tolist()
+    order = sorted(places, key=ids.__getitem__)
+    rank = np.zeros(max(places, default=0) + 1, np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[fip], [ids[place] for place in order]
 
 
 def _times(cells: Cells) -> bytes:
@@ -209,7 +210,8 @@ def _times(cells: Cells) -> bytes:
     step = np.diff(place, prepend=0)
     starts = (np.cumsum(width) - width)[width > 0]
     step[starts] = place[starts]
-    return _sealed(_encode(_Times(FORM, _narrow(width), _narrow(step), _narrow(calls))))
+    stored = (_narrow(column, int(column.max())) for column in (width, step, calls))
+    return _sealed(_encode(_Times(FORM, *stored)))
 
 
 def _read_numbers(numbers: bytes) -> _Numbers:
@@ -295,11 +297,21 @@ def _opened(stored: bytes) -> bytes:
         raise DamagedBlock(f"it cannot be unpacked: {error}") from None
 
 
-def _narrow(column: Array) -> _Column:
-    """Returns a column in the fewest bytes."""
-    if int(column.min(initial=0)) < 0:
+def _stored(columns: Mapping[str, Array]) -> dict[str, _Column]:
+    """Returns columns in the fewest bytes, without those of zeros."""
+    together = np.stack([column for column in columns.values() if column.dtype != object])
+    if int(together.min(initial=0)) < 0:
         raise ValueError("a block has no negative numbers")
-    largest = int(column.max(initial=0))
+    largest = iter(together.max(1, initial=0).tolist())
+    found = {}
+    for name, column in columns.items():
+        most = max(column, default=0) if column.dtype == object else next(largest)
+        if most:
+            found[name] = _narrow(column, most)
+    return found
+
+
+def _narrow(column: Array, largest: int) -> _Column:
     if largest > LARGEST:
         return 0, _encode([_bytes_of(one) for one in column.tolist()])
     width = next(width for width in _WIDTHS if largest < 1 << 8 * width)
@@ -314,6 +326,9 @@ def _wide(stored: _Column, length: int, rows: Array | None = None) -> Array:
         return _long(held, length, rows)
     if width not in _WIDTHS or len(held) != width * length:
         raise DamagedBlock(f"a column of {length} numbers has {len(held)} bytes")
+    if width == 1:
+        numbers = np.frombuffer(held, np.uint8)
+        return (numbers if rows is None else numbers[rows]).astype(np.int64)
     planes = np.frombuffer(held, np.uint8).reshape(width, length)
     if rows is not None:
         planes = planes[:, rows]

@@ -17,6 +17,7 @@ Times count in fixed cells: exact below 8 ms, above it 8 to each doubling, at mo
 """
 
 from functools import lru_cache
+from math import erfc, sqrt
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -36,6 +37,8 @@ PLACES: Final = _FINE * (53 - _FINE_BITS + 1)
 """The number of cells of the times below 2^53 ms."""
 _BELOW_P50: Final = 4
 _FLAT: Final = -9.0
+_FAR: Final = 9
+_PARTS: Final = 512
 _LOG_LIMIT: Final = float(np.log(LIMIT_MS))
 
 _Floats = NDArray[np.float64]
@@ -71,7 +74,7 @@ def first_of(cells: Array) -> Array:
 def times_of(samples: Array, pxx: Array) -> BlockTimes:
     """Returns the times of these blocks; each has answered calls, and four points in a row."""
     points = _points(samples, pxx)
-    on, which = np.nonzero(points.valid)
+    on, which = np.divmod(np.flatnonzero(points.valid), len(PERCENTS))
     of_points = (on, cell_of(points.time[on, which]), np.ones(len(on), np.int64))
     placed = [of_points]
     soon = (points.valid & (points.time < LIMIT_MS)).sum(1)
@@ -107,17 +110,17 @@ class _Stretch(NamedTuple):
     calls: Array
     start: Array
     end: Array
-    quantile: _Floats
-    """The normal quantile at the start."""
+    intercept: _Floats
+    """The normal quantile of 1 ms."""
     slope: _Floats
     """Normal quantiles for each unit of the logarithm of time."""
 
     def soon(self) -> Array:
         """Returns how many of its calls are estimated to be below `LIMIT_MS`."""
-        found = self._before(np.arange(len(self.start)), np.full(len(self.start), _LOG_LIMIT))
-        found[self.start >= LIMIT_MS] = 0
-        whole = self.end < LIMIT_MS
-        found[whole] = self.calls[whole]
+        found = np.where(self.end < LIMIT_MS, self.calls, 0)
+        some = np.flatnonzero((self.start < LIMIT_MS) & (self.end >= LIMIT_MS))
+        if len(some):
+            found[some] = self._before(some, np.full(len(some), _LOG_LIMIT))
         return found
 
     def placed(self) -> tuple[Array, Array, Array]:
@@ -126,29 +129,23 @@ class _Stretch(NamedTuple):
         width = cell_of(self.end) - first + 1
         of = np.repeat(np.arange(len(first)), width)
         begins = np.cumsum(width) - width
-        cell = np.arange(len(of)) - begins[of] + first[of]
+        cell = np.arange(len(of)) + (first - begins)[of]
         until = self._before(of, _LOG_FIRST[cell + 1])
         last = begins + width - 1
         until[last] = self.calls
-        calls = _steps(until, begins)
-        if (calls < 0).any():  # the curve is rounded: it may fall where it hardly rises
-            until = until[np.lexsort((until, of))]
-            calls = _steps(until, begins)
-        kept = np.flatnonzero(calls)
+        calls = np.diff(until, prepend=0)
+        calls[begins] = until[begins]
+        kept = np.flatnonzero(calls != 0)
         return of[kept], cell[kept], calls[kept]
 
     def _before(self, of: Array, logarithm: _Floats) -> Array:
-        """Returns how many calls of these stretches are before these logarithms of a time."""
-        z = self.quantile[of] + self.slope[of] * (logarithm - _log(self.start)[of])
+        """Returns how many calls of these stretches are before these logarithms of a time.
+
+        It rises with the time within a stretch.
+        """
+        z = self.slope[of] * logarithm + self.intercept[of]
         found = (self.samples[of] * _normal(z) - (self.passed[of] - 0.5)).astype(np.int64)
-        return np.clip(found, 0, self.calls[of])
-
-
-def _steps(until: Array, begins: Array) -> Array:
-    """Returns by how much each number is above the one before it in its run."""
-    found = np.diff(until, prepend=0)
-    found[begins] = until[begins]
-    return found
+        return np.minimum(np.maximum(found, 0), self.calls[of])
 
 
 def _stretches(samples: Array, points: _Points) -> list[tuple[Array, _Stretch]]:
@@ -163,26 +160,26 @@ def _stretches(samples: Array, points: _Points) -> list[tuple[Array, _Stretch]]:
         width = _log(end) - _log(start)
         # times beyond 2^53 may differ by less than a floating-point number shows
         slope = np.divide(high - low, width, out=np.zeros(len(on)), where=width > 0)
+        intercept = low - slope * _log(start)
         passed = points.rank[on, place]
         between = points.rank[on, place + 1] - passed - 1
-        found.append((on, _Stretch(samples[on], passed, between, start, end, low, slope)))
+        found.append((on, _Stretch(samples[on], passed, between, start, end, intercept, slope)))
         if not place:
             begin = start // _BELOW_P50
-            reached = np.where(slope > 0, low - slope * (_log(start) - _log(begin)), _FLAT)
-            below = (samples[on], np.zeros_like(passed), passed - 1, begin, start, reached, slope)
-            found.append((on, _Stretch(*below)))
+            below = (samples[on], np.zeros_like(passed), passed - 1, begin, start)
+            found.append((on, _Stretch(*below, np.where(slope > 0, intercept, _FLAT), slope)))
     return [_with_calls(on, stretch) for on, stretch in found]
 
 
 def _with_calls(on: Array, stretch: _Stretch) -> tuple[Array, _Stretch]:
-    some = np.flatnonzero(stretch.calls)
+    some = np.flatnonzero(stretch.calls != 0)
     chosen = _Stretch(
         stretch.samples[some],
         stretch.passed[some],
         stretch.calls[some],
         stretch.start[some],
         stretch.end[some],
-        stretch.quantile[some],
+        stretch.intercept[some],
         stretch.slope[some],
     )
     return on[some], chosen
@@ -218,12 +215,20 @@ def _quantiles(samples: int) -> tuple[float, ...]:
 
 
 def _normal(z: _Floats) -> _Floats:
-    """Returns the normal distribution, to 7.5e-8 (Abramowitz and Stegun 26.2.17)."""
-    t = 1 / (1 + 0.2316419 * np.abs(z))
-    terms = t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))
-    terms = t * (0.319381530 + t * (-0.356563782 + terms))
-    above: _Floats = terms * np.exp(-z * z / 2) * 0.3989422804014327
-    return np.where(z > 0, 1 - above, above)
+    """Returns the normal distribution, to 1e-7; never less for a larger number."""
+    at = (np.minimum(np.maximum(z, -_FAR), _FAR) + _FAR) * _PARTS
+    whole = at.astype(np.int64)
+    values, steps = _normal_table()
+    found: _Floats = values[whole] + (at - whole) * steps[whole]
+    return found
+
+
+@lru_cache
+def _normal_table() -> tuple[_Floats, _Floats]:
+    """Returns its values from -`_FAR` on, and how much each is below the next."""
+    edges = range(-_FAR * _PARTS, _FAR * _PARTS + 2)
+    values = np.array([erfc(-edge / _PARTS / sqrt(2)) / 2 for edge in edges])
+    return values, np.diff(values)
 
 
 def _log(times: Array) -> _Floats:

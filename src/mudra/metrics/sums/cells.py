@@ -179,9 +179,13 @@ def wide(column: Array) -> Array:
 
 def across(columns: Sequence[Array], rows: int) -> Array:
     """Returns the sum of the columns in each row, exact however large."""
-    if sum(int(column.max(initial=0)) for column in columns) > LARGEST:
-        columns = [wide(column) for column in columns]
-    return sum(columns, np.zeros(rows, np.int64))
+    if not columns:
+        return np.zeros(rows, np.int64)
+    together = np.stack(columns)
+    if together.dtype != object and int(together.max(initial=0)) * len(columns) > LARGEST:
+        together = wide(together)
+    found: Array = together.sum(0)
+    return found
 
 
 def runs(starts: Array, lengths: Array) -> Array:

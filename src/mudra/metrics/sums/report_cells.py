@@ -38,6 +38,7 @@ from mudra.metrics.sums.cells import (
     Cells,
     Names,
     type_place,
+    wide,
 )
 
 _PLACES: Final = {
@@ -69,14 +70,12 @@ def report_cells(checked: CheckedReport, names: Names) -> Cells:
         "fip": np.repeat(names.places(checked.fip_ids), widths),
     }
     counts = _columns([block.counts for block in blocks], COUNTS)
-    requests = [block for block in blocks if isinstance(block, RequestBlock)]
-    if len(requests) < len(blocks):
-        others = [block for block in blocks if isinstance(block, NotificationBlock)]
-        statuses = _columns([_status(block) for block in others], STATUSES)
+    if checked.tag is Tag.NOTIFICATIONS:
+        statuses = _columns([_status(block) for block in blocks], STATUSES)
         zero = np.zeros(len(blocks), np.int64)
         return Cells(keys, _held(counts | statuses), zero, dict.fromkeys(POINTS, zero), None)
-    points = _columns([block.pxx for block in requests], POINTS)
-    sums = _held(counts | {"size": _sizes([block.counted_size for block in requests])})
+    points = _columns([cast("RequestBlock", block).pxx for block in blocks], POINTS)
+    sums = _held(counts | {"size": _sizes(blocks, keys["type"])})
     return Cells(keys, sums, points[POINTS[-1]], points, None)
 
 
@@ -130,11 +129,17 @@ def _held(columns: dict[str, Array]) -> dict[str, Array]:
     return {name: column for name, column in columns.items() if column.any()}
 
 
-def _status(block: NotificationBlock) -> tuple[int, ...]:
-    return _NO_STATUS if isinstance(block.status, UnsetType) else block.status
+def _status(block: Block) -> tuple[int, ...]:
+    if isinstance(block, RequestBlock) or isinstance(block.status, UnsetType):
+        return _NO_STATUS
+    return block.status
 
 
-def _sizes(sizes: Sequence[str]) -> Array:
-    numbers = [int(size) if size else 0 for size in sizes]
-    found: Array = np.array(numbers, np.int64 if max(numbers, default=0) <= LARGEST else object)
+def _sizes(blocks: Sequence[Block], places: Array) -> Array:
+    fetches = np.flatnonzero(places == _FETCH)
+    numbers = [int(cast("RequestBlock", blocks[row]).counted_size) for row in fetches.tolist()]
+    found = np.zeros(len(blocks), np.int64)
+    if max(numbers, default=0) > LARGEST:
+        found = wide(found)
+    found[fetches] = numbers
     return found

@@ -108,6 +108,20 @@ def test_sums_past_64_bits_are_exact():
     ]
 
 
+def test_a_total_past_64_bits_of_counts_within_them_is_exact():
+    names = Names(["FIP-A"])
+    one = np.array([1])
+    half = np.array([2**62])
+    whole = np.array([2**63 + 5], object)
+    keys = {"at": one * AT, "aa": one, "type": one, "fip": one}
+    sums = Cells(keys, {"blocks": one, "c0": whole, "c1": half, "c2": half}, one, None, None)
+
+    back = decoded(*encoded(sums, names.ids), names, 1, AT)
+
+    assert sums.answered().tolist() == back.answered().tolist() == [2**63]
+    assert back.of("c0").tolist() == [2**63 + 5]
+
+
 @pytest.mark.parametrize("stored", [NUMBERS, TIMES], ids=["numbers", "times"])
 def test_any_changed_byte_and_any_cut_is_noticed(stored: bytes):
     dice = random.Random(1)

@@ -75,3 +75,18 @@ def test_calls_along_a_normal_curve_are_placed_where_they_were(calls: int):
     estimated = np.bincount(found.place, found.calls, 500)
     assert np.abs(true - estimated).sum() <= 0.02 * calls + 12 + 2 * (calls - len(known))
     assert abs(int(found.late[0, 2]) - sum(time >= 5000 for time in times)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("p95", "late"),
+    [
+        (4970 + 450 * 49, (51, 500)),  # a rank is 49 ms wide, under 1 %: the median is certain
+        (4970 + 450 * 50, (51, 1000)),  # 50 ms, over 1 %: it may have taken 5020 ms
+    ],
+)
+def test_a_point_is_trusted_to_one_rank_if_that_is_over_one_percent(
+    p95: int, late: tuple[int, int]
+):
+    found = times_of(np.array([1000]), np.array([[4970, p95, p95, p95]]))
+
+    assert tuple(found.late[0, :2].tolist()) == late

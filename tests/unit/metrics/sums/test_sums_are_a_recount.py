@@ -3,15 +3,19 @@
 import random
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.metrics.metrics_payloads import SOON_AFTER, WINDOW_START, request_metrics
 from tests.support.metrics.random_blocks import Reported, reported_once, reports_of
 
-from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.sums.adding import added, joined, stacked, summed_blocks
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.report import encode_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.metrics.sums.adding import RunningSum, added, joined, stacked, summed_blocks
 from mudra.metrics.sums.block_bytes import decoded, encoded
 from mudra.metrics.sums.buckets import split
-from mudra.metrics.sums.cells import KEYS, Cells, Names, type_place
+from mudra.metrics.sums.cells import KEYS, SUMS, Cells, Names, type_place
 from mudra.metrics.sums.percentiles import samples_of
 from mudra.metrics.sums.plain_recount import PlainSums, plain_recount, plain_rows
 from mudra.metrics.sums.report_cells import report_cells
@@ -83,6 +87,32 @@ def test_every_answered_request_has_an_estimated_time(blocks: list[Reported], by
     assert dict(zip(answered, samples_of(total).tolist(), strict=True)) == answered
     lower, upper, estimate = (total.of(f"late_{one}") for one in ("lower", "upper", "estimate"))
     assert ((lower <= estimate) & (estimate <= upper)).all()
+
+
+@pytest.mark.parametrize("times", [True, False])
+def test_a_running_sum_of_many_parts_is_the_sum_of_all(times: bool):
+    names = Names()
+    parts = []
+    for at in range(3):
+        report = request_metrics(10, start=WINDOW_START + at * WINDOW, seed=at)
+        checked = check_report(encode_report(report), SOON_AFTER + at * WINDOW)
+        assert isinstance(checked, CheckedReport), checked
+        parts.append(summed_blocks(report_cells(checked, names)))
+    running = RunningSum(("fip",), times=times)
+
+    for _ in range(300):
+        for part in parts:
+            running.add(part)
+
+    once = added([*parts], ("fip",), times=times)
+    total = running.total()
+    assert total.keys["fip"].tolist() == once.keys["fip"].tolist()
+    for name in SUMS:
+        assert (total.of(name) == 300 * once.of(name)).all()
+    assert (total.rises is not None) is times
+    if total.rises is not None and once.rises is not None:
+        assert (total.rises.place == once.rises.place).all()
+        assert (total.rises.calls == 300 * once.rises.calls).all()
 
 
 @settings(max_examples=30)

@@ -16,7 +16,7 @@ import structlog
 from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
-from mudra.metrics.sums.adding import added
+from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of
 from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
@@ -30,8 +30,6 @@ from mudra.storage.metrics.blocks.grain import Grain, number_of
 _C: Final = metrics_block.c
 _TOGETHER: Final = 64
 """Blocks that are read and decoded together: some 60,000 cells of a nation, a tenth of a second."""
-_CELLS: Final = 120_000
-"""Cells that wait to be added up: some 40 MB."""
 _TYPES: Final = {Tag.REQUESTS: RequestType, Tag.NOTIFICATIONS: NotificationType}
 _log = structlog.get_logger()
 
@@ -108,30 +106,28 @@ class Blocks:
     ) -> Cells:
         """Returns the sums of what is wanted, by these keys."""
         form = Form() if form is None else form
-        waiting: list[Cells] = []
-        done: list[Cells] = []
+        total = RunningSum(by, times=form.times)
         for one in wanted:
-            async for cells in self.each(one, form):
-                waiting.append(cells)
-                if sum(map(len, waiting)) > _CELLS:
-                    done.append(await asyncio.to_thread(added, waiting, by, times=form.times))
-                    waiting = []
-        return await asyncio.to_thread(added, [*done, *waiting], by, times=form.times)
+            async for some in self._read(one, form):
+                await asyncio.to_thread(_add, total, some)
+        return await asyncio.to_thread(total.total)
 
     async def each(self, wanted: Wanted, form: Form) -> AsyncIterator[Cells]:
         """Gives the cells of each block as they are stored: single ones or sums.
 
         Raises BlockDamaged for a block that is not as it was written; it is logged as well.
         """
-        async for _, cells in self._read(wanted, form):
-            yield cells
+        async for some in self._read(wanted, form):
+            for _, cells in some:
+                yield cells
 
     async def by_bucket(self, wanted: Wanted) -> AsyncIterator[tuple[int, Cells]]:
         """Gives the same with the bucket of each block, as it is stored, with all its FIPs."""
-        async for bucket, cells in self._read(wanted, Form()):
-            yield bucket, cells
+        async for some in self._read(wanted, Form()):
+            for bucket, cells in some:
+                yield bucket, cells
 
-    async def _read(self, wanted: Wanted, form: Form) -> AsyncIterator[tuple[int, Cells]]:
+    async def _read(self, wanted: Wanted, form: Form) -> AsyncIterator[Sequence[tuple[int, Cells]]]:
         times = wanted.all_times
         if not times:
             return
@@ -149,8 +145,7 @@ class Blocks:
             buckets=buckets,
         )
         async for rows in self._tx.in_parts(query, _TOGETHER):
-            for found in await asyncio.to_thread(self._decoded, rows, wanted, form):
-                yield found
+            yield await asyncio.to_thread(self._decoded, rows, wanted, form)
 
     def _decoded(
         self, rows: Sequence[sa.Row[Any]], wanted: Wanted, form: Form
@@ -186,6 +181,11 @@ class Blocks:
         wanted = share.of + share.place
         mine = [fip for fip in fips.tolist() if bucket_of(ids[fip], share.of) == wanted]
         return np.isin(cells.keys["fip"], mine)
+
+
+def _add(total: RunningSum, some: Sequence[tuple[int, Cells]]) -> None:
+    for _, cells in some:
+        total.add(cells)
 
 
 def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozenset[int]:
