@@ -28,7 +28,7 @@ from mudra.storage.backup.postgres_dump import DumpFailed
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import MasterKeyError
 from mudra.storage.database.embedded.server import EmbeddedServerError
-from mudra.storage.database.migrate import SchemaBusy, SchemaUnknown
+from mudra.storage.database.migrate import SchemaBusy, SchemaNeedsMore, SchemaUnknown
 from mudra.storage.database.outage import outage_of
 from mudra.storage.database.roles import AdminTooWeak
 from mudra.storage.metrics.apart.pairing import (
@@ -56,7 +56,13 @@ _NO_ADDRESS: Final = (
 
 @contextlib.contextmanager
 def opening() -> Iterator[None]:
-    """Raise CommandFailed for what may be wrong with data directory, database and settings."""
+    """Raise CommandFailed for what may be wrong with data directory, database and settings.
+
+    What is logged meanwhile, such as the progress of an upgrade, goes to standard error.
+    """
+    if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
+        # It writes to standard output, which belongs to the command's own, which may be JSON.
+        structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     try:
         yield
     except (
@@ -72,6 +78,7 @@ def opening() -> Iterator[None]:
         MasterKeyError,
         MetricsMisplaced,
         SchemaBusy,
+        SchemaNeedsMore,
         SchemaUnknown,
         TemplateError,
     ) as error:
@@ -133,9 +140,6 @@ def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]])
 def _in(
     settings: Settings, action: Callable[[Dependencies], Awaitable[T]], *, needs_metrics: bool
 ) -> T:
-    if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
-        # It writes to standard output, which belongs to the command's own, which may be JSON.
-        structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     if settings.database_url is None and not settings.data_dir.is_dir():
         raise CommandFailed(
             f"there is no data directory {settings.data_dir}: name it by --data-dir or "

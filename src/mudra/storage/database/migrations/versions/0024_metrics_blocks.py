@@ -1,6 +1,11 @@
-"""Stores network metrics as blocks of columns; what is there is converted before the old goes."""
+"""Makes the tables of metrics as blocks, which 0025 fills before it drops those of rows.
+
+No release before works on it: what the rows are added up to is not made any more.
+"""
 
 from alembic import op
+
+from mudra.storage.database.migrations.metrics_rows.sources import CONVERTED, MADE_AGAIN, OLD
 
 revision = "0024"
 down_revision = "0022"
@@ -104,16 +109,9 @@ def upgrade() -> None:
                 f"ALTER TABLE metrics_block_{grain} ALTER COLUMN {column} SET STORAGE EXTERNAL"
             )
     op.execute(_FUNCTIONS)
-    op.execute('ALTER TABLE metrics_held RENAME COLUMN "rows" TO buckets')
-    for table in (
-        "raw",
-        "previous",
-        "hour",
-        "day",
-        "pair_hour",
-        "pair_day",
-        "window",
-        "packed",
-        "window_calls",
-    ):
-        op.execute(f"DROP TABLE metrics_{table}")
+    op.execute("ALTER TABLE metrics_held ADD COLUMN buckets bytea")
+    for table in MADE_AGAIN:
+        op.execute(f"DROP TABLE IF EXISTS {table}")
+    # A node of the release before that still runs must not store what is then converted no more.
+    for table in CONVERTED:
+        op.execute(f"ALTER TABLE {table} RENAME TO {OLD}{table}")
