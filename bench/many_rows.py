@@ -16,7 +16,7 @@ from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
-from mudra.storage.metrics.copy_rows import lines_of
+from mudra.storage.metrics.stored_report import lines_of
 
 BUSIEST = 3000
 STEP = timedelta(hours=3)

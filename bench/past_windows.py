@@ -9,7 +9,7 @@ import psycopg
 from mudra.metrics.payload.catalogue import WINDOW, day_start
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
-from mudra.storage.metrics.copy_rows import lines_of
+from mudra.storage.metrics.stored_report import lines_of
 
 _RAW = "window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"
 _SUMS = "tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"

@@ -22,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import running_service
 
@@ -38,9 +39,8 @@ from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.copy_rows import lines_of
 from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, make_partition
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
+from mudra.storage.metrics.stored_report import lines_of
 
 AAS = int(os.environ.get("AAS", sized(20, 1)))
 FIPS = int(os.environ.get("FIPS", sized(29, 2)))

@@ -41,7 +41,7 @@ from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
 from mudra.metrics.payload.report import RequestFip, RequestMetrics
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.copy_rows import lines_of
+from mudra.storage.metrics.stored_report import lines_of
 
 FIPS = sized(200, 5)
 PUSHES = sized(40, 2)

@@ -38,7 +38,7 @@ from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.roles import OWNER, as_role
-from mudra.storage.metrics.copy_rows import storable
+from mudra.storage.metrics.stored_report import storable
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.tokens.secrets.secret_service import ResetCommand
 

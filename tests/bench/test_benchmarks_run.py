@@ -11,9 +11,11 @@ ROOT = Path(__file__).parents[2]
 PRINTED = {
     "agent": "events per CPU second",
     "agent_return": "stored once each: 4 of 4",
+    "blocks": "every goal of blocks met: ",
     "defences": "refusal of a stranger, counted",
     "directory": "304 ÷ constant 304: ",
     "entity_token": "two workers ÷ one: ",
+    "estimates": "every goal of ordinary services met: ",
     "feed": "GOOD again after",
     "guessing": "p99 of sign-ins while guesses come from closed addresses",
     "hostile": "/v1/entity/token/generate, ",

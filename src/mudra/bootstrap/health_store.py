@@ -14,10 +14,10 @@ from mudra.storage.database.outage import is_lost
 from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.attribution import PostgresFipStates
+from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
-from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
-from mudra.storage.metrics.rollups.series import PostgresSeries
+from mudra.storage.metrics.report_marks import PostgresReportMarks
 
 
 def shared_health() -> SharedValues:
@@ -37,8 +37,8 @@ def health_service(
 ) -> HealthService:
     """Return the health service of a unit of work."""
     return HealthService(
-        PostgresRollupQueries(transaction),
-        PostgresSeries(transaction),
+        BlockQuestions(transaction),
+        PostgresReportMarks(transaction),
         members,
         incidents,
         PostgresFipStates(transaction),

@@ -28,7 +28,7 @@ from mudra.storage.backup.postgres_dump import DumpFailed
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import MasterKeyError
 from mudra.storage.database.embedded.programs import EmbeddedServerError
-from mudra.storage.database.migrate import SchemaBusy, SchemaUnknown
+from mudra.storage.database.migrate import SchemaBusy, SchemaNeedsMore, SchemaUnknown
 from mudra.storage.database.outage import outage_of
 from mudra.storage.database.roles import AdminTooWeak
 
@@ -50,7 +50,13 @@ _NO_ADDRESS: Final = (
 
 @contextlib.contextmanager
 def opening() -> Iterator[None]:
-    """Raise CommandFailed for what may be wrong with data directory, database and settings."""
+    """Raise CommandFailed for what may be wrong with data directory, database and settings.
+
+    What is logged meanwhile, such as the progress of an upgrade, goes to standard error.
+    """
+    if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
+        # It writes to standard output, which belongs to the command's own, which may be JSON.
+        structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     try:
         yield
     except (
@@ -65,6 +71,7 @@ def opening() -> Iterator[None]:
         MailUrlError,
         MasterKeyError,
         SchemaBusy,
+        SchemaNeedsMore,
         SchemaUnknown,
         TemplateError,
     ) as error:

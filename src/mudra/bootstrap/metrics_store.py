@@ -24,11 +24,11 @@ from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections
+from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 
 class ReportDependencies(Protocol):
@@ -102,7 +102,7 @@ async def maintenance(parts: JobDependencies, transaction: Transaction) -> Maint
             notifier=notifier,
             new_id=fresh_id,
         ),
-        rollups=RollupService(PostgresRollups(transaction)),
+        rollups=RollupService(BlockSums(transaction)),
         tables=PostgresMetricsTables(transaction),
         messages=messages,
         health=health_service(transaction, members, incidents, parts.health_values),

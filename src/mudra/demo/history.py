@@ -21,7 +21,7 @@ from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.metrics.copy_rows import storable
+from mudra.storage.metrics.stored_report import storable
 
 _DAY: Final = timedelta(days=1)
 _PUSH_DELAY_S: Final = (35, 95)

@@ -108,8 +108,12 @@ def _jobs_of_tables(open_work: OpenMaintenance, retention: RetentionPolicy) -> l
     async def drop_old() -> None:
         await drop_old_metrics(open_work, retention)
 
+    async def settle() -> None:
+        await settle_sums(open_work)
+
     return [
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
+        Job(name="metrics-settle", every=60 * minute, offset=23 * minute, run=settle),
         Job(
             name="metrics-retention",
             every=day,
@@ -162,6 +166,14 @@ async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) 
         async with open_work(within_s=within_s) as work:
             await work.rollups.refresh(stale)
         SUMS_MADE.labels(stale.grain).inc(len(stale.ats))
+
+
+async def settle_sums(open_work: OpenMaintenance) -> None:
+    """Lays out by FIP all sums that can change no more, a day or month of an AA at a time."""
+    more = True
+    while more:
+        async with open_work(within_s=SUMS_OVER_AAS_S) as work:
+            more = await work.rollups.settle_next(work.now)
 
 
 async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> list[str]:

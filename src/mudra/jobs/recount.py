@@ -7,7 +7,7 @@ import structlog
 
 from mudra.jobs.telemetry import RECOUNT_PARTS, RECOUNTS
 from mudra.metrics.maintenance import OpenMaintenance
-from mudra.metrics.rollup.recount import Recount, RecountPart
+from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 
@@ -21,7 +21,7 @@ _log = structlog.get_logger()
 
 
 async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -> None:
-    """Compares the sums of the last days with their raw rows; logs those that differ.
+    """Compares sums of the last days with their reports; logs those that differ.
 
     A part that fails is tried once more after all others. One that fails again waits for the next
     night: this run does not begin again from its first part.
@@ -32,7 +32,7 @@ async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -
         left = await _recount_all(open_work, left)
     if left:
         RECOUNT_PARTS.labels("failed").inc(len(left))
-        _log.error("sums were not compared with raw rows", parts=len(left), **_facts(left[0]))
+        _log.error("sums were not compared with the reports", parts=len(left), **_facts(left[0]))
 
 
 async def _recount_all(
@@ -51,7 +51,7 @@ async def _recount_all(
     return failed
 
 
-async def _recount(open_work: OpenMaintenance, part: RecountPart) -> Recount | None:
+async def _recount(open_work: OpenMaintenance, part: RecountPart) -> Sequence[Compared] | None:
     """Compares a part; returns None where it fails."""
     try:
         async with open_work(within_s=RECOUNT_S) as work:
@@ -63,18 +63,23 @@ async def _recount(open_work: OpenMaintenance, part: RecountPart) -> Recount | N
         return None
 
 
-def _count(part: RecountPart, found: Recount) -> None:
+def _count(part: RecountPart, found: Sequence[Compared]) -> None:
     RECOUNT_PARTS.labels("compared").inc()
-    RECOUNTS.labels(part.grain, "equal").inc(found.rows - found.different)
-    RECOUNTS.labels(part.grain, "different").inc(found.different)
-    if found.different:
-        _log.error(
-            "sums differ from raw rows; they are made again",
-            rows=found.rows,
-            different=found.different,
-            **_facts(part),
-        )
+    for one in found:
+        sums = one.sums
+        RECOUNTS.labels(sums.grain, "equal").inc(one.cells - one.different)
+        RECOUNTS.labels(sums.grain, "different").inc(one.different)
+        if one.different:
+            _log.error(
+                "sums differ from the reports; they are made again",
+                cells=one.cells,
+                different=one.different,
+                grain=sums.grain,
+                at=sums.ats[0].isoformat(),
+                aa_id=sums.aa_id or "all",
+                fip_id=part.fip_id,
+            )
 
 
 def _facts(part: RecountPart) -> dict[str, str]:
-    return {"grain": part.grain, "at": part.at.isoformat(), "aa_id": part.aa_id}
+    return {"day": part.day.isoformat(), "fip_id": part.fip_id}

@@ -44,11 +44,11 @@ DISK_FREE = Gauge(
 JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
 SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
 RECOUNTS = Counter(
-    "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
+    "mudra_metrics_recounted_total", "Sums compared with reports", ["grain", "outcome"]
 )
 RECOUNT_PARTS = Counter(
     "mudra_metrics_recount_parts_total",
-    "Parts of a recount: compared with raw rows, or failed in a night",
+    "Parts of a recount: compared with reports, or failed in a night",
     ["outcome"],
 )
 ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])

@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from mudra.metrics.health.fip_state_ports import FipStateStore
 from mudra.metrics.incidents.incident import StoredIncident
-from mudra.metrics.incidents.packed_calls_ports import PackedCallsStore
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.incidents.window_reports import CallSums, Received
+from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey
@@ -18,9 +17,9 @@ from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, TimeRange
 from mudra.metrics.rollup.marks import DayMark, RangeMark
-from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
-from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.step import Step
+from mudra.metrics.sums.rollup import Rollup
+from mudra.metrics.sums.totals import Totals
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 
@@ -36,13 +35,6 @@ class Pair(Struct, frozen=True):
 
     aa_id: str
     fip_id: str
-
-
-class SumsOfFips(Struct, frozen=True):
-    """The calls to each FIP: over all AAs, and of each AA where one may see calls not good."""
-
-    whole: Mapping[str, PairSums]
-    contested: Mapping[Pair, PairSums]
 
 
 class Reports(Protocol):
@@ -100,68 +92,63 @@ class Receipts(Protocol):
 
 
 class RollupQueries(Protocol):
-    """Sums of any time range, from roll-ups of whole hours and days where there are, else raw."""
+    """Sums of any time range, always equal to those of the reports that are counted."""
 
     async def totals(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
-    ) -> Mapping[Cell, Rollup]:
-        """Returns the sums of every cell that had traffic."""
+    ) -> Totals:
+        """Returns the sums of each pair and type; of a single window, what was reported."""
         ...
 
-    def totals_by_type(
-        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
-    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
-        """Returns the same, of one tag and type after the other: of 2,000 FIPs all are large."""
-        ...
-
-    def over_aas_by_type(
+    async def over_aas(
         self,
         within: TimeRange,
         *,
         fip_id: str | None = None,
         tag: Tag | None = None,
         codes: Collection[str] = (),
-    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
-        """Returns the same over all AAs, of all types or these: `aa_id` of each cell is empty.
-
-        Much cheaper.
-        """
+    ) -> Totals:
+        """Returns the sums of each FIP over all AAs, of all types or these."""
         ...
 
     async def of_aas(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
-    ) -> Mapping[Cell, Rollup]:
-        """Returns those of each AA over all FIPs, or to one: `fip_id` of each cell is empty."""
+    ) -> Totals:
+        """Returns the sums of each AA over all FIPs, or to one."""
         ...
 
-    async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
-        """Returns whether more pairs than this reported within an hour or day of a range."""
+    async def calls_of_pairs(self, within: TimeRange) -> Totals:
+        """Returns the sums of all calls of each pair, without percentiles."""
         ...
 
     async def pairs(
-        self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
-    ) -> Mapping[Pair, PairSums]:
-        """Returns the sums for the matrix, over some types of request together or all calls."""
+        self, within: TimeRange, codes: Collection[str], *, fip_id: str | None = None
+    ) -> Totals:
+        """Returns the sums of each pair and each of these types, without percentiles."""
         ...
 
-    async def of_fips(self, within: TimeRange) -> SumsOfFips:
-        """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
+    async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
+        """Returns whether more pairs than this reported within a range."""
         ...
 
-    async def pairs_of_fip(
-        self, within: TimeRange, fip_id: str, codes: Collection[str]
-    ) -> Mapping[str, Mapping[Pair, PairSums]]:
-        """Returns the sums of the pairs of one FIP, by type of request."""
-        ...
+    async def steps(
+        self,
+        within: TimeRange,
+        step: Step,
+        types: Collection[str],
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+    ) -> Mapping[datetime, Rollup]:
+        """Returns the sums of all requests of these types together, by start of the step.
 
-    def contested_pairs(
-        self, within: TimeRange, codes: Collection[str]
-    ) -> AsyncIterator[tuple[str, Mapping[Pair, PairSums]]]:
-        """Returns for each type the pairs of FIPs of which some AA may not see good calls.
-
-        No AA is outvoted in the status of the others, of which every AA sees good calls alone.
+        A step without traffic is left out.
         """
         ...
+
+
+class ReportMarks(Protocol):
+    """Which reports came, and marks by which a reader sees that others came since."""
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day (UTC) with sums or reports.
@@ -180,25 +167,6 @@ class RollupQueries(Protocol):
 
     async def received(self, within: TimeRange, due_until: datetime = FOREVER) -> Reported:
         """Returns how many windows each AA reported; those from `due_until` on are early."""
-        ...
-
-
-class Series(Protocol):
-    """Sums for charts, step by step, as exact as those of `RollupQueries`."""
-
-    async def steps(
-        self,
-        within: TimeRange,
-        step: Step,
-        types: frozenset[str],
-        *,
-        aa_id: str | None = None,
-        fip_id: str | None = None,
-    ) -> Mapping[datetime, Rollup]:
-        """Returns the sums of all requests of these types together, by start of the step.
-
-        A step without traffic is left out.
-        """
         ...
 
 
@@ -283,7 +251,7 @@ class Incidents(Protocol):
         ...
 
 
-class Detections(Incidents, FipStateStore, PackedCallsStore, Protocol):
+class Detections(Incidents, FipStateStore, Protocol):
     """What incident detection reads and remembers."""
 
     async def lock(self, *, patient: bool) -> None:
@@ -302,8 +270,12 @@ class Detections(Incidents, FipStateStore, PackedCallsStore, Protocol):
         """Returns whether none of these marks was deleted."""
         ...
 
-    def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
-        """Returns the counts of a window from its raw rows, some thousand at a time."""
+    async def calls(self, window: datetime) -> Totals:
+        """Returns what all AAs reported of a window."""
+        ...
+
+    async def first_called(self, within: TimeRange) -> datetime | None:
+        """Returns the first of these windows of which any AA reported calls; None for none."""
         ...
 
     async def received(self, within: TimeRange) -> Sequence[Received]:

@@ -100,7 +100,7 @@ def _do_what_is_rarely_due(url: str) -> None:
     with psycopg.connect(url) as connection:
         connection.execute(
             "SELECT metrics_partition_make(parent, now() + day * interval '1 day') FROM"
-            " unnest(ARRAY['metrics_raw', 'metrics_previous', 'metrics_hour'])"
+            " unnest(ARRAY['metrics_block_window', 'metrics_block_hour', 'metrics_block_day', 'metrics_block_previous'])"
             " AS parent, generate_series(-1, 3) AS day"
         )
         connection.execute(

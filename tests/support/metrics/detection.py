@@ -1,21 +1,25 @@
 """Detection over its memory: a small network of which a test says what failed, and who reported."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.support.metrics.detection_memory import DetectionMemory
+from tests.support.metrics.random_blocks import Reported
+from tests.support.metrics.totals import reported_by, totals_of
 
 from mudra.metrics.health.fip_state import FipStates, states_from_bytes
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import Detected, DetectionService
 from mudra.metrics.incidents.incident import Subject
-from mudra.metrics.incidents.window_reports import CallSums, Received
+from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
+from mudra.metrics.sums.totals import Totals
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 AAS, FIPS = ("A-AA", "B-AA", "C-AA"), ("DOWN-BANK", "FLAPPING-BANK", "GOOD-BANK", "OTHER-BANK")
@@ -33,6 +37,8 @@ class Memory(DetectionMemory):
         self.missing: set[tuple[str, datetime]] = set()
         self.reporting: dict[str, ReportingTimes] = {}
         self.read: list[datetime] = []
+        self.reporters: dict[datetime, set[str]] = {}
+        """Whose reports of a window were last read."""
         self.reported_to = start
         self.calls_from: Callable[[datetime], int] = lambda _: CALLS
         self.comes_meanwhile: tuple[str, datetime] | None = None
@@ -42,21 +48,23 @@ class Memory(DetectionMemory):
         found = [one.incident for one in self.stored.values() if one.incident.subject == subject]
         return sorted(found, key=lambda incident: incident.began)
 
-    async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
+    async def calls(self, window: datetime) -> Totals:
         self.read.append(window)
-        for aa_id in AAS:
-            if self._came(aa_id, window):
-                calls = self.calls_from(window) if aa_id == AAS[0] else CALLS
-                yield [
-                    _sums(*call, self.failing(*call), calls)
-                    for fip_id in FIPS
-                    for call in ((window, aa_id, fip_id, code) for code in ("cns", "fif", "adisc"))
-                ]
+        found = [
+            _reported(*call, self.failing(*call), calls)
+            for aa_id in AAS
+            if self._came(aa_id, window)
+            for calls in (self.calls_from(window) if aa_id == AAS[0] else CALLS,)
+            for fip_id in FIPS
+            for call in ((window, aa_id, fip_id, code) for code in ("cns", "fif", "adisc"))
+        ]
+        self.reporters[window] = {one.aa_id for one in found}
         self._stored_meanwhile(TimeRange(window, window + WINDOW))
+        return totals_of(found)
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         came = (at for at in within.windows if any(self._came(aa_id, at) for aa_id in AAS))
-        first = min([*came, *(at for at in self.packed if at in within.windows)], default=None)
+        first = min(came, default=None)
         self._stored_meanwhile(within)
         return first
 
@@ -94,12 +102,12 @@ class Memory(DetectionMemory):
         return frozenset(FIPS)
 
 
-def _sums(
+def _reported(
     window: datetime, aa_id: str, fip_id: str, code: str, failing: float, calls: int
-) -> CallSums:
+) -> Reported:
     good = calls - round(calls * failing)
-    times = (250, 800, 1200, 2000)
-    return CallSums(window, aa_id, fip_id, "req", code, calls, good, 0, calls, times, None)
+    counts = (calls, good, *[0] * 8, calls - good, *[0] * 4)
+    return reported_by(aa_id, fip_id, RequestBlock(code, (250, 800, 1200, 2000), counts), window)
 
 
 class Detection:

@@ -1,4 +1,4 @@
-"""The ports of detection in memory: what was judged, found and packed, without a database."""
+"""The ports of detection in memory: what was judged and found, without a database."""
 # the ports that DetectionMemory implements describe their methods
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -22,7 +22,6 @@ class DetectionMemory:
         """Windows of which another report came since: each has a mark more."""
         self.stored: dict[str, StoredIncident] = {}
         self.journals: dict[datetime, bytes] = {}
-        self.packed: dict[datetime, bytes] = {}
         self.silences: list[Silence] = []
         self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
 
@@ -48,15 +47,6 @@ class DetectionMemory:
     def _marks(self) -> list[tuple[datetime, int]]:
         again = [(window, _mark(window) + 1) for window in self.late_again]
         return [*((window, _mark(window)) for window in self.late), *again]
-
-    async def packed_calls(self, window: datetime) -> bytes | None:
-        return None if any(at == window for at, _ in self._marks()) else self.packed.get(window)
-
-    async def save_packed_calls(self, window: datetime, packed: bytes) -> None:
-        self.packed[window] = packed
-
-    async def drop_packed_calls(self, *, before: datetime) -> None:
-        self.packed = {at: one for at, one in self.packed.items() if at >= before}
 
     async def first_received(self, since: datetime) -> datetime | None:
         return since

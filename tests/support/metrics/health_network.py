@@ -35,7 +35,7 @@ USUAL_MS = (250, 800, 1200, 2000)
 _WAKE_EVERY_S = 0.5
 _EVALUATED = sa.text(
     "SELECT (SELECT max(window_at) >= :last FROM metrics_attribution) AND NOT EXISTS"
-    " (SELECT FROM metrics_stale WHERE grain = 'window' AND at <= :last)"
+    " (SELECT FROM metrics_stale WHERE grain = 'window' AND aa_id <> '' AND at <= :last)"
 )
 Where = Callable[[str, str, str], bool]
 """Of an AA, a FIP and a code: whether the fault is there."""

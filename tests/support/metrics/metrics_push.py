@@ -25,7 +25,7 @@ from mudra.metrics.payload.report import (
     encode_report,
 )
 from mudra.metrics.payload.validation import CheckedReport, check_report
-from mudra.storage.metrics.copy_rows import storable
+from mudra.storage.metrics.stored_report import storable
 
 
 @dataclass

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import uuid
-from collections import defaultdict
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -18,27 +18,25 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Notice
 from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.health.fip_health import REQUESTS_SHOWN
-from mudra.metrics.health.weighing import weigh_day, weigh_fips
-from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
 from mudra.metrics.payload.ingest_rule import IngestStatus
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.validation import CheckedReport, check_report
-from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.pair import add_pairs, is_good_in_sums, pair_sums
-from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.rollup_service import RollupService
-from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
+from mudra.metrics.rollup.step import Step
+from mudra.metrics.sums.plain_recount import PlainSums, plain_recount
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.identity.memberships import PostgresMemberships
-from mudra.storage.metrics.copy_rows import long_tag, storable
+from mudra.storage.metrics.blocks.questions import BlockQuestions
+from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.receipts import OnboardedMembers
+from mudra.storage.metrics.report_marks import PostgresReportMarks
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
-from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
+from mudra.storage.metrics.stored_report import long_tag, storable
 
 DAY, HOUR = datetime(2026, 3, 4, tzinfo=UTC), timedelta(hours=1)
 AFTER = DAY + timedelta(days=3)
@@ -65,7 +63,6 @@ class Store:
         """Know nothing of what was done before, and begin at the usual time."""
         self.now, self._began = AFTER, datetime.now(UTC)
         self.partitions = KnownPartitions()
-        self.rows_together = MAX_ROWS_TOGETHER
 
     @contextlib.asynccontextmanager
     async def patiently(self):
@@ -94,7 +91,7 @@ class Store:
 
     async def make_next_sums(self):
         async with self.database.transaction(within_s=WORK_S) as tx:
-            rollups = RollupService(PostgresRollups(tx, self.rows_together))
+            rollups = RollupService(BlockSums(tx))
             stale = await rollups.next_stale(delayed=False)
             if stale is not None:
                 await rollups.refresh(stale)
@@ -102,67 +99,51 @@ class Store:
 
     async def totals(self, within, **part):
         async with self.patiently() as tx:
-            return await PostgresRollupQueries(tx).totals(within, **part)
+            return await BlockQuestions(tx).totals(within, **part)
 
-    async def over_all_and_pairs_are_true(self, within):
-        """The sums over all AAs, by AA, of pairs and of windows heard are those of all cells."""
-        cells = await self.totals(within)
-        over, of_aas, heard = defaultdict(list), defaultdict(list), defaultdict(int)
-        pairs, by_code = {}, defaultdict(dict)
-        for cell, sums in cells.items():
-            over[(cell.fip_id, cell.tag, cell.type)].append(coarse(sums))
-            of_aas[(cell.aa_id, cell.tag, cell.type)].append(coarse(sums))
-            if cell.tag is Tag.REQUESTS and cell.type not in {"sfireqnot", "ffireqnot"}:
-                key = Pair(cell.aa_id, cell.fip_id)
-                one = by_code[cell.type][key] = pair_sums(sums)
-                pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
+    async def reads_are_true(self, within, current):
+        """Each question about a range is answered by the sums of a plain recount."""
+        truth = Truth(current, within)
+        code, _ = next(self._codes)
         async with self.patiently() as tx:
-            figures = PostgresRollupQueries(tx)
-            assert {
-                (c.fip_id, c.tag, c.type): merge_all([coarse(s)])
-                async for found in figures.over_aas_by_type(within)
-                for c, s in found.items()
-            } == {key: merge_all(parts) for key, parts in over.items()}
-            by_aa = await figures.of_aas(within)
-            assert {(c.aa_id, c.tag, c.type): coarse(s) for c, s in by_aa.items()} == {
-                key: merge_all(parts) for key, parts in of_aas.items()
-            }
-            assert await figures.pairs(within) == pairs
-            await fips_are_true(figures, within, pairs)
-            codes = code, _ = next(self._codes)
-            assert await figures.pairs(within, (code,)) == by_code[code]
-            await contested_are_true(figures, within, by_code, codes)
-            await pairs_of_a_fip_are_true(figures, within, by_code, code)
-            counted = (await figures.received(within)).windows
+            asked = BlockQuestions(tx)
+            assert summed(await asked.totals(within)) == truth.by("aa", "fip", "type")
+            assert summed(await asked.over_aas(within)) == truth.by("fip", "type")
+            assert summed(await asked.of_aas(within)) == truth.by("aa", "type")
+            calls = truth.only(CALL_CODES)
+            assert summed(await asked.calls_of_pairs(within)) == calls.by("aa", "fip")
+            pairs = await asked.pairs(within, (code,))
+            assert summed(pairs) == truth.only({code}).by("aa", "fip", "type")
+            for fip_id in sorted(truth.fips)[:1]:
+                of_one = await asked.pairs(within, REQUESTS_SHOWN, fip_id=fip_id)
+                shown = truth.only(REQUESTS_SHOWN).of_fip(fip_id)
+                assert summed(of_one) == shown.by("aa", "fip", "type")
+                steps = await asked.steps(within, Step.HOUR, CALL_CODES, fip_id=fip_id)
+                by_hour = {at: plain_of(row) for at, row in steps.items()}
+                assert by_hour == calls.of_fip(fip_id).by_hour()
+            counted = (await PostgresReportMarks(tx).received(within)).windows
         rows = await self.run(
             "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"
             " AND window_at >= :start AND window_at < :end GROUP BY 1, 2",
             start=within.start,
             end=within.end,
         )
-        for aa_id, tag, count in rows:
-            heard[(aa_id, long_tag(tag))] = count
-        assert dict(counted) == dict(heard)
+        heard = {(aa_id, long_tag(tag)): count for aa_id, tag, count in rows}
+        assert dict(counted) == heard
 
     @contextlib.asynccontextmanager
     async def maintenance(self, *, within_s):
         """What the scheduled jobs use of the sums, in a transaction."""
         async with self.database.transaction(within_s=within_s) as tx:
-            rollups = RollupService(PostgresRollups(tx, self.rows_together))
+            rollups = RollupService(BlockSums(tx))
             yield SimpleNamespace(now=await tx.now(), rollups=rollups)
 
     async def differing(self, day):
-        """How many rows of sums differ from what they are made of, by the part of the recount."""
+        """The sums of a day that differ from the reports, as the recount of that night finds."""
         async with self.maintenance(within_s=WORK_S) as work:
             parts = await work.rollups.recount_parts(day + timedelta(days=1), 1)
-        hours = set((await self.run(HOURS_WITH_ROWS, start=day)).scalars())
-        async with self.maintenance(within_s=WORK_S) as work:
-            found = {
-                part: await work.rollups.recount(part)
-                for part in parts
-                if part.grain == "day" or part.at in hours
-            }
-        return {part: one.different for part, one in found.items() if one.different}
+            found = [one for part in parts for one in await work.rollups.recount(part)]
+        return {one.sums: one.different for one in found if one.different}
 
     async def empty(self):
         async with self.patiently() as tx:
@@ -172,35 +153,6 @@ class Store:
     async def run(self, sql, **values):
         async with self.patiently() as tx:
             return await tx.connection.execute(sa.text(sql), values)
-
-
-async def fips_are_true(figures, within, pairs):
-    """What most AAs see of each FIP is found by the sums as it is by its pairs."""
-    sums = await figures.of_fips(within)
-    fips = {pair.fip_id for pair in sums.contested}
-    assert sums.contested == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
-    assert weigh_day(sums) == weigh_fips(pairs)
-
-
-async def contested_are_true(figures, within, by_code, codes):
-    """Of these APIs, contested pairs are whole rows of the matrix, and all that can be outvoted."""
-    contested = {code: pairs async for code, pairs in figures.contested_pairs(within, codes)}
-    assert contested.keys() == set(codes)
-    for code in codes:
-        pairs = by_code[code]
-        fips = {pair.fip_id for pair in contested[code]}
-        assert contested[code] == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
-        left_out = [one for pair, one in pairs.items() if pair.fip_id not in fips]
-        assert all(map(is_good_in_sums, left_out))
-
-
-async def pairs_of_a_fip_are_true(figures, within, by_code, code):
-    """The pairs of a FIP of an API are those of the matrix, of no API those of another."""
-    fips = sorted({pair.fip_id for pairs in by_code.values() for pair in pairs})
-    for fip_id in fips[:1]:
-        found = await figures.pairs_of_fip(within, fip_id, REQUESTS_SHOWN)
-        assert found.keys() == set(REQUESTS_SHOWN)
-        assert found[code] == {p: one for p, one in by_code[code].items() if p.fip_id == fip_id}
 
 
 @contextlib.contextmanager
@@ -219,34 +171,75 @@ def one_store(conninfo):
             runner.run(store.database.close())
 
 
-def plain(payloads, within):
-    """A recount in memory of the contents that stand."""
-    found = defaultdict(list)
-    for payload in payloads:
-        start = datetime.fromisoformat(payload.from_date_time)
-        if within.start <= start < within.end:
-            for fip in payload.fips:
-                for block in fip.metrics:
-                    found[(payload.aa_id, fip.fip_id, block.type)].append(block)
-    return {key: coarse(rollup(blocks)) for key, blocks in found.items()}
+class Truth:
+    """A recount in memory, by plain loops, of the contents that stand."""
+
+    def __init__(self, payloads, within):
+        self.blocks = [
+            ((start, payload.aa_id, fip.fip_id, block.type), block)
+            for payload in payloads
+            for start in (datetime.fromisoformat(payload.from_date_time),)
+            if within.start <= start < within.end
+            for fip in payload.fips
+            for block in fip.metrics
+        ]
+
+    @property
+    def fips(self):
+        return {key[2] for key, _ in self.blocks}
+
+    def only(self, codes):
+        return self._with(lambda key: key[3] in codes)
+
+    def of_fip(self, fip_id):
+        return self._with(lambda key: key[2] == fip_id)
+
+    def by(self, *names):
+        places = [("aa", "fip", "type").index(name) + 1 for name in names]
+        return self._recounted(lambda key: tuple(key[place] for place in places))
+
+    def by_hour(self):
+        return self._recounted(lambda key: key[0].replace(minute=0))
+
+    def _with(self, chosen):
+        found = copy(self)
+        found.blocks = [one for one in self.blocks if chosen(one[0])]
+        return found
+
+    def _recounted(self, key_of):
+        found = plain_recount((key_of(key), block) for key, block in self.blocks)
+        return {key: replace_longest(sums) for key, sums in found.items()}
 
 
-def comparable(totals):
+def replace_longest(sums):
+    """Leaves the longest time out, which a question without times does not tell."""
+    return msgspec.structs.replace(sums, longest=0)
+
+
+def plain_of(row):
+    """Returns what adds up exactly of a row."""
+    return PlainSums(
+        row.blocks,
+        [*row.counts],
+        [*row.statuses],
+        row.data_bytes,
+        0,
+        row.late.lower,
+        row.late.upper,
+    )
+
+
+def summed(totals):
+    """Returns the rows of totals by the IDs that they have, as a recount gives them."""
     return {
-        (cell.aa_id, cell.fip_id, cell.type): merge_all([coarse(sums)])
-        for cell, sums in totals.items()
+        tuple(name for name in (cell.aa_id, cell.fip_id, cell.type) if name): plain_of(row)
+        for cell, row in totals.items()
     }
 
 
-HOURS_WITH_ROWS = (
-    "SELECT at FROM metrics_hour WHERE at >= :start AND at < :start + interval '1 day'"
-    " UNION SELECT date_trunc('hour', window_at, 'UTC') FROM metrics_raw"
-    " WHERE window_at >= :start AND window_at < :start + interval '1 day'"
-)
-"""Those of a day that have any sums or raw rows: in others nothing can differ."""
 WRITTEN = (
-    *("metrics_push", "metrics_receipt", "metrics_raw", "metrics_previous", "metrics_stale"),
-    *("metrics_hour", "metrics_day", "metrics_received", "metrics_window", "metrics_packed"),
+    *("metrics_push", "metrics_receipt", "metrics_block", "metrics_block_previous"),
+    *("metrics_stale", "metrics_received", "metrics_held"),
 )
 
 
@@ -294,15 +287,12 @@ async def examine(store, case, ranges=TWO_DAYS):
         if place in make_after:
             await store.make_sums()
     for within in ranges:
-        truth = plain(current.values(), within)
-        assert comparable(await store.totals(within)) == truth
-        await store.over_all_and_pairs_are_true(within)
+        await store.reads_are_true(within, current.values())
     await store.make_sums()
     for within in ranges:
-        truth = plain(current.values(), within)
-        assert comparable(await store.totals(within)) == truth
-        one = {key: sums for key, sums in truth.items() if key[0] == "aa-one"}
-        assert comparable(await store.totals(within, aa_id="aa-one")) == one
-        await store.over_all_and_pairs_are_true(within)
+        await store.reads_are_true(within, current.values())
+        of_one = [one for (aa_id, _), one in current.items() if aa_id == "aa-one"]
+        found = await store.totals(within, aa_id="aa-one")
+        assert summed(found) == Truth(of_one, within).by("aa", "fip", "type")
     for day in (DAY, DAY + timedelta(days=1)):
         assert await store.differing(day) == {}

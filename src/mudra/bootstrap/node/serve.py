@@ -68,8 +68,10 @@ def _prepared(settings: Settings, conninfo: str) -> str:
     An own database whose owner is not named is used by one role for everything, or was prepared
     by `mudra database prepare`.
     """
+    folder = None
     if settings.database_url is None:
         owner, service = conninfo, as_role(conninfo, SERVICE)
+        folder = settings.data_dir
     elif settings.database_owner_url is not None:
         owner, service = of_primary(settings.database_owner_url.reveal()), conninfo
     else:
@@ -77,7 +79,7 @@ def _prepared(settings: Settings, conninfo: str) -> str:
         migrate(of_primary(direct.reveal()) if direct else conninfo)
         return conninfo
     if not _is_up_to_date(owner, role_of(service).name):
-        migrate(owner)
+        migrate(owner, folder)
         grant(owner, role_of(service).name)
     return service
 

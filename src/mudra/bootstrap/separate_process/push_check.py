@@ -20,7 +20,7 @@ from mudra.metrics.payload.validation import (
 )
 from mudra.shared.clock import Clock
 from mudra.shared.finding import Finding
-from mudra.storage.metrics.copy_rows import storable
+from mudra.storage.metrics.stored_report import storable
 
 SMALL_BYTES: Final = 16 * 1024
 """Packed and unpacked: checked within 2 ms."""

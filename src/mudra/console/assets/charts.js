@@ -71,19 +71,15 @@ function success(data) {
   };
 }
 
-// The band between the bounds: an unseen line at the low one, and an area upon it.
-const band = (name, values, tint) => [
-  line(`${name} low`, values.map((v) => v && v[1]), tint, { lineStyle: { opacity: 0 }, showSymbol: false, stack: name, silent: true, tooltip: { show: false } }),
-  line(`${name} band`, values.map((v) => v && v[2] - v[1]), tint, { lineStyle: { opacity: 0 }, showSymbol: false, stack: name, silent: true, areaStyle: { color: tint, opacity: 0.16 } }),
-  line(name, values.map((v) => v && v[0]), tint, name === "p95" ? { lineStyle: { width: 2, type: "dashed", color: tint } } : {}),
-];
-
 function times(data) {
-  const said = (name, v) => (v === null ? [] : [text("about", { name, time: milliseconds(v[0]), low: milliseconds(v[1]), high: milliseconds(v[2]) })]);
+  const said = (name, v) => (v === null ? [] : [text("about", { name, time: milliseconds(v) })]);
   return {
     legend: ["p50", "p95"],
     yAxis: { min: 0, axisLabel: { formatter: (v) => (v === 0 ? "0" : milliseconds(v)) } },
-    series: [...band("p50", data.p50, colour("accent")), ...band("p95", data.p95, colour("aa"))],
+    series: [
+      line("p50", data.p50, colour("accent")),
+      line("p95", data.p95, colour("aa"), { lineStyle: { width: 2, type: "dashed", color: colour("aa") } }),
+    ],
     say: (i) => (data.p50[i] === null ? [text("noAnswers")] : [...said("p50", data.p50[i]), ...said("p95", data.p95[i])]),
   };
 }

@@ -25,7 +25,6 @@ PAGE: Final = 30
 _MAX_WORDS: Final = 100
 _LONG: Final = 28
 _SHORT: Final = 14
-_NUMBERS: Final = ("number", "bounds")
 _OURS: Final = ("label", "tag")
 _TEXTS: Final = ("text", "english", "label")
 
@@ -33,7 +32,7 @@ _TEXTS: Final = ("text", "english", "label")
 class Column(Struct, Generic[R], frozen=True):
     """One column.
 
-    `kind` is text, english, label, code, number, time, day, type, tag, bounds or below; `tone`
+    `kind` is text, english, label, code, number, time, day, type, tag or below; `tone`
     colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An
     english text is the API's own, the same in every language, and marked as English.
     `order` is what it sorts by where that is not the value itself. Bounds are a number with
@@ -63,7 +62,7 @@ class Cell(Struct, frozen=True):
     @property
     def number(self) -> bool:
         """Report whether it is aligned to the right."""
-        return self.kind in _NUMBERS
+        return self.kind == "number"
 
     @property
     def room(self) -> str:
@@ -236,7 +235,7 @@ class Table(Struct, Generic[R], frozen=True):
         other = column.key if down or not mine else f"-{column.key}"
         order = "descending" if down else "ascending"
         link = self._link(query, sort=other, page="1")
-        return Head(gettext(column.title), link, order if mine else "", column.kind in _NUMBERS)
+        return Head(gettext(column.title), link, order if mine else "", column.kind == "number")
 
     def _link(self, query: Mapping[str, str], **changes: str) -> str:
         changed = {self._name(word): value for word, value in changes.items()}

@@ -10,7 +10,6 @@ from mudra.metrics.health.health import Health
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
-from mudra.metrics.rollup.percentile import Percentile
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
 
@@ -56,8 +55,8 @@ def timeline(
         ],
         "server": [one.errors.server_5xx if one else None for one in found],
         "unanswered": [one.errors.no_answer if one else None for one in found],
-        "p50": [_bounds(one.time.p50) if one and one.time else None for one in found],
-        "p95": [_bounds(one.time.p95) if one and one.time else None for one in found],
+        "p50": [one.time.p50 if one and one.time else None for one in found],
+        "p95": [one.time.p95 if one and one.time else None for one in found],
         "marks": [
             [int(one.began.timestamp() * 1000), int(one.ended.timestamp() * 1000)]
             if one.ended
@@ -66,7 +65,3 @@ def timeline(
         ],
     }
     return Timeline(step, moments, data)
-
-
-def _bounds(one: Percentile) -> list[int]:
-    return [one.estimate, one.low, one.high]

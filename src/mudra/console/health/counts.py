@@ -12,8 +12,8 @@ from msgspec import Struct
 from mudra.console.framework.page_results import Download
 from mudra.console.framework.table import Column, Table, TableView
 from mudra.console.health.lazy_fragment import LazyFragment
-from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES, Position, Tag
-from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES, Tag
+from mudra.metrics.sums.totals import Totals
 
 AS_REPORTED: Final = LazyFragment("as-reported", "counts")
 COUNTS_PART: Final = "health_as_reported.html"
@@ -26,13 +26,13 @@ class CountsRow(Struct, frozen=True):
     counts: Sequence[int]
 
 
-def counted(totals: Mapping[Cell, Rollup], query: Mapping[str, str]) -> TableView:
+def counted(totals: Totals, query: Mapping[str, str]) -> TableView:
     """Returns the counts of these cells; counts that are zero in every row have no column."""
     rows = _rows(totals)
     return _table(rows).view(rows, AS_REPORTED.table_query(query))
 
 
-def counts_export(totals: Mapping[Cell, Rollup], query: Mapping[str, str]) -> Download | None:
+def counts_export(totals: Totals, query: Mapping[str, str]) -> Download | None:
     """Returns all fifteen as CSV when the query requests the export of this table."""
     requested = query.get("export") == AS_REPORTED.table
     return _table().export(_rows(totals), query) if requested else None
@@ -65,14 +65,12 @@ def _count(row: CountsRow, *, place: int) -> int:
     return row.counts[place]
 
 
-def _rows(totals: Mapping[Cell, Rollup]) -> list[CountsRow]:
+def _rows(totals: Totals) -> list[CountsRow]:
     """Returns the counts of each type as they were reported, requests first."""
     found: list[CountsRow] = []
     for tag, label in ((Tag.REQUESTS, "{}"), (Tag.NOTIFICATIONS, "{} (notification)")):
-        sums: dict[str, list[int]] = {}
-        for cell, row in totals.items():
-            if cell.tag is tag:
-                added = sums.setdefault(cell.type, [0] * len(Position))
-                sums[cell.type] = [a + b for a, b in zip(added, row.counts, strict=True)]
-        found += [CountsRow(label.format(code), sums[code]) for code in sorted(sums)]
+        of_types = sorted(
+            (cell.type, sums.counts) for cell, sums in totals.only(tag).by("type").items()
+        )
+        found += [CountsRow(label.format(code), counts) for code, counts in of_types]
     return found

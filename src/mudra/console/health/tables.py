@@ -15,7 +15,7 @@ from mudra.console.health.labels import (
     state_label,
     subject_label,
 )
-from mudra.localization.language import current, gettext, translatable
+from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
@@ -26,8 +26,8 @@ from mudra.metrics.payload.catalogue import (
     Tag,
 )
 from mudra.metrics.rollup.percentage import percentage, share_of
-from mudra.metrics.rollup.percentile import Percentile, ResponseTime
 from mudra.metrics.rollup.step import Step
+from mudra.metrics.sums.rollup import ResponseTime
 
 R = TypeVar("R")
 _FROM: Final = translatable("From")
@@ -48,16 +48,6 @@ class ApiRow(Struct, frozen=True):
     who: str
     link: str
     api: ApiPicture
-
-
-def bounds(one: Percentile | None) -> str | None:
-    """Returns an estimate with its possible range, in milliseconds."""
-    if one is None:
-        return None
-    estimate, low, high = map(current().number, (one.estimate, one.low, one.high))
-    if one.exact:
-        return estimate
-    return gettext("%(estimate)s (%(low)s to %(high)s)", estimate=estimate, low=low, high=high)
 
 
 def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
@@ -109,15 +99,8 @@ def _counts(health: Callable[[R], Health | None]) -> tuple[Column[R], ...]:
 
 def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
     def column(percent_: int) -> Column[R]:
-        def of(row: R) -> Percentile | None:
-            return _percentile(time(row), percent_)
-
-        def estimate(row: R) -> int | None:
-            found = of(row)
-            return None if found is None else found.estimate
-
         key = f"p{percent_}"
-        return Column(key, _TIMES[percent_], lambda row: bounds(of(row)), "bounds", order=estimate)
+        return Column(key, _TIMES[percent_], lambda row: _percentile(time(row), percent_), "number")
 
     return column(50), column(95), column(99)
 
@@ -238,7 +221,7 @@ def _total(health: Health | None) -> int | None:
     return health.total if health else None
 
 
-def _percentile(time: ResponseTime | None, percent_: int) -> Percentile | None:
+def _percentile(time: ResponseTime | None, percent_: int) -> int | None:
     if time is None:
         return None
     return {50: time.p50, 95: time.p95, 99: time.p99}[percent_]

@@ -23,7 +23,7 @@ from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
-from mudra.metrics.rollup.percentile import ResponseTime
+from mudra.metrics.sums.rollup import ResponseTime
 from mudra.shared.csv_export import csv_text
 
 MAX_SILENCE: Final = timedelta(hours=1)
@@ -262,7 +262,7 @@ def _worst(*apis: ApiFeed) -> Status:
 
 
 def _p50(time: ResponseTime | None) -> int | None:
-    return time.p50.estimate if time else None
+    return time.p50 if time else None
 
 
 def _utc_text(moment: datetime) -> str:
@@ -328,7 +328,7 @@ def public_csv(rows: Iterable[PublicRow]) -> str:
 
 def _disputed_row(fip_id: str, api: str, weighed: Weighed) -> PublicRow:
     success = percentage(weighed.success)
-    return PublicRow(fip_id, api, weighed.status, weighed.sums.total, success, *[None] * 7)
+    return PublicRow(fip_id, api, weighed.status, weighed.total, success, *[None] * 7)
 
 
 def _public_row(fip_id: str, api: str, health: Health, floor: PublicFloor) -> PublicRow:
@@ -346,6 +346,6 @@ def _public_row(fip_id: str, api: str, health: Health, floor: PublicFloor) -> Pu
         percentage(share_of(errors.not_found_404, health.total)),
         percentage(share_of(errors.other_4xx, health.total)),
         _p50(time),
-        time.p95.estimate if time else None,
-        time.p99.estimate if time else None,
+        time.p95 if time else None,
+        time.p99 if time else None,
     )

@@ -1,11 +1,11 @@
 """What an operator's own dashboards show of each API of a FIP in a window."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from mudra.metrics.health.health import health_of_calls
-from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.sums.totals import Totals
 
 
 class FipFigures(Struct, frozen=True, gc=False):
@@ -20,9 +20,9 @@ class FipFigures(Struct, frozen=True, gc=False):
     """The estimated median response time in seconds; None without a response."""
 
 
-def figures_of(totals: Mapping[Cell, Rollup]) -> Iterator[FipFigures]:
+def figures_of(totals: Totals) -> Iterator[FipFigures]:
     """Yields the figures of sums of calls over all AAs."""
     for cell, sums in totals.items():
         health = health_of_calls(sums)
-        p50_s = None if health.time is None else health.time.p50.estimate / 1000
+        p50_s = None if health.time is None else health.time.p50 / 1000
         yield FipFigures(cell.fip_id, cell.type, health.total, health.success, p50_s)

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from mudra.metrics.health.health import FiOutcomes, Health, fi_outcomes, health_of_calls
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
-from mudra.metrics.rollup.percentile import ResponseTime, response_time
-from mudra.metrics.rollup.rollup import EMPTY, Cell, Rollup
+from mudra.metrics.sums.rollup import EMPTY, ResponseTime
+from mudra.metrics.sums.totals import Totals
 
 APIS_SHOWN: Final = {
     "discovery": RequestType.ACCOUNT_DISCOVERY,
@@ -29,11 +29,7 @@ TYPES_READ: Final = (*REQUESTS_SHOWN, RequestType.FI_READY_TIME.value, Notificat
 
 
 class FipHealth(Struct, frozen=True):
-    """The health of one FIP over all AAs.
-
-    Each worker keeps it of all FIPs, so it is without the distributions that it is made of:
-    those are fifteen times as large.
-    """
+    """The health of one FIP over all AAs."""
 
     apis: Mapping[str, Health]
     """By type code, of those with calls."""
@@ -46,37 +42,24 @@ class FipHealth(Struct, frozen=True):
         return self.apis.get(code, _NO_CALLS)
 
 
-class FipsInParts:
-    """The health of FIPs that is made of the sums of some types after those of others.
-
-    Sums take fifteen times as much memory as what is shown of them.
-    """
-
-    def __init__(self) -> None:
-        self._apis: dict[str, dict[str, Health]] = defaultdict(dict)
-        self._outcomes: dict[str, FiOutcomes] = {}
-        self._ready: dict[str, ResponseTime | None] = {}
-
-    def add(self, totals: Mapping[Cell, Rollup]) -> None:
-        """Adds all sums of some types over all AAs."""
-        for cell, sums in totals.items():
-            apis = self._apis[cell.fip_id]
-            if cell.tag is Tag.NOTIFICATIONS:
-                if cell.type == NotificationType.FI:
-                    self._outcomes[cell.fip_id] = fi_outcomes(sums)
-            elif cell.type == RequestType.FI_READY_TIME:
-                self._ready[cell.fip_id] = response_time(sums.times)
-            elif cell.type in REQUESTS_SHOWN:
-                apis[cell.type] = health_of_calls(sums)
-
-    def health(self) -> Mapping[str, FipHealth]:
-        """Returns the health of each FIP with sums."""
-        return {
-            fip_id: FipHealth(
-                apis, self._outcomes.get(fip_id, _NO_OUTCOMES), self._ready.get(fip_id)
-            )
-            for fip_id, apis in self._apis.items()
-        }
+def health_of_fips(totals: Totals) -> Mapping[str, FipHealth]:
+    """Returns the health of each FIP, of sums over all AAs."""
+    apis: dict[str, dict[str, Health]] = defaultdict(dict)
+    outcomes: dict[str, FiOutcomes] = {}
+    ready: dict[str, ResponseTime | None] = {}
+    for cell, sums in totals.items():
+        of_fip = apis[cell.fip_id]
+        if cell.tag is Tag.NOTIFICATIONS:
+            if cell.type == NotificationType.FI:
+                outcomes[cell.fip_id] = fi_outcomes(sums)
+        elif cell.type == RequestType.FI_READY_TIME:
+            ready[cell.fip_id] = sums.time
+        elif cell.type in REQUESTS_SHOWN:
+            of_fip[cell.type] = health_of_calls(sums)
+    return {
+        fip_id: FipHealth(of_fip, outcomes.get(fip_id, _NO_OUTCOMES), ready.get(fip_id))
+        for fip_id, of_fip in apis.items()
+    }
 
 
 def published(

@@ -17,11 +17,11 @@ from mudra.metrics.payload.catalogue import (
     StatusPosition,
 )
 from mudra.metrics.rollup.percentage import share_of
-from mudra.metrics.rollup.percentile import ResponseTime, response_time
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.sums.block_times import LIMIT_MS
+from mudra.metrics.sums.rollup import Late, ResponseTime, Rollup
 
 GOOD_ABOVE_PERCENT: Final = 95
-GOOD_BELOW_MS: Final = 5000
+GOOD_BELOW_MS: Final = LIMIT_MS
 
 
 class Status(enum.StrEnum):
@@ -52,7 +52,7 @@ class Health(Struct, frozen=True):
     errors: Errors
     status: Status
     certain: bool
-    """The status holds for every p50 within its bounds."""
+    """The status holds for every p50 that the reports allow."""
     time: ResponseTime | None
     outvoted: tuple[str, ...] = ()
     """AAs whose calls the status leaves out, since most others see the opposite (weighing.py)."""
@@ -90,9 +90,28 @@ def health_of_calls(row: Rollup) -> Health:
 
     Not for the two timings: they cannot fail.
     """
-    time = response_time(row.times)
-    status, certain = _status(row, time)
-    return _health(row, status, certain=certain, time=time)
+    status, certain = status_of_calls(row)
+    return _health(row, status, certain=certain, time=row.time)
+
+
+def status_of_calls(row: Rollup) -> tuple[Status, bool]:
+    """Returns GOOD, BAD or UNSURE by the rule of decisions part 5, and whether that is certain.
+
+    The median is below the limit if half of the answered calls are, rounded up. How many are is
+    certain within two bounds that add up exactly, so the median of any sum is known that well.
+    """
+    if not _denominator(row.counts):
+        return Status.UNSURE, True
+    answered = row.answered
+    if not answered or not _succeeds(row.counts):
+        return Status.BAD, True
+    late, most = row.late, answered // 2
+    soon = late.estimate <= most
+    return (Status.GOOD if soon else Status.BAD), _is_certain(late, most)
+
+
+def _is_certain(late: Late, most: int) -> bool:
+    return late.upper <= most or late.lower > most
 
 
 def health_of_notifications(row: Rollup) -> Health:
@@ -164,13 +183,3 @@ def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | 
         certain,
         time,
     )
-
-
-def _status(row: Rollup, time: ResponseTime | None) -> tuple[Status, bool]:
-    if not _denominator(row.counts):
-        return Status.UNSURE, True
-    if time is None or not _succeeds(row.counts):
-        return Status.BAD, True
-    verdicts = {p50 < GOOD_BELOW_MS for p50 in (time.p50.low, time.p50.high)}
-    status = Status.GOOD if time.p50.estimate < GOOD_BELOW_MS else Status.BAD
-    return status, len(verdicts) == 1

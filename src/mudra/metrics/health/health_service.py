@@ -1,15 +1,7 @@
 """The health of the network for any time, for the API, the console and commands alike."""
 
 import asyncio
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Hashable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -21,7 +13,7 @@ from mudra.metrics.health.fip_health import (
     REQUESTS_SHOWN,
     TYPES_READ,
     FipHealth,
-    FipsInParts,
+    health_of_fips,
     published,
 )
 from mudra.metrics.health.fip_state import FipStates
@@ -31,32 +23,32 @@ from mudra.metrics.health.picture import (
     Coverage,
     Grouping,
     Matrix,
-    PictureInParts,
     Row,
     coverage_of,
     matrix,
+    picture,
 )
-from mudra.metrics.health.subject_health import HealthOfSubject, SubjectInParts
+from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighing import (
     MIN_REPORTERS,
     Disputed,
     Weighed,
-    outvoted,
-    weigh_day,
+    disputed,
+    eligible,
+    weigh,
 )
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import CALL_CODES, Tag
-from mudra.metrics.ports import Incidents, Pair, PublicMembers, RollupQueries, Series, Silences
+from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, Position, Tag
+from mudra.metrics.ports import Incidents, Pair, PublicMembers, ReportMarks, RollupQueries, Silences
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.marks import DayMark
-from mudra.metrics.rollup.pair import ALL_CALLS
-from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.series import Point, points
 from mudra.metrics.rollup.step import Step, starts
+from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 from mudra.shared.shared_values import SharedValues
 
@@ -88,7 +80,7 @@ class HealthService(Struct, frozen=True):
     """Answers questions about health in the caller's transaction."""
 
     rollups: RollupQueries
-    series: Series
+    reports: ReportMarks
     members: PublicMembers
     incidents: Incidents
     fip_states: LatestFipStates
@@ -111,7 +103,7 @@ class HealthService(Struct, frozen=True):
         self, within: TimeRange, now: datetime, aa_id: str | None = None
     ) -> Coverage:
         """Returns which reports were expected in a time, and which were received."""
-        return await coverage_of(self.members, self.rollups, within, now, aa_id)
+        return await coverage_of(self.members, self.reports, within, now, aa_id)
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
         """Returns those of these AAs that never sent a report: their agents have yet to begin."""
@@ -166,31 +158,22 @@ class HealthService(Struct, frozen=True):
         of_one = aa_id is not None or fip_id is not None
 
         async def make() -> HealthOfSubject:
-            subject = SubjectInParts(aa_id, fip_id)
-            async for totals in self._of_subject_by_type(within, aa_id, fip_id, code):
-                await asyncio.to_thread(subject.add, totals)
-            disputed = subject.weighed if of_one else await self._disputed(within, (code,))
-            return await asyncio.to_thread(subject.health, code, coverage, disputed)
+            totals = await self.totals(within, aa_id, fip_id, code)
+            weighed = disputed(totals) if of_one else await self._disputed(within, (code,))
+            subject = Subject(aa_id, fip_id, code)
+            return await asyncio.to_thread(health_of_subject, totals, subject, coverage, weighed)
 
         question, large = ("subject", aa_id, fip_id, code), fip_id is None
         return await self._made_once(question, within, aa_id, coverage, make, large=large)
 
     async def totals(
         self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str = ALL_CALLS
-    ) -> Mapping[Cell, Rollup]:
+    ) -> Totals:
         """Returns the sums of an AA, a FIP or a pair; without either, of one request by FIP."""
-        found: dict[Cell, Rollup] = {}
-        async for totals in self._of_subject_by_type(within, aa_id, fip_id, code):
-            found |= totals
-        return found
-
-    def _of_subject_by_type(
-        self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str
-    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
         if aa_id is None and fip_id is None:
             codes = {code} - {ALL_CALLS}
-            return self.rollups.over_aas_by_type(within, tag=Tag.REQUESTS, codes=codes)
-        return self.rollups.totals_by_type(within, aa_id=aa_id, fip_id=fip_id)
+            return await self.rollups.over_aas(within, tag=Tag.REQUESTS, codes=codes)
+        return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
 
     async def matrix(self, within: TimeRange, code: str = ALL_CALLS) -> Matrix:
         """Returns AA x FIP with the causes of this time, over one type or over all calls."""
@@ -198,8 +181,11 @@ class HealthService(Struct, frozen=True):
         found = [one for one in causes if of_api(one.incident, code)]
 
         async def make() -> Matrix:
-            pairs = await self.rollups.pairs(within, (code,))
-            return await asyncio.to_thread(matrix, pairs, found, code)
+            if code == ALL_CALLS:
+                calls = await self.rollups.calls_of_pairs(within)
+            else:
+                calls = await self.rollups.pairs(within, (code,))
+            return await asyncio.to_thread(matrix, calls, found, code)
 
         return await self._made_once(("matrix", code), within, None, found, make, large=True)
 
@@ -215,7 +201,7 @@ class HealthService(Struct, frozen=True):
         """Returns a point of a chart for each step."""
 
         async def make() -> tuple[Point, ...]:
-            return await points(self.series, within, step, code, aa_id=aa_id, fip_id=fip_id)
+            return await points(self.rollups, within, step, code, aa_id=aa_id, fip_id=fip_id)
 
         question = ("points", step, code, aa_id, fip_id)
         return await self._made_once(question, within, aa_id, None, make)
@@ -230,7 +216,7 @@ class HealthService(Struct, frozen=True):
         fip_id: str | None = None,
     ) -> tuple[Point, ...]:
         """Returns a point for each step, over these APIs together."""
-        sums = await self.series.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
+        sums = await self.rollups.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
         return tuple(
             Point(start, health_of_calls(sums[start]) if start in sums else None)
             for start in starts(within, step)
@@ -241,21 +227,23 @@ class HealthService(Struct, frozen=True):
     ) -> Mapping[Pair, tuple[int, int]]:
         """Returns the calls of each pair that succeeded, and all but 4xx, over these APIs."""
         sums = await self.rollups.pairs(within, codes)
-        return {pair: (one.succeeded, one.eligible) for pair, one in sums.items()}
+        return {
+            Pair(cell.aa_id, cell.fip_id): (row.counts[Position.OK_200], eligible(row))
+            for cell, row in sums.by("aa", "fip").items()
+        }
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
         """Returns the health of every live FIP that is onboarded, over all AAs, for publication."""
 
         async def make() -> tuple[Mapping[str, FipHealth], Disputed]:
-            fips = FipsInParts()
-            async for totals in self.rollups.over_aas_by_type(within, codes=TYPES_READ):
-                await asyncio.to_thread(fips.add, totals)
-            return fips.health(), await self._disputed(within)
+            totals = await self.rollups.over_aas(within, codes=TYPES_READ)
+            fips = await asyncio.to_thread(health_of_fips, totals)
+            return fips, await self._disputed(within)
 
-        seen, disputed = await self._made_once("network", within, None, None, make, large=True)
+        seen, weighed = await self._made_once("network", within, None, None, make, large=True)
         live, onboarded = await self.members.live_fips(), await self.members.onboarded_fips()
         coverage = await self.coverage(within, now)
-        reported_until = await self.rollups.reported_until(within)
+        reported_until = await self.reports.reported_until(within)
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
         return NetworkHealth(
             published(seen, live, onboarded),
@@ -263,7 +251,7 @@ class HealthService(Struct, frozen=True):
             coverage,
             reported_until,
             tuple(one.incident for one in causes[::-1]),
-            disputed,
+            weighed,
             await self.fip_states.latest(),
         )
 
@@ -271,11 +259,8 @@ class HealthService(Struct, frozen=True):
         """Returns the figures of each API with calls, over all AAs, of every FIP reported."""
 
         async def make() -> Sequence[FipFigures]:
-            found: list[FipFigures] = []
-            calls = self.rollups.over_aas_by_type(within, tag=Tag.REQUESTS, codes=CALL_CODES)
-            async for totals in calls:
-                found += await asyncio.to_thread(list, figures_of(totals))
-            return found
+            calls = await self.rollups.over_aas(within, tag=Tag.REQUESTS, codes=CALL_CODES)
+            return await asyncio.to_thread(list, figures_of(calls))
 
         return await self._made_once("figures", within, None, None, make, large=True)
 
@@ -290,26 +275,25 @@ class HealthService(Struct, frozen=True):
         reporters = {aa_id for (aa_id, _), windows in coverage.received.items() if windows}
         if grouping is not Grouping.FIP or len(reporters) < MIN_REPORTERS:
             return {}
-        if fip_id is None:
-            return await self._disputed(within, CALL_CODES)
-        by_type = await self.rollups.pairs_of_fip(within, fip_id, CALL_CODES)
-        return {api: one for code in by_type for api, one in outvoted(code, by_type[code]).items()}
+        return await self._disputed(within, CALL_CODES, fip_id)
 
     async def _disputed(
-        self, within: TimeRange, codes: Collection[str] = tuple(REQUESTS_SHOWN)
+        self,
+        within: TimeRange,
+        codes: Collection[str] = tuple(REQUESTS_SHOWN),
+        fip_id: str | None = None,
     ) -> Disputed:
-        found: dict[tuple[str, str], Weighed] = {}
-        async for code, pairs in self.rollups.contested_pairs(within, codes):
-            found |= await asyncio.to_thread(outvoted, code, pairs)
-        return found
+        calls = await self.rollups.pairs(within, codes, fip_id=fip_id)
+        return await asyncio.to_thread(disputed, calls)
 
     async def day(self, within: TimeRange) -> Mapping[str, Weighed]:
         """Returns the calls to each FIP on a day, as most AAs see them."""
-        return await asyncio.to_thread(weigh_day, await self.rollups.of_fips(within))
+        seen = await asyncio.to_thread(weigh, await self.rollups.calls_of_pairs(within))
+        return {fip_id: weighed for (fip_id, _), weighed in seen.items()}
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day with sums; of its reports for days from one on."""
-        return await self.rollups.marks(within, reports_from)
+        return await self.reports.marks(within, reports_from)
 
     async def live_fips(self) -> Sequence[str]:
         """Returns the FIPs that take part, by ID."""
@@ -338,7 +322,7 @@ class HealthService(Struct, frozen=True):
         large: bool = False,
     ) -> T:
         """Returns what many ask for at once, of these reports and facts; `large` of all FIPs."""
-        made_of = (await self.rollups.mark(within, aa_id), facts)
+        made_of = (await self.reports.mark(within, aa_id), facts)
         return await self.shared.get((question, within), made_of, make, large=large)
 
     async def _rows(
@@ -347,27 +331,21 @@ class HealthService(Struct, frozen=True):
         aa_id, fip_id = ids
 
         async def make() -> tuple[Row, ...]:
-            drawn = PictureInParts(grouping)
-            async for totals in self._by_type(within, grouping, aa_id=aa_id, fip_id=fip_id):
-                await asyncio.to_thread(drawn.add, totals)
-            disputed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
-            return await asyncio.to_thread(drawn.rows, coverage, disputed)
+            totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
+            weighed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
+            return await asyncio.to_thread(picture, totals, grouping, coverage, weighed)
 
         question, large = ("rows", grouping, aa_id, fip_id), fip_id is None
         return await self._made_once(question, within, aa_id, coverage, make, large=large)
 
-    async def _by_type(
+    async def _totals(
         self, within: TimeRange, grouping: Grouping, *, aa_id: str | None, fip_id: str | None
-    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
+    ) -> Totals:
         if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
-            found = self.rollups.over_aas_by_type(within, fip_id=fip_id)
-        elif grouping in {Grouping.NETWORK, Grouping.AA}:
-            yield await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
-            return
-        else:
-            found = self.rollups.totals_by_type(within, aa_id=aa_id, fip_id=fip_id)
-        async for totals in found:
-            yield totals
+            return await self.rollups.over_aas(within, fip_id=fip_id)
+        if grouping in {Grouping.NETWORK, Grouping.AA}:
+            return await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
+        return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
 
 
 class HealthUnitOfWork(Protocol):

@@ -19,21 +19,22 @@ from mudra.metrics.health.health import (
     fi_outcomes,
     health_of_calls,
     health_of_notifications,
+    status_of_calls,
 )
-from mudra.metrics.health.weighing import Disputed
+from mudra.metrics.health.weighing import Disputed, eligible
 from mudra.metrics.incidents.explanation import explains
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
     TIMING_CODES,
     NotificationType,
+    Position,
     RequestType,
     Tag,
 )
-from mudra.metrics.ports import Pair, PublicMembers, RollupQueries
+from mudra.metrics.ports import PublicMembers, ReportMarks
 from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, due_until
-from mudra.metrics.rollup.pair import PairSums, status_of_pair
-from mudra.metrics.rollup.percentile import ResponseTime, response_time
-from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
+from mudra.metrics.sums.rollup import Cell, ResponseTime, Rollup
+from mudra.metrics.sums.totals import Totals
 
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 
@@ -122,7 +123,7 @@ def expected_windows(
 
 async def coverage_of(
     members: PublicMembers,
-    rollups: RollupQueries,
+    marks: ReportMarks,
     within: TimeRange,
     now: datetime,
     aa_id: str | None = None,
@@ -132,17 +133,17 @@ async def coverage_of(
     if aa_id is not None:
         reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
     expected = expected_windows(within, reporting, now)
-    reported = await rollups.received(within, due_until(now))
+    reported = await marks.received(within, due_until(now))
     received = dict(reported.windows)
     for aa, times in reporting.items():
         parts = times.within(within)
         if aa in expected and times.has_pauses and parts != (within,):
-            received |= await _received_in(rollups, aa, parts)
+            received |= await _received_in(marks, aa, parts)
     return Coverage(expected, received, reported.early)
 
 
 async def _received_in(
-    rollups: RollupQueries, aa_id: str, times: Sequence[TimeRange]
+    marks: ReportMarks, aa_id: str, times: Sequence[TimeRange]
 ) -> Mapping[tuple[str, Tag], int]:
     """Returns the windows that an AA had to report, and did.
 
@@ -151,64 +152,37 @@ async def _received_in(
     """
     found = {(aa_id, tag): 0 for tag in Tag}
     for part in times:
-        reported = await rollups.received(part)
+        reported = await marks.received(part)
         for key in found:
             found[key] += reported.windows.get(key, 0)
     return found
 
 
+_KEYS: Final = {
+    Grouping.NETWORK: ("type",),
+    Grouping.FIP: ("type", "fip"),
+    Grouping.AA: ("type", "aa"),
+    Grouping.PAIR: ("type", "aa", "fip"),
+}
+
+
 def picture(
-    totals: Mapping[Cell, Rollup],
-    grouping: Grouping,
-    coverage: Coverage,
-    disputed: Disputed = _NONE_DISPUTED,
+    totals: Totals, grouping: Grouping, coverage: Coverage, disputed: Disputed = _NONE_DISPUTED
 ) -> tuple[Row, ...]:
     """Returns the rows of a picture, in order of AA and FIP.
 
     Where an API over several AAs is disputed, its status is what most AAs see. Its sums stay.
     """
-    drawn = PictureInParts(grouping)
-    drawn.add(totals)
-    return drawn.rows(coverage, disputed)
-
-
-class PictureInParts:
-    """A picture that is drawn of the sums of some types after those of others.
-
-    Sums take fifteen times as much memory as what is shown of them.
-    """
-
-    def __init__(self, grouping: Grouping) -> None:
-        self._grouping = grouping
-        self._apis: dict[Subject, dict[tuple[Tag, str], ApiPicture]] = defaultdict(dict)
-
-    def add(self, totals: Mapping[Cell, Rollup]) -> None:
-        """Adds all sums of some types."""
-        for cell, sums in by_subject(totals, self._grouping).items():
-            subject = Subject(cell.aa_id, cell.fip_id)
-            self._apis[subject][cell.tag, cell.type] = _api(cell.tag, cell.type, sums)
-
-    def rows(self, coverage: Coverage, disputed: Disputed = _NONE_DISPUTED) -> tuple[Row, ...]:
-        """Returns the rows, as `picture` does."""
-        proof = cache(coverage.proof)
-        return tuple(
-            Row(subject, _weighed(_in_order(apis), subject, disputed), proof(subject.aa_id))
-            for subject, apis in sorted(
-                self._apis.items(), key=lambda one: (one[0].aa_id, one[0].fip_id)
-            )
+    apis: dict[Subject, dict[tuple[Tag, str], ApiPicture]] = defaultdict(dict)
+    for cell, sums in totals.by(*_KEYS[grouping]).items():
+        apis[Subject(cell.aa_id, cell.fip_id)][cell.tag, cell.type] = _api(cell, sums)
+    proof = cache(coverage.proof)
+    return tuple(
+        Row(subject, _weighed(_in_order(of_subject), subject, disputed), proof(subject.aa_id))
+        for subject, of_subject in sorted(
+            apis.items(), key=lambda one: (one[0].aa_id, one[0].fip_id)
         )
-
-
-def by_subject(totals: Mapping[Cell, Rollup], grouping: Grouping) -> Mapping[Cell, Rollup]:
-    """Returns the sums of each API of each subject; an ID of a cell is empty for all."""
-    if grouping is Grouping.PAIR:
-        return totals
-    parts: dict[Cell, list[Rollup]] = defaultdict(list)
-    for cell, sums in totals.items():
-        aa_id = cell.aa_id if grouping is Grouping.AA else ""
-        fip_id = cell.fip_id if grouping is Grouping.FIP else ""
-        parts[Cell(aa_id, fip_id, cell.tag, cell.type)].append(sums)
-    return {cell: merge_all(many) for cell, many in parts.items()}
+    )
 
 
 def _weighed(
@@ -257,18 +231,23 @@ class Matrix(Struct, frozen=True):
     verdicts: tuple[Verdict, ...]
 
 
-def matrix(
-    pairs: Mapping[Pair, PairSums], causes: Sequence[StoredIncident], code: str = ""
-) -> Matrix:
-    """Returns the matrix over these calls (see `RollupQueries.pairs`) with the causes of its time.
+def matrix(calls: Totals, causes: Sequence[StoredIncident], code: str = "") -> Matrix:
+    """Returns the matrix over the calls of each pair, with the causes of its time.
 
     A cell that is bad by its counts alone has no verdict: a few failures are chance. One that
     is good over the whole time has a verdict when a cause hit it within.
     """
     cells = [
-        MatrixCell(pair.aa_id, pair.fip_id, status_of_pair(sums), sums.succeeded, sums.eligible)
-        for pair, sums in sorted(pairs.items(), key=lambda one: (one[0].aa_id, one[0].fip_id))
+        MatrixCell(
+            cell.aa_id,
+            cell.fip_id,
+            status_of_calls(sums)[0],
+            sums.counts[Position.OK_200],
+            eligible(sums),
+        )
+        for cell, sums in calls.by("aa", "fip").items()
     ]
+    cells.sort(key=lambda one: (one.aa_id, one.fip_id))
     verdicts = tuple(
         Verdict(cell.aa_id, cell.fip_id, one)
         for one in causes
@@ -287,12 +266,13 @@ def _in_order(apis: Mapping[tuple[Tag, str], ApiPicture]) -> tuple[ApiPicture, .
     return tuple(apis[key] for key in _ORDER if key in apis)
 
 
-def _api(tag: Tag, code: str, sums: Rollup) -> ApiPicture:
+def _api(cell: Cell, sums: Rollup) -> ApiPicture:
+    tag, code = cell.tag, cell.type
     if tag is Tag.NOTIFICATIONS:
         outcomes = fi_outcomes(sums) if code == NotificationType.FI else None
         return ApiPicture(tag, code, health_of_notifications(sums), None, None, outcomes)
     if code in TIMING_CODES:
-        return ApiPicture(tag, code, None, response_time(sums.times), None, None)
+        return ApiPicture(tag, code, None, sums.time, None, None)
     size = sums.data_bytes if code == RequestType.FI_FETCH else None
     health = health_of_calls(sums)
     return ApiPicture(tag, code, health, health.time, size, None)

@@ -159,10 +159,10 @@ def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
 
 def day_of_fip(day: date, seen: Weighed | None) -> Day:
     """Returns one day of a FIP for the public, by its calls alone."""
-    if seen is None or seen.sums.total < FLOOR.min_calls or seen.status is Status.UNSURE:
+    if seen is None or seen.total < FLOOR.min_calls or seen.status is Status.UNSURE:
         return Day(day, DayState.NO_DATA, None, None)
     state = DayState.BAD if seen.status is Status.BAD else DayState.GOOD
-    return Day(day, state, seen.sums.total, percentage(seen.success, _PLACES))
+    return Day(day, state, seen.total, percentage(seen.success, _PLACES))
 
 
 def with_incidents(day: Day, start: datetime, incidents: Iterable[Incident]) -> Day:

@@ -5,93 +5,121 @@ is that of their sums unless most AAs say otherwise: then the others are left ou
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
-from functools import reduce
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
 
-from mudra.metrics.health.health import Status
-from mudra.metrics.payload.catalogue import TIMING_CODES, Tag
-from mudra.metrics.ports import Pair, SumsOfFips
-from mudra.metrics.rollup.pair import PairSums, add_pairs, pair_sums, status_of_pair
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status, status_of_calls
+from mudra.metrics.payload.catalogue import CALL_CODES, FIRST_4XX, FIRST_5XX, Position, Tag
 from mudra.metrics.rollup.percentage import share_of
-from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.sums.cells import COUNTS, Array, Cells, Flags, wide
+from mudra.metrics.sums.rollup import Rollup
+from mudra.metrics.sums.totals import Totals
 
 MIN_REPORTERS: Final = 3
 MIN_OWN_CALLS: Final = 20
 """Calls of an AA with which it can outvote another: a share of fewer says little."""
 MIN_CALLS: Final = 100
 """Calls of those that agree: fewer may differ from the sums by chance."""
+_LARGE: Final = 2**50
+"""Larger counts are multiplied as numbers of any length."""
 
 
 class Weighed(Struct, frozen=True):
     """What most AAs see of a FIP; `outvoted` are the AAs whose calls are left out."""
 
-    sums: PairSums
+    sums: Rollup
     outvoted: tuple[str, ...] = ()
 
     @property
     def status(self) -> Status:
         """GOOD, BAD or UNSURE."""
-        return status_of_pair(self.sums)
+        return status_of_calls(self.sums)[0]
+
+    @property
+    def total(self) -> int:
+        """The number of calls."""
+        return self.sums.counts[Position.TOTAL]
 
     @property
     def success(self) -> float | None:
         """The share of succeeded calls; None without a denominator."""
-        return share_of(self.sums.succeeded, self.sums.eligible)
+        return share_of(self.sums.counts[Position.OK_200], eligible(self.sums))
 
 
 Disputed = Mapping[tuple[str, str], Weighed]
 """By FIP and type of request, where most AAs say other than the sums over all."""
 
 
-def weigh(by_aa: Mapping[str, PairSums]) -> Weighed:
-    """Returns the sums over the AAs, of which there is at least one, without those outvoted."""
-    whole = reduce(add_pairs, by_aa.values())
-    said = {aa_id: status_of_pair(sums) for aa_id, sums in by_aa.items() if sums.eligible}
-    outvoted = {aa_id for aa_id, status in said.items() if status is status_of_pair(whole)}
-    agreeing = sum(by_aa[aa_id].eligible >= MIN_OWN_CALLS for aa_id in said.keys() - outvoted)
+def eligible(row: Rollup) -> int:
+    """Returns the calls in the denominator of success: all but 4xx."""
+    return row.counts[Position.TOTAL] - sum(row.counts[FIRST_4XX:FIRST_5XX])
+
+
+def weigh(calls: Totals) -> dict[tuple[str, str], Weighed]:
+    """Returns what most AAs see of each FIP and type; `calls` are those of each AA.
+
+    An empty type means all calls. No AA is outvoted where each sees good calls alone: their sum is
+    as good, so those that are not good are looked at one by one, and no others.
+    """
+    calls = calls.by("aa", "type", "fip")
+    found = {
+        (cell.fip_id, cell.type): Weighed(row) for cell, row in calls.by("type", "fip").items()
+    }
+    contested = Totals(calls.cells.chosen(_contested(calls.cells)), calls.ids)
+    seen: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
+    for place, (cell, row) in enumerate(contested.items()):
+        seen[cell.fip_id, cell.type].append(_Seen(place, cell.aa_id, row))
+    for key, by_aa in seen.items():
+        found[key] = _weighed(contested, by_aa, found[key].sums)
+    return found
+
+
+def disputed(calls: Totals) -> Disputed:
+    """Returns the APIs of FIPs of which most AAs say other than the sums over all."""
+    of_calls = calls.only(Tag.REQUESTS, CALL_CODES)
+    return {api: one for api, one in weigh(of_calls).items() if one.outvoted}
+
+
+class _Seen(Struct, frozen=True):
+    """What one AA sees: its place among the contested rows, and its sums."""
+
+    place: int
+    aa_id: str
+    sums: Rollup
+
+
+def _weighed(contested: Totals, by_aa: Sequence[_Seen], whole: Rollup) -> Weighed:
+    status = status_of_calls(whole)[0]
+    said = [one for one in by_aa if eligible(one.sums)]
+    against = [one for one in said if status_of_calls(one.sums)[0] is not status]
+    agreeing = sum(eligible(one.sums) >= MIN_OWN_CALLS for one in against)
+    outvoted = {one.aa_id for one in said if one not in against}
     if len(said) < MIN_REPORTERS or agreeing <= len(outvoted):
         return Weighed(whole)
-    rest = reduce(add_pairs, (sums for aa, sums in by_aa.items() if aa not in outvoted))
-    if rest.eligible < MIN_CALLS or status_of_pair(rest) is status_of_pair(whole):
+    places = np.array([one.place for one in by_aa if one.aa_id not in outvoted], np.int64)
+    rest = next(Totals(contested.cells.chosen(places), contested.ids).by().rows())
+    if eligible(rest) < MIN_CALLS or status_of_calls(rest)[0] is status:
         return Weighed(whole)
     return Weighed(rest, tuple(sorted(outvoted)))
 
 
-def weigh_apis(totals: Mapping[Cell, Rollup]) -> Disputed:
-    """Returns the APIs of FIPs of which most AAs say other than the sums, from sums by AA."""
-    by_api: dict[tuple[str, str], dict[str, Rollup]] = defaultdict(dict)
-    for cell, row in totals.items():
-        if cell.tag is Tag.REQUESTS and cell.aa_id and cell.type not in TIMING_CODES:
-            by_api[cell.fip_id, cell.type][cell.aa_id] = row
-    weighed = {
-        api: weigh({aa_id: pair_sums(row) for aa_id, row in by_aa.items()})
-        for api, by_aa in by_api.items()
-        if len(by_aa) >= MIN_REPORTERS
-    }
-    return {api: one for api, one in weighed.items() if one.outvoted}
+def _contested(cells: Cells) -> Flags:
+    """Returns the rows of those FIPs and types of which some AA does not see good calls."""
+    api = cells.keys["type"] * (int(cells.keys["fip"].max(initial=0)) + 1) + cells.keys["fip"]
+    return np.isin(api, np.unique(api[~_is_good(cells)]))
 
 
-def weigh_fips(pairs: Mapping[Pair, PairSums]) -> dict[str, Weighed]:
-    """Returns the sums of each FIP."""
-    by_fip: dict[str, dict[str, PairSums]] = defaultdict(dict)
-    for pair, sums in pairs.items():
-        by_fip[pair.fip_id][pair.aa_id] = sums
-    return {fip_id: weigh(by_aa) for fip_id, by_aa in by_fip.items()}
-
-
-def weigh_day(sums: SumsOfFips) -> dict[str, Weighed]:
-    """Returns the same of many pairs, of which those that no AA contests are added up before."""
-    uncontested = {fip_id: Weighed(whole) for fip_id, whole in sums.whole.items()}
-    return uncontested | weigh_fips(sums.contested)
-
-
-def outvoted(code: str, contested: Mapping[Pair, PairSums]) -> Disputed:
-    """Returns the FIPs whose status of an API is not that of their sums, by FIP and API."""
-    return {
-        (fip_id, code): weighed
-        for fip_id, weighed in weigh_fips(contested).items()
-        if weighed.outvoted
-    }
+def _is_good(cells: Cells) -> Flags:
+    """Returns which rows are certainly GOOD, and so is every sum of such: each term adds up."""
+    refused = [cells.of(name) for name in COUNTS[FIRST_4XX:FIRST_5XX]]
+    denominator = cells.of(COUNTS[Position.TOTAL]) - sum(refused, np.zeros(len(cells), np.int64))
+    succeeded, answered = cells.of(COUNTS[Position.OK_200]), cells.answered()
+    soon: Array = answered - cells.of("late_upper")
+    if max(int(column.max(initial=0)) for column in (denominator, answered)) > _LARGE:
+        denominator, succeeded = wide(denominator), wide(succeeded)
+        answered, soon = wide(answered), wide(soon)
+    good = (succeeded * 100 > denominator * GOOD_ABOVE_PERCENT) & (soon * 2 >= answered)
+    return good.astype(np.bool_)

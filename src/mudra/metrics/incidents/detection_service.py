@@ -35,7 +35,6 @@ from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 
 if TYPE_CHECKING:
     from mudra.metrics.incidents.evaluation_run import EvaluationRun
-    from mudra.metrics.incidents.window_calls import WindowCalls
 
 WATCHED: Final = timedelta(days=8)
 """Windows of this time are evaluated, and evaluated again when their reports change."""
@@ -209,7 +208,7 @@ class DetectionService(Struct, frozen=True):
         if within.start >= within.end:
             return True
         # numpy: the jobs process alone loads it.
-        from mudra.metrics.incidents.window_calls import window_calls  # noqa: PLC0415
+        from mudra.metrics.incidents.window_calls import no_calls, window_calls  # noqa: PLC0415
 
         reporting = await self.members.reporting_aas()
         fips = await self.members.onboarded_fips()
@@ -224,11 +223,11 @@ class DetectionService(Struct, frozen=True):
             for reports, before in received:
                 if wait and not is_complete(reports, run.journal.silent, now, before):
                     return False
-                calls = (
-                    window_calls(())
-                    if called is None or reports.window < called
-                    else await self._calls(reports.window, changed=reports.window in run.changed)
-                )
+                if called is None or reports.window < called:
+                    calls = no_calls()
+                else:
+                    reported = await self.store.calls(reports.window)
+                    calls = await asyncio.to_thread(window_calls, reported)
                 detected = min(_received_by(reports), now) if past else now
                 await asyncio.to_thread(run.evaluate, reports, calls, fips, detected)
             start = part.end
@@ -257,26 +256,6 @@ class DetectionService(Struct, frozen=True):
             for window in within.windows
         ]
 
-    async def _calls(self, window: datetime, *, changed: bool) -> "WindowCalls":
-        """The calls of a window: as they were packed when it was judged, else from its raw rows."""
-        # numpy: the jobs process alone loads it.
-        from mudra.metrics.incidents.window_calls import (  # noqa: PLC0415
-            calls_from_bytes,
-            calls_to_bytes,
-            joined,
-            window_calls,
-        )
-
-        packed = None if changed else await self.store.packed_calls(window)
-        if packed is not None:
-            return await asyncio.to_thread(calls_from_bytes, packed)
-        parts = [  # a nation has 300,000 rows
-            await asyncio.to_thread(window_calls, rows) async for rows in self.store.calls(window)
-        ]
-        calls = await asyncio.to_thread(joined, parts)
-        await self.store.save_packed_calls(window, await asyncio.to_thread(calls_to_bytes, calls))
-        return calls
-
     async def _clear(self, marks: Marks, evaluated_to: datetime, now: datetime) -> None:
         """Deletes the marks of windows that are evaluated, or too old to be."""
         await self.store.clear(
@@ -296,7 +275,6 @@ class DetectionService(Struct, frozen=True):
             await self.store.save_journals(
                 _journals(run), since=run.base + WINDOW, drop_before=now - WATCHED
             )
-            await self.store.drop_packed_calls(before=now - WATCHED)
             await self._save_fip_states(run)
         return await self._notify(changes, known, now)
 

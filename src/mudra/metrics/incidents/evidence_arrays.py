@@ -27,8 +27,8 @@ def evidence_of(
     ):
         flags[:] = [aa_id in named for aa_id in aas]
     evidence.maintained_fips[:] = [fip_id in reports.maintained for fip_id in fips]
-    aa_at = np.array([aas.get(name, -1) for name in calls.aas], np.int32)
-    fip_at = np.array([fips.get(name, -1) for name in calls.fips], np.int32)
+    aa_at = np.array([aas.get(name, -1) for name in calls.ids], np.int32)
+    fip_at = np.array([fips.get(name, -1) for name in calls.ids], np.int32)
 
     def placed(part: Part) -> Part:
         """The part by the indices of the evidence."""

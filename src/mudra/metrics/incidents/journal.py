@@ -129,7 +129,7 @@ def evaluate(
 
     Reports of other FIPs are left out: an AA may report any name.
     """
-    journal = _with_room(journal, reports, frozenset(calls.fips) & fips)
+    journal = _with_room(journal, reports, fips.intersection(calls.ids))
     aas = {aa_id: place for place, aa_id in enumerate(journal.aas)}
     places = {fip_id: place for place, fip_id in enumerate(journal.fips)}
     if not aas:

@@ -1,34 +1,34 @@
-"""The calls of one window as arrays: what is judged, and kept packed to be judged again.
+"""The calls of one window as arrays: what is judged. Loaded in the jobs process only."""
 
-Reading a window's raw rows costs many times what judging it does, and a report that is
-days late lets all windows after it be judged again. Loaded in the jobs process only: it
-imports numpy.
-"""
-
-import zlib
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Final
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
-from mudra.metrics.attribution.evidence.evidence import PERCENTILE_POINTS
-from mudra.metrics.attribution.evidence.lanes import (
-    CALL_APIS,
-    FIP_STATUSES,
-    TIMED_APIS,
-    Api,
-    Floats,
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Api, Floats
+from mudra.metrics.payload.catalogue import (
+    FIRST_4XX,
+    FIRST_5XX,
+    NotificationType,
+    Position,
+    Tag,
 )
-from mudra.metrics.incidents.window_reports import CallSums
-from mudra.metrics.payload.catalogue import NotificationType, Tag
+from mudra.metrics.sums.cells import (
+    COUNTS,
+    POINTS,
+    REQUESTS,
+    STATUSES,
+    TYPES,
+    Array,
+    Cells,
+    empty,
+    type_place,
+)
+from mudra.metrics.sums.totals import Totals
 
 Places = np.typing.NDArray[np.int32]
-_NOTIFICATIONS: Final = Tag.NOTIFICATIONS.value[:3]
-_CONSENT_RECEIVED: Final = (_NOTIFICATIONS, NotificationType.CONSENT.value)
-_COUNTS: Final = 3
+_OUTCOMES: Final = type_place(Tag.NOTIFICATIONS, NotificationType.FI)
 
 
 class Part(Struct, frozen=True):
@@ -43,8 +43,8 @@ class Part(Struct, frozen=True):
 class WindowCalls(Struct, frozen=True):
     """All counts of one window, without those of no call."""
 
-    aas: tuple[str, ...]
-    fips: tuple[str, ...]
+    ids: Sequence[str]
+    """The AAs and FIPs by their places."""
     counts: Part
     """Calls, those that failed (5xx and no answer), and 4xx."""
     times: Part
@@ -53,100 +53,54 @@ class WindowCalls(Struct, frozen=True):
     """The seven values of `status` of finot, spec 2.6."""
 
 
-def window_calls(rows: Sequence[CallSums]) -> WindowCalls:
-    """Returns the arrays of one window's rows."""
-    aas = tuple(sorted({one.aa_id for one in rows}))
-    fips = tuple(sorted({one.fip_id for one in rows}))
-    aa_at, fip_at = ({name: at for at, name in enumerate(names)} for names in (aas, fips))
-
-    def part(chosen: Sequence[CallSums], apis: Sequence[Api], values: Floats) -> Part:
-        places = {api: place for place, api in enumerate(apis)}
-        at = [[places[_api(one)] for one in chosen]] if apis else []
-        at += [[aa_at[one.aa_id] for one in chosen], [fip_at[one.fip_id] for one in chosen]]
-        return Part(np.array(at, np.int32), values)
-
-    called = [one for one in rows if _api(one) in CALL_APIS]
-    timed = [one for one in rows if one.percentiles is not None]
-    ended = [one for one in rows if one.statuses is not None]
-    total, good, refused = _table(called, lambda one: one[5:8], _COUNTS)
+def window_calls(reported: Totals) -> WindowCalls:
+    """Returns the arrays of what all AAs reported of one window."""
+    cells = reported.cells
+    called = cells.chosen(_CALLED[cells.keys["type"]] >= 0)
+    timed = cells.chosen(cells.keys["type"] < REQUESTS)
+    ended = cells.chosen(cells.keys["type"] == _OUTCOMES)
+    total, good = called.of(COUNTS[Position.TOTAL]), called.of(COUNTS[Position.OK_200])
+    refused = sum(
+        (called.of(name) for name in COUNTS[FIRST_4XX:FIRST_5XX]), np.zeros(len(called), np.int64)
+    )
     # 5xx, no answer, and answers that spec 2.5 has no position for.
-    counts = np.array((total, total - good - refused, refused), np.float32)
-    times = _table(timed, lambda one: (one.answered, *(one.percentiles or ())), _TIMES)
-    statuses = _table(ended, lambda one: one.statuses or (), FIP_STATUSES)
+    counts = (total, total - good - refused, refused)
+    points = timed.points or {}
+    times = (timed.answered(), *(points.get(name, timed.longest) for name in POINTS))
     return WindowCalls(
-        aas,
-        fips,
-        part(called, CALL_APIS, counts),
-        part(timed, TIMED_APIS, times.astype(np.float32)),
-        part(ended, (), statuses.astype(np.float32)),
+        reported.ids,
+        Part(_at(called, _CALLED), _floats(counts)),
+        Part(_at(timed, _TIMED), _floats(times)),
+        Part(_at(ended), _floats([ended.of(name) for name in STATUSES])),
     )
 
 
-def joined(parts: Sequence[WindowCalls]) -> WindowCalls:
-    """Returns the calls of a window that was read in parts; each row is in one of them."""
-    if len(parts) <= 1:
-        return parts[0] if parts else window_calls(())
-    aas = tuple(sorted({name for part in parts for name in part.aas}))
-    fips = tuple(sorted({name for part in parts for name in part.fips}))
-
-    def join(of: Callable[[WindowCalls], Part]) -> Part:
-        ats = []
-        for part in parts:
-            at = of(part).at.copy()
-            at[-2] = _places(part.aas, aas)[at[-2]]
-            at[-1] = _places(part.fips, fips)[at[-1]]
-            ats.append(at)
-        values = [of(part).values for part in parts]
-        return Part(np.concatenate(ats, axis=1), np.concatenate(values, axis=1))
-
-    return WindowCalls(
-        aas,
-        fips,
-        *(join(of) for of in (lambda p: p.counts, lambda p: p.times, lambda p: p.statuses)),
-    )
+def no_calls() -> WindowCalls:
+    """Returns the arrays of a window that no AA reported."""
+    return window_calls(Totals(empty(), ("",)))
 
 
-def calls_to_bytes(calls: WindowCalls) -> bytes:
-    """Packs the arrays, compressed."""
-    parts = (calls.counts, calls.times, calls.statuses)
-    arrays = [part.at.astype("<i4") for part in parts] + [
-        part.values.astype("<f4") for part in parts
-    ]
-    flat = b"".join(array.tobytes() for array in arrays)
-    head = (calls.aas, calls.fips, [part.at.shape[1] for part in parts])
-    return msgspec.msgpack.encode((head, zlib.compress(flat, 1)))
+def _at(cells: Cells, apis: Array | None = None) -> Places:
+    rows = [cells.keys["aa"], cells.keys["fip"]]
+    if apis is not None:
+        rows.insert(0, apis[cells.keys["type"]])
+    return np.stack(rows).astype(np.int32)
 
 
-def calls_from_bytes(data: bytes) -> WindowCalls:
-    """Unpacks the arrays."""
-    head, packed = msgspec.msgpack.decode(data, type=tuple[_Head, bytes])
-    flat, start, arrays = zlib.decompress(packed), 0, []
-    rows = ((3, 3, 2), (_COUNTS, _TIMES, FIP_STATUSES))
-    for dtype, heights in zip(("<i4", "<f4"), rows, strict=True):
-        for height, width in zip(heights, head[2], strict=True):
-            cells = np.frombuffer(flat, dtype, height * width, start)
-            arrays.append(cells.reshape(height, width))
-            start += cells.nbytes
-    parts = (Part(at, values) for at, values in zip(arrays[:3], arrays[3:], strict=True))
-    return WindowCalls(head[0], head[1], *parts)
+def _floats(columns: Sequence[Array]) -> Floats:
+    return np.stack([column.astype(np.float64) for column in columns]).astype(np.float32)
 
 
-_TIMES: Final = 1 + PERCENTILE_POINTS
-_Head = tuple[tuple[str, ...], tuple[str, ...], tuple[int, int, int]]
+def _api(place: int) -> Api:
+    of_notifications = place >= REQUESTS and TYPES[place] == NotificationType.CONSENT
+    return Api.CONSENT_RECEIVED if of_notifications else Api(TYPES[place])
 
 
-def _table(
-    rows: Sequence[CallSums], of: Callable[[CallSums], Sequence[int]], height: int
-) -> np.typing.NDArray[np.float64]:
-    flat = np.fromiter(chain.from_iterable(of(one) for one in rows), np.float64)
-    return flat.reshape(len(rows), height).T
+def _places_of(apis: Sequence[Api]) -> Array:
+    """Returns the place of each type among these APIs; -1 for those that are none."""
+    of_types = [_api(place) for place in range(len(TYPES))]
+    return np.array([apis.index(api) if api in apis else -1 for api in of_types], np.int64)
 
 
-def _places(names: Sequence[str], among: Sequence[str]) -> Places:
-    at = {name: place for place, name in enumerate(among)}
-    return np.array([at[name] for name in names], np.int32)
-
-
-def _api(one: CallSums) -> Api:
-    key = (one.tag, one.type)
-    return Api.CONSENT_RECEIVED if key == _CONSENT_RECEIVED else Api(one.type)
+_CALLED: Final = _places_of(CALL_APIS)
+_TIMED: Final = _places_of(TIMED_APIS)

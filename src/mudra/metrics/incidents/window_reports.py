@@ -1,6 +1,6 @@
 """What the reports of a window say, as storage has it, who sent them, and who was to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -10,24 +10,6 @@ from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, Tag
 
 REPORT_GRACE: Final = timedelta(minutes=15)
 """A report is in time until so long after the end of its window."""
-
-
-class CallSums(NamedTuple):
-    """The counts of one type by one AA with one FIP in one window."""
-
-    window: datetime
-    aa_id: str
-    fip_id: str
-    tag: str
-    """The first three letters."""
-    type: str
-    total: int
-    succeeded: int
-    client_errors: int
-    answered: int
-    """Responses of any status; each has a response time."""
-    percentiles: Sequence[int] | None
-    statuses: Sequence[int] | None
 
 
 class WindowReports(Struct, frozen=True):

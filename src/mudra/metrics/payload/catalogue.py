@@ -58,6 +58,8 @@ TIMINGS: Final = frozenset({RequestType.FI_READY_TIME, RequestType.FI_FAILED_TIM
 TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 CALL_CODES: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
 """The types of request that have a status, as they are written."""
+ALL_CALLS: Final = ""
+"""In place of a type code: all calls together, the timings left out."""
 
 
 class Position(enum.IntEnum):

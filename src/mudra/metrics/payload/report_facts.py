@@ -29,10 +29,10 @@ class StorableReport(ReportFacts, frozen=True, kw_only=True):
     would hold up every other request.
     """
 
-    rows: bytes
-    """The store's own text; only the store reads it."""
+    buckets: bytes
+    """The report as the store encodes it; only the store reads it."""
     blocks: int
-    """The number of rows."""
+    """The number of blocks: one for each FIP and type."""
     calls: int
     """The calls of all blocks."""
     longest_ms: int

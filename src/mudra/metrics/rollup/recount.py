@@ -1,48 +1,38 @@
-"""The recount of sums, in parts of one transaction each.
+"""The recount of sums: reports of some FIPs are added up again by plain loops, and compared.
 
-A day of a nation has 40 million raw rows. One statement over all of them takes longer than it may,
-holds gigabytes of temporary files, and begins again from nothing.
+Each night other FIPs are chosen, one part of the work for each FIP and day.
 """
 
+import zlib
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
+from mudra.metrics.rollup.stale import Stale
+
+SAMPLE: Final = 24
+"""FIPs of which each day is counted again. At a nation's size these take some minutes a night."""
 
 
 class RecountPart(Struct, frozen=True):
-    """Sums that one transaction compares.
+    """The sums about one FIP on one day (UTC)."""
 
-    Of an hour those of each AA and over all AAs, with the raw rows. Of a day those of one AA with
-    its raw rows, or those over all AAs with the ones of each AA.
-    """
-
-    grain: str
-    at: datetime
-    aa_id: str = ALL_AAS
+    day: datetime
+    fip_id: str
 
 
 class Compared(Struct, frozen=True):
-    """How many rows of some sums were compared, and how many differ."""
+    """How many cells of some sums were compared, and how many differ."""
 
     sums: Stale
-    rows: int
+    cells: int
     different: int
 
 
-class Recount(Struct, frozen=True):
-    """The number of rows that a part compared, and that differ."""
-
-    rows: int
-    different: int
-
-
-def parts_of(day: datetime, aa_ids: Sequence[str]) -> Sequence[RecountPart]:
-    """Returns the parts of a day of these AAs; sums over all AAs after those they are made of."""
-    return [
-        *(RecountPart("hour", day + place * HOUR) for place in range(DAY // HOUR)),
-        *(RecountPart("day", day, aa_id) for aa_id in aa_ids),
-        RecountPart("day", day),
-    ]
+def sample(fip_ids: Sequence[str], day: datetime) -> Sequence[str]:
+    """Returns the FIPs to count again on a day: others on each one, all where there are few."""
+    seed = day.date().isoformat()
+    ordered = sorted(fip_ids, key=lambda fip_id: zlib.crc32(f"{seed} {fip_id}".encode()))
+    return ordered[:SAMPLE]

@@ -1,16 +1,15 @@
 """The port of sums that are made: what a roll-up reads and writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
 from mudra.metrics.rollup.recount import Compared, RecountPart
-from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import Stale
 
 
 class RollupStore(Protocol):
-    """Stored sums of hours and days, and the stale ones among them."""
+    """Stored sums of windows, hours and days, and the stale ones among them."""
 
     async def next_stale(self, *, delayed: bool) -> Stale | None:
         """Returns what to sum next; `delayed` leaves out what late windows still arrive for."""
@@ -20,27 +19,11 @@ class RollupStore(Protocol):
         """Locks out other processes; returns the IDs of the stale marks that are handled now."""
         ...
 
-    async def sums_of_raw(self, stale: Stale) -> Mapping[datetime, Mapping[Cell, Rollup]] | None:
-        """Returns the sums of the raw rows of some hours, by hour.
+    async def make(self, stale: Stale) -> bool:
+        """Replaces sums by those of what they are made of.
 
-        None where another transaction is to go on: what was made in this one stays.
+        Returns False, and changes nothing, where retention has dropped that.
         """
-        ...
-
-    async def sums_of_hours(self, stale: Stale, day: datetime) -> Mapping[Cell, Rollup]:
-        """Returns the sums of the hours of a day."""
-        ...
-
-    async def replace(self, stale: Stale, sums: Mapping[datetime, Mapping[Cell, Rollup]]) -> None:
-        """Replaces the stored sums of an AA, and those of the matrix."""
-        ...
-
-    async def replace_over_aas(self, stale: Stale) -> None:
-        """Replaces the sums over all AAs by those of the rows of each."""
-        ...
-
-    async def are_sources_kept(self, stale: Stale) -> bool:
-        """Returns whether retention keeps what these sums are made of."""
         ...
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
@@ -55,8 +38,12 @@ class RollupStore(Protocol):
         """Deletes stale marks that were handled."""
         ...
 
-    async def aas_of(self, day: datetime) -> Sequence[str] | None:
-        """Returns the AAs that have reports or sums of a day; None without raw rows of it."""
+    async def settle_next(self, now: datetime) -> bool:
+        """Lays out by FIP the oldest sums that can change no more; returns whether there were."""
+        ...
+
+    async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:
+        """Returns the parts in which a day is counted again; none without reports of it."""
         ...
 
     async def recount(self, part: RecountPart) -> Sequence[Compared]:

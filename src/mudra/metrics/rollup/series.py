@@ -3,17 +3,16 @@
 A step without traffic is a gap: it has no success and no times, never zero or 100 %.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from msgspec import Struct
 
 from mudra.metrics.health.health import Health, health_of_calls
-from mudra.metrics.payload.catalogue import CALL_CODES, TIMING_CODES, Tag
-from mudra.metrics.ports import Series
+from mudra.metrics.payload.catalogue import CALL_CODES, Tag
+from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 from mudra.metrics.rollup.step import Step, starts
+from mudra.metrics.sums.totals import Totals
 
 
 class Point(Struct, frozen=True):
@@ -24,7 +23,7 @@ class Point(Struct, frozen=True):
 
 
 async def points(
-    series: Series,
+    rollups: RollupQueries,
     within: TimeRange,
     step: Step,
     code: str = "",
@@ -34,19 +33,14 @@ async def points(
 ) -> tuple[Point, ...]:
     """Returns a point for each step, over all calls together or those of one type code."""
     types = frozenset({code}) if code else frozenset(CALL_CODES)
-    sums = await series.steps(within, step, types, aa_id=aa_id, fip_id=fip_id)
+    sums = await rollups.steps(within, step, types, aa_id=aa_id, fip_id=fip_id)
     return tuple(
         Point(start, health_of_calls(sums[start]) if start in sums else None)
         for start in starts(within, step)
     )
 
 
-def health_of_all(cells: Iterable[tuple[Cell, Rollup]], code: str = "") -> Health | None:
-    """Returns the health of these calls together; None without any."""
-    found = [
-        sums
-        for cell, sums in cells
-        if cell.tag is Tag.REQUESTS
-        and (cell.type == code if code else cell.type not in TIMING_CODES)
-    ]
-    return health_of_calls(merge_all(found)) if found else None
+def health_of_all(totals: Totals, code: str = "") -> Health | None:
+    """Returns the health of all calls together, or of those of one type; None without any."""
+    calls = totals.only(Tag.REQUESTS, (code,) if code else CALL_CODES).by()
+    return next((health_of_calls(row) for row in calls.rows()), None)

@@ -6,9 +6,8 @@ have waited long (0043). Health queries do not wait: raw rows replace stale sums
 """
 
 import enum
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final
 
 from msgspec import Struct
 
@@ -20,19 +19,14 @@ HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 LIVE: Final = timedelta(hours=2)
 """Hours and windows that began within this time are live and never wait."""
-WINDOWS_KEPT: Final = timedelta(hours=3)
-"""Pages read windows of the last hour; late reports and a slow clock have time beyond it."""
 CHARTS_KEPT: Final = timedelta(hours=9)
-"""A chart by windows is of the last eight hours. Those of the matrix are not kept for it."""
+"""Windows of so long ago have sums over all AAs; a chart by windows is of the last eight hours."""
 QUIET: Final = timedelta(seconds=20)
 MAX_DELAY: Final = timedelta(minutes=2)
 MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)
 """For sums of many: days, and the sums over all AAs."""
 SETTLED_AFTER: Final = timedelta(minutes=5)
 """Agents push a window within minutes of its end; sums of sums wait until most have arrived."""
-MAX_ROWS_TOGETHER: Final = 20_000
-"""Raw rows that one transaction sums: one or two seconds of work. An hour of more takes several."""
-_Key = TypeVar("_Key")
 
 
 class Priority(enum.Enum):
@@ -59,13 +53,3 @@ class Stale(Struct, frozen=True):
     tag: Tag
     ats: tuple[datetime, ...]
     """Their beginnings, the oldest first."""
-
-
-def few_enough(keys: Sequence[_Key], rows: Mapping[_Key, int], limit: int) -> Sequence[_Key]:
-    """Returns the first of these keys, as many as have at most `limit` rows; at least one."""
-    total = 0
-    for place, key in enumerate(keys):
-        total += rows.get(key, 0)
-        if place and total > limit:
-            return keys[:place]
-    return keys

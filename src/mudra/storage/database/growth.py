@@ -73,11 +73,11 @@ async def read_growth(transaction: Transaction, raw_days: int, hour_days: int) -
     """Read the sizes of a database with metrics."""
     now = await transaction.now()
     size = await transaction.connection.scalar(_SIZE)
-    parts = [
-        of_days(await _sizes(transaction, "metrics_raw", "%Y%m%d"), now, raw_days),
-        of_months(await _sizes(transaction, "metrics_hour", "%Y%m"), now, hour_days),
-    ]
-    return Growth(int(size or 0), parts)
+    windows = await _sizes(transaction, "metrics_block_window", "%Y%m%d")
+    hours = await _sizes(transaction, "metrics_block_hour", "%Y%m")
+    return Growth(
+        int(size or 0), [of_days(windows, now, raw_days), of_months(hours, now, hour_days)]
+    )
 
 
 async def _sizes(transaction: Transaction, table: str, form: str) -> list[tuple[datetime, int]]:

@@ -5,12 +5,13 @@ oldest release that works on it: a release starts where that is one of its own, 
 the release before may start again during an upgrade, and after one that is taken back.
 """
 
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import psycopg
 import structlog
 
-HEAD: Final = "0024"
+HEAD: Final = "0025"
 """The newest revision: named here, since finding it loads Alembic and every migration."""
 
 LOCK_MS: Final = 1200
@@ -31,6 +32,10 @@ class SchemaBusy(Exception):
     """Other sessions held locks on tables that a migration changes, for too long."""
 
 
+class SchemaNeedsMore(Exception):
+    """A migration needs what is not there, such as room on a disk; nothing was changed."""
+
+
 class Revisions(NamedTuple):
     """What a database says of its schema; both None when it is empty."""
 
@@ -39,11 +44,12 @@ class Revisions(NamedTuple):
     """The newest revision of the oldest release that works on it."""
 
 
-def migrate(conninfo: str) -> None:
+def migrate(conninfo: str, folder: Path | None = None) -> None:
     """Run the migrations that are missing, one node at a time.
 
-    A schema of a newer release stays as it is where that release says that this one works on it.
-    Raises SchemaUnknown where it does not, and SchemaBusy after minutes without the locks.
+    `folder` is on the disk of the database, where that is known. A schema of a newer release stays
+    as it is where that release says that this one works on it. Raises SchemaUnknown where it does
+    not, SchemaBusy after minutes without the locks, and SchemaNeedsMore before anything changes.
     """
     with for_schema(conninfo) as connection:
         found = revisions(connection)
@@ -53,7 +59,7 @@ def migrate(conninfo: str) -> None:
 
     known = known_revisions()
     if found.present is None or found.present in known:
-        upgrade(lambda: for_schema(conninfo))
+        upgrade(lambda: for_schema(conninfo), folder=folder)
     elif found.oldest in known:
         _log.warning("the schema is of a newer release", schema=found.present, ours=HEAD)
     else:

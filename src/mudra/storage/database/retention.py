@@ -17,6 +17,7 @@ from mudra.metrics.announcements.announcement import RETENTION
 from mudra.metrics.subscriptions.subscription import CONFIRM_WITHIN
 from mudra.storage.database import tables as t
 from mudra.storage.identity import tables as i
+from mudra.storage.metrics import block_tables as b
 from mudra.storage.metrics import subscription_tables as n
 from mudra.storage.metrics import tables as m
 from mudra.storage.metrics.announcement_tables import status_announcement
@@ -76,8 +77,6 @@ _PROOF: Final = "proof of what happened"
 _ARCHIVED: Final = "dropped by `clear-out` once archived, after `MUDRA_AUDIT_ARCHIVED_DAYS`"
 _PARTITIONS: Final = "dropped as whole partitions by `metrics-retention`"
 _RAW: Final = f"{_PARTITIONS} after `MUDRA_METRICS_RAW_DAYS`"
-_HOURS: Final = f"{_PARTITIONS} after `MUDRA_METRICS_HOUR_DAYS`"
-_WINDOWS: Final = "deleted by `metrics-sums` after some hours"
 
 RULES: Final[Mapping[str, Rule]] = {
     "alembic_version": Kept("one row"),
@@ -172,25 +171,21 @@ RULES: Final[Mapping[str, Rule]] = {
     "audit_token_drop": Kept("one a day at most: which blocks were dropped, signed"),
     "audit_anonymous": ByJob("made an event of the audit by `anonymous` after their minute"),
     # Metrics
-    "metrics_raw": ByJob(_RAW),
-    "metrics_previous": ByJob(_RAW),
+    "metrics_block_previous": ByJob(_RAW),
     "metrics_refused": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),
     "metrics_held": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),
-    "metrics_hour": ByJob(_HOURS),
-    "metrics_window": ByJob(_WINDOWS),
-    "metrics_packed": Aged(
-        m.metrics_packed.c.at,
+    "metrics_block": Aged(
+        b.metrics_block.c.until,
         "sums",
-        m.metrics_packed.c.grain == "day",
-        "those of days; of windows by `metrics-sums`, of hours by `metrics-retention`",
+        b.metrics_block.c.grain == "day",
+        "those of days; windows and hours are dropped by `metrics-retention` after"
+        " `MUDRA_METRICS_RAW_DAYS` and `MUDRA_METRICS_HOUR_DAYS`",
     ),
     "metrics_receipt": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_HOUR_DAYS`"),
     "metrics_push": ByJob("deleted with its row of `metrics_receipt`"),
-    "metrics_day": Aged(m.metrics_day.c.at, "sums"),
     "metrics_received": Aged(m.metrics_received.c.at, "sums"),
     "metrics_stale": ByJob("deleted by `metrics-sums` and `metrics-watch` with the sums they make"),
     "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour at most"),
-    "metrics_window_calls": ByJob("deleted by `metrics-watch` after eight days"),
     "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),
     "metrics_incident": Aged(
         m.metrics_incident.c.began, "sums", m.metrics_incident.c.ended.is_not(None), "once over"

@@ -1,8 +1,19 @@
-"""The migrations themselves, by Alembic: loaded only where one is missing."""
+"""The migrations themselves, by Alembic: loaded only where one is missing.
+
+Besides `upgrade` the module of a migration may have
+
+| name | of |
+|---|---|
+| `works_with` | the newest revision of the oldest release that works on it; else its own |
+| `indexes` | indexes by name, built next to what is written, before the first migration |
+| `missing` | `(connection, folder)`: says what it lacks, such as room, before anything is changed |
+| `before` | `(connection)`: work that commits in pieces, by one node, and goes on after a kill |
+"""
 
 import time
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 import psycopg
@@ -13,11 +24,12 @@ from alembic.config import Config
 from alembic.script import Script, ScriptDirectory
 
 from mudra.storage.database.concurrent_index import build_missing
-from mudra.storage.database.migrate import Revisions, SchemaBusy, revisions
+from mudra.storage.database.migrate import Revisions, SchemaBusy, SchemaNeedsMore, revisions
 
 GIVE_UP_S: Final = 300.0
 _LONGEST_PAUSE_S: Final = 10.0
 _LOCK: Final = 0x6D75647261
+_ASK_EVERY_S: Final = 2.0
 _IN_THE_WAY: Final = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 _OLD_SESSIONS: Final = """
 SELECT pid, coalesce(nullif(application_name, ''), usename::text),
@@ -31,18 +43,23 @@ ORDER BY xact_start LIMIT 3
 _log = structlog.get_logger()
 
 
+Connection = psycopg.Connection[tuple[object, ...]]
+
+
 def upgrade(
-    connect: Callable[[], psycopg.Connection[tuple[object, ...]]], give_up_s: float = GIVE_UP_S
+    connect: Callable[[], Connection], give_up_s: float = GIVE_UP_S, folder: Path | None = None
 ) -> None:
     """Bring the database to the newest revision; nodes that start together wait in turn.
 
     Each migration is a transaction of its own, which is tried again when it gets no lock in the
     `lock_timeout` of its connection, or was in a deadlock. Indexes of large tables are built
-    before the first. Raises SchemaBusy when it had no lock for `give_up_s` seconds.
+    before the first. Raises SchemaBusy when it had no lock for `give_up_s` seconds, and
+    SchemaNeedsMore where a migration lacks something. `folder` is on the disk of the database.
     """
     engine = sa.create_engine("postgresql+psycopg://", creator=connect, poolclass=sa.NullPool)
     config = alembic_config()
     try:
+        _require_all(connect, config, folder)
         build_missing(connect, _indexes(connect, config), give_up_s)
     except psycopg.errors.LockNotAvailable as error:
         raise SchemaBusy(_who_is_in_the_way(connect, give_up_s)) from error
@@ -50,11 +67,15 @@ def upgrade(
     more = True
     while more:
         try:
+            worked = _work_before(connect, config)
+            if worked:
+                end = time.monotonic() + give_up_s
             with engine.begin() as transaction:
-                more = _migrate_once(transaction, config)
+                more = _migrate_once(transaction, config, worked)
             pause_s, end = 0.5, time.monotonic() + give_up_s
-        except sa.exc.OperationalError as error:
-            if not isinstance(error.orig, _IN_THE_WAY):
+        except (sa.exc.OperationalError, psycopg.OperationalError) as error:
+            said = error.orig if isinstance(error, sa.exc.OperationalError) else error
+            if not isinstance(said, _IN_THE_WAY):
                 raise
             if time.monotonic() > end:
                 raise SchemaBusy(_who_is_in_the_way(connect, give_up_s)) from error
@@ -78,17 +99,62 @@ def works_with(script: Script) -> str:
     return str(getattr(script.module, "works_with", script.revision))
 
 
-def _indexes(
-    connect: Callable[[], psycopg.Connection[tuple[object, ...]]], config: Config
-) -> Mapping[str, str]:
-    """Return the indexes that missing migrations want to be built before; none if it is empty."""
+def _missing(connection: Connection, config: Config) -> list[Script]:
+    """Return the migrations that an existing schema lacks; none of an empty database."""
+    present = revisions(connection).present
+    if present is None:
+        return []
+    return [one for one in migrations(config) if one.revision > present]
+
+
+def _indexes(connect: Callable[[], Connection], config: Config) -> Mapping[str, str]:
+    """Return the indexes that missing migrations want to be built before."""
     with connect() as connection:
-        present = revisions(connection).present
+        missing = _missing(connection, config)
     found: dict[str, str] = {}
-    for one in migrations(config) if present is not None else ():
-        if one.revision > (present or ""):
-            found |= getattr(one.module, "indexes", {})
+    for one in missing:
+        found |= getattr(one.module, "indexes", {})
     return found
+
+
+def _require_all(connect: Callable[[], Connection], config: Config, folder: Path | None) -> None:
+    """Raise SchemaNeedsMore where a missing migration lacks something."""
+    with connect() as connection:
+        for one in _missing(connection, config):
+            lacks = getattr(one.module, "missing", None)
+            if lacks is not None and (said := lacks(connection, folder)):
+                raise SchemaNeedsMore(said)
+
+
+def _work_before(connect: Callable[[], Connection], config: Config) -> str | None:
+    """Do what the next migration wants to be done before it; returns its revision if it does.
+
+    Other nodes wait as long as it takes, without a transaction, which would keep old rows.
+    """
+    connection = connect()
+    try:
+        connection.autocommit = True
+        if _next_work(connection, config) is None:
+            return None
+        while connection.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK]).fetchone() == (False,):
+            _log.info("another node changes the schema", again_in_s=_ASK_EVERY_S)
+            time.sleep(_ASK_EVERY_S)
+        script = _next_work(connection, config)
+        if script is None:
+            return None
+        script.module.before(connection)
+        return script.revision
+    finally:
+        connection.close()
+
+
+def _next_work(connection: Connection, config: Config) -> Script | None:
+    missing = _missing(connection, config)
+    return missing[0] if missing and _wants_work(missing[0]) else None
+
+
+def _wants_work(script: Script) -> bool:
+    return hasattr(script.module, "before")
 
 
 def alembic_config() -> Config:
@@ -100,8 +166,12 @@ def alembic_config() -> Config:
     return config
 
 
-def _migrate_once(transaction: sa.Connection, config: Config) -> bool:
-    """Run the next migration, of an empty database all; returns whether there are more."""
+def _migrate_once(transaction: sa.Connection, config: Config, worked: str | None) -> bool:
+    """Run the next migration, of an empty database all; returns whether there are more.
+
+    Not one that wants work before it but that of `worked`: another node may have run those before
+    it meanwhile.
+    """
     transaction.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     driver = transaction.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
@@ -110,6 +180,8 @@ def _migrate_once(transaction: sa.Connection, config: Config) -> bool:
     now = missing if found.present is None else missing[:1]
     if not now:
         return False
+    if found.present is not None and _wants_work(now[0]) and now[0].revision != worked:
+        return True
     _begin(transaction, found)
     config.attributes["connection"] = transaction
     command.upgrade(config, now[-1].revision)
@@ -140,9 +212,7 @@ def _begin(transaction: sa.Connection, found: Revisions) -> None:
         )
 
 
-def _who_is_in_the_way(
-    connect: Callable[[], psycopg.Connection[tuple[object, ...]]], waited_s: float
-) -> str:
+def _who_is_in_the_way(connect: Callable[[], Connection], waited_s: float) -> str:
     with connect() as connection:
         sessions = connection.execute(_OLD_SESSIONS).fetchall()
     named = ", ".join(f"process {pid} ({name}, for {age} s)" for pid, name, age in sessions)

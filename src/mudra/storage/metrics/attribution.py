@@ -1,35 +1,32 @@
 """What incident detection reads and remembers, in PostgreSQL: implements metrics/ports.py."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from functools import reduce
-from operator import add
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.health.fip_state import FipStates, no_states, states_from_bytes
-from mudra.metrics.incidents.window_reports import CallSums, Received
-from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, Tag, window_start
+from mudra.metrics.incidents.window_reports import Received
+from mudra.metrics.payload.catalogue import Tag, window_start
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.stale import LIVE, MAX_DELAY
+from mudra.metrics.rollup.stale import ALL_AAS, LIVE, MAX_DELAY
+from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.copy_rows import long_tag, short_tag
+from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.metrics.blocks.delay import is_due
+from mudra.storage.metrics.blocks.grain import Grain
+from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incidents import PostgresIncidents
-from mudra.storage.metrics.rollups.rollup_delay import is_due
-from mudra.storage.metrics.rollups.sums import ROWS_AT_ONCE
+from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.metrics.tables import (
     metrics_attribution,
     metrics_fip_state,
     metrics_held,
-    metrics_raw,
     metrics_receipt,
     metrics_stale,
-    metrics_window_calls,
 )
 
 _MAX_WINDOWS: Final = 1_200
@@ -39,8 +36,7 @@ _WAIT_S: Final = 30
 _PATIENT_S: Final = 300
 _A: Final = metrics_attribution.c
 _F: Final = metrics_fip_state.c
-_C: Final = metrics_window_calls.c
-_W: Final = metrics_raw.c
+_B: Final = metrics_block.c
 _R: Final = metrics_receipt.c
 _S: Final = metrics_stale.c
 _H: Final = metrics_held.c
@@ -51,7 +47,7 @@ _MARKS: Final = (
         *(_S.at, _S.id, _S.noted_at, (_S.at > sa.bindparam("live_after")).label("live")),
         sa.literal(MAX_DELAY).label("max_delay"),
     )
-    .where(_S.grain == "window", _S.at < _BEFORE)
+    .where(_S.grain == "window", _S.aa_id != ALL_AAS, _S.at < _BEFORE)
     .subquery()
 )
 _STALE: Final = (
@@ -64,24 +60,11 @@ _STALE: Final = (
 _OF_MARKS: Final = is_among_given(_S.id, "ids")
 _CLEAR: Final = sa.delete(metrics_stale).where(_OF_MARKS)
 _LEFT: Final = sa.select(sa.func.count()).where(_OF_MARKS)
-_PACKED: Final = sa.select(_C.calls).where(
-    _C.window_at == _AT, ~sa.exists().where(_S.grain == "window", _S.at == _AT)
-)
 _START: Final[sa.BindParameter[datetime]] = sa.bindparam("start")
 _END: Final[sa.BindParameter[datetime]] = sa.bindparam("end")
-_FIRST_CALLED: Final = sa.select(
-    sa.func.least(  # without those that are NULL
-        *(
-            sa.select(sa.func.min(at)).where(at >= _START, at < _END).scalar_subquery()
-            for at in (_W.window_at, _C.window_at)
-        )
-    )
+_FIRST_CALLED: Final = sa.select(sa.func.min(_B.at)).where(
+    *(_B.at >= _START, _B.at < _END, _B.grain == Grain.WINDOW.value, _B.aa_id != ALL_AAS)
 )
-_ADD_PACKED: Final = insert(metrics_window_calls)
-_PUT_PACKED: Final = _ADD_PACKED.on_conflict_do_update(
-    index_elements=["window_at"], set_={"calls": _ADD_PACKED.excluded.calls}
-)
-_DROP_PACKED: Final = sa.delete(metrics_window_calls).where(_C.window_at < _BEFORE)
 _UNDECIDED: Final = sa.select(_H.receipt_id).where(_H.state != HeldState.ADMITTED.value)
 _RECEIVED: Final = (
     sa.select(_R.aa_id, _R.tag, _R.window_at, sa.func.min(_R.received_at))
@@ -121,21 +104,6 @@ FIP_STATES_CHANGED: Final = "fip-states"
 """The key under which new states are announced to all nodes."""
 
 
-def _sum(first: int, end: int) -> sa.ColumnElement[int]:
-    """The sum of positions of `counts`; arrays of SQL begin at 1."""
-    parts = [_W.counts[place + 1] for place in range(first, end)]
-    return reduce(add, parts)
-
-
-_COUNTS: Final = sa.select(
-    *(_W.window_at, _W.aa_id, _W.fip_id, _W.tag, _W.type),
-    *(_sum(Position.TOTAL, Position.OK_200), _sum(Position.OK_200, FIRST_4XX)),
-    *(_sum(FIRST_4XX, FIRST_5XX), _sum(Position.OK_200, len(Position))),
-    # Lists as the driver returns them.
-    *(sa.type_coerce(column, sa.types.NullType()) for column in (_W.pxx, _W.status)),
-)
-
-
 class PostgresDetections(PostgresIncidents):
     """Implements the port `Detections`."""
 
@@ -165,35 +133,16 @@ class PostgresDetections(PostgresIncidents):
         left = await self._tx.connection.scalar(_LEFT, {"ids": list(marks)})
         return left == len(marks)
 
-    async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
-        """Returns the counts of a window from its raw rows, some thousand at a time."""
-        counts = _COUNTS.where(_W.window_at == window)
-        async for rows in self._tx.in_parts(counts, ROWS_AT_ONCE):
-            yield await asyncio.to_thread(_call_sums, rows)
+    async def calls(self, window: datetime) -> Totals:
+        """Returns what all AAs reported of a window."""
+        return await BlockQuestions(self._tx).reported(window)
 
     async def first_called(self, within: TimeRange) -> datetime | None:
-        """Returns the first of these windows with raw rows or packed calls; None for none."""
+        """Returns the first of these windows of which any AA reported calls; None for none."""
         first: datetime | None = await self._tx.connection.scalar(
             _FIRST_CALLED, {"start": within.start, "end": within.end}
         )
         return first
-
-    async def packed_calls(self, window: datetime) -> bytes | None:
-        """Returns what was packed of a window when it was judged.
-
-        None where reports of it came since, also where these wait to be judged with others.
-        """
-        packed: bytes | None = await self._tx.connection.scalar(_PACKED, {"at": window})
-        return packed
-
-    async def save_packed_calls(self, window: datetime, packed: bytes) -> None:
-        """Stores or replaces what was packed of a window."""
-        row = {"window_at": window, "calls": packed}
-        await self._tx.connection.execute(_PUT_PACKED, row)
-
-    async def drop_packed_calls(self, *, before: datetime) -> None:
-        """Drops what was packed of windows before a time."""
-        await self._tx.connection.execute(_DROP_PACKED, {"before": before})
 
     async def received(self, within: TimeRange) -> Sequence[Received]:
         """Returns the first receipt of each AA, tag and window.
@@ -281,7 +230,3 @@ class PostgresFipStates:
         """Returns the states of FIPs after the last judged window."""
         states: bytes | None = await self._tx.connection.scalar(_LATEST_STATES)
         return no_states() if states is None else states_from_bytes(states)
-
-
-def _call_sums(rows: Sequence[sa.Row[Any]]) -> Sequence[CallSums]:
-    return [CallSums._make(row) for row in rows]

@@ -13,8 +13,8 @@ from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import HISTORY, SETTLED, Doubt, ReportedVolume
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.reports import PostgresReports, Row, receipt_of
+from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.metrics.tables import metrics_held, metrics_receipt
 
 _R: Final = metrics_receipt.c
@@ -89,7 +89,7 @@ class PostgresHeldReports:
             sa.insert(metrics_held).values(
                 receipt_id=receipt.receipt_id,
                 aa_id=receipt.key.aa_id,
-                rows=checked.rows,
+                buckets=checked.buckets,
                 doubt=doubt.what,
                 claimed=doubt.claimed,
                 plausible=doubt.limit,
@@ -143,12 +143,12 @@ class PostgresHeldReports:
         now = await self._tx.now()
         if state is HeldState.ADMITTED:
             rows = await self._tx.connection.execute(
-                sa.select(metrics_receipt, _H.rows)
+                sa.select(metrics_receipt, _H.buckets)
                 .join(metrics_held)
                 .where(_H.receipt_id == held.receipt_id)
             )
             row = rows.mappings().one()
-            await self._reports.count(receipt_of(cast("Row", row)), cast("bytes", row["rows"]))
+            await self._reports.count(receipt_of(cast("Row", row)), cast("bytes", row["buckets"]))
         await self._tx.connection.execute(
             sa.update(metrics_held)
             .where(_H.receipt_id == held.receipt_id)

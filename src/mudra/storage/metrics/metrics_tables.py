@@ -10,20 +10,18 @@ from mudra.metrics.payload.catalogue import day_start
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarm_tables import alarm_mail, health_silence
 from mudra.storage.metrics.partitions import (
-    HOURS,
-    PREVIOUS,
-    RAW,
+    BLOCK_HOURS,
+    BLOCK_PREVIOUS,
+    BLOCK_WINDOWS,
     Partitioned,
     drop_oldest,
     make_ahead,
 )
-from mudra.storage.metrics.rollups.packed_rows import drop_packed
 from mudra.storage.metrics.tables import (
     metrics_held,
     metrics_push,
     metrics_receipt,
     metrics_refused,
-    metrics_window,
 )
 
 DELETE_S: Final = 50.0
@@ -43,34 +41,25 @@ class PostgresMetricsTables:
         await make_ahead(self._tx)
 
     async def delete_of_raw(self, before: datetime) -> None:
-        """Deletes what is kept as long as raw rows: held and refused reports, sums of windows."""
+        """Deletes what is kept as long as reports: held and refused ones."""
         await self._tx.take_time(DELETE_S)
         await self._tx.connection.execute(
             sa.delete(metrics_refused).where(metrics_refused.c.at < before)
         )
-        # `metrics-sums` deletes them within hours where any report comes.
-        await self._tx.connection.execute(
-            sa.delete(metrics_window).where(metrics_window.c.window_at < before)
-        )
-        await drop_packed(self._tx, "window", before)
-        # Before the raw rows: one that was admitted later would be all that is left of its hour.
+        # Before the reports: one that was admitted later would be all that is left of its hour.
         await self._tx.connection.execute(
             sa.delete(metrics_held).where(_is_of(metrics_held, _R.window_at < before))
         )
 
     async def delete_receipts(self, before: datetime) -> bool:
-        """Deletes the oldest day of receipts from before a day; returns whether there was one.
-
-        And the packed sums of hours before it.
-        """
+        """Deletes the oldest day of receipts from before a day; returns whether there was one."""
         await self._tx.take_time(DELETE_S)
-        await drop_packed(self._tx, "hour", before)
         oldest = await self._tx.connection.scalar(
             sa.select(sa.func.min(_R.window_at)).where(_R.window_at < before)
         )
         if oldest is None:
             return False
-        old = _R.window_at < min(before, RAW.end(day_start(oldest)))
+        old = _R.window_at < min(before, BLOCK_WINDOWS.end(day_start(oldest)))
         await self._tx.connection.execute(sa.delete(metrics_push).where(_is_of(metrics_push, old)))
         await self._tx.connection.execute(sa.delete(metrics_receipt).where(old))
         return True
@@ -84,12 +73,12 @@ class PostgresMetricsTables:
         await self._tx.connection.execute(sa.delete(alarm_mail).where(of_old))
 
     async def drop_raw(self, before: datetime) -> str | None:
-        """Drops the oldest table of raw rows from before a day; returns its name."""
-        return await self._drop_oldest((RAW, PREVIOUS), before)
+        """Drops the oldest table of reports from before a day; returns its name."""
+        return await self._drop_oldest((BLOCK_WINDOWS, BLOCK_PREVIOUS), before)
 
     async def drop_hours(self, before: datetime) -> str | None:
         """Drops the oldest table of sums by hour from before a day; returns its name."""
-        return await self._drop_oldest((HOURS,), before)
+        return await self._drop_oldest((BLOCK_HOURS,), before)
 
     async def _drop_oldest(self, parts: Iterable[Partitioned], before: datetime) -> str | None:
         # Pushes wait behind it while it waits for its lock: for less than they are allowed to.

@@ -39,9 +39,21 @@ def _next_month(at: datetime) -> datetime:
     return month_of(at + timedelta(days=32))
 
 
-RAW: Final = Partitioned("metrics_raw", "%Y%m%d", day_start, _next_day)
-PREVIOUS: Final = Partitioned("metrics_previous", "%Y%m%d", day_start, _next_day)
-HOURS: Final = Partitioned("metrics_hour", "%Y%m", month_of, _next_month)
+def _next_year(at: datetime) -> datetime:
+    return _year_of(at).replace(year=at.astimezone(UTC).year + 1)
+
+
+def _year_of(at: datetime) -> datetime:
+    return month_of(at).replace(month=1)
+
+
+BLOCK_WINDOWS: Final = Partitioned("metrics_block_window", "%Y%m%d", day_start, _next_day)
+BLOCK_HOURS: Final = Partitioned("metrics_block_hour", "%Y%m", month_of, _next_month)
+BLOCK_DAYS: Final = Partitioned("metrics_block_day", "%Y", _year_of, _next_year)
+BLOCK_PREVIOUS: Final = Partitioned("metrics_block_previous", "%Y%m%d", day_start, _next_day)
+BLOCK_OF: Final = {"window": BLOCK_WINDOWS, "hour": BLOCK_HOURS, "day": BLOCK_DAYS}
+"""The parent of the partitions of each grain."""
+ALL_PARTITIONED: Final = (BLOCK_WINDOWS, BLOCK_HOURS, BLOCK_DAYS, BLOCK_PREVIOUS)
 
 
 async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bool:
@@ -68,7 +80,7 @@ async def make_ahead(tx: Transaction) -> None:
     """Creates the partitions of today and the next days."""
     now = await tx.now()
     for days in range(-1, DAYS_AHEAD + 1):
-        for part in (RAW, PREVIOUS, HOURS):
+        for part in ALL_PARTITIONED:
             await make_partition(tx, part, now + timedelta(days=days))
 
 

@@ -23,8 +23,8 @@ from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event, entity
-from mudra.storage.metrics.copy_rows import long_tag
 from mudra.storage.metrics.reports import Row, findings_of, receipt_of
+from mudra.storage.metrics.stored_report import long_tag
 from mudra.storage.metrics.tables import metrics_receipt, metrics_refused
 from mudra.storage.registry.tables import registry_version
 from mudra.storage.registry.vocabulary import PostgresVocabulary

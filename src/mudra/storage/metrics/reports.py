@@ -1,7 +1,7 @@
 """Pushes of network metrics in PostgreSQL: implements metrics/ports.py Reports.
 
-One transaction stores a push: a lock on the AA, the look-up, `COPY` of the raw
-rows, the receipt, and the mark that the sums of that hour are stale.
+One transaction stores a push: a lock on the AA, the look-up, `COPY` of its blocks,
+the receipt, and the marks that the sums of its hour and window are stale.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,19 @@ from mudra.metrics.payload.ingest_rule import (
 from mudra.metrics.payload.ingest_rule import Replace as Replacement
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
+from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT
 from mudra.shared.finding import Finding
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.copy_rows import long_tag, short_tag
-from mudra.storage.metrics.partitions import PREVIOUS, RAW, Partitioned, make_partition
+from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
+from mudra.storage.metrics.blocks.grain import Grain
+from mudra.storage.metrics.blocks.writing import Series, put, report_rows
+from mudra.storage.metrics.partitions import (
+    BLOCK_PREVIOUS,
+    BLOCK_WINDOWS,
+    Partitioned,
+    make_partition,
+)
+from mudra.storage.metrics.stored_report import buckets_in, long_tag, short_tag
 from mudra.storage.metrics.tables import (
     metrics_push,
     metrics_receipt,
@@ -36,16 +45,15 @@ from mudra.storage.metrics.tables import (
 )
 
 _R: Final = metrics_receipt.c
-_COPY: Final = (
-    "COPY metrics_raw (window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes)"
-    " FROM STDIN"
+_B: Final = metrics_block.c
+_OF_REPORT: Final = (
+    *(_B.aa_id == sa.bindparam("aa_id"), _B.grain == Grain.WINDOW.value),
+    *(_B.at == sa.bindparam("window_at"), _B.tag == sa.bindparam("tag")),
 )
-_KEEP_PREVIOUS: Final = sa.text(
-    "WITH gone AS (DELETE FROM metrics_raw WHERE window_at = :window_at AND aa_id = :aa_id"
-    " AND tag = :tag RETURNING *)"
-    " INSERT INTO metrics_previous (window_at, aa_id, tag, fip_id, type, version, counts, pxx,"
-    " status, data_bytes) SELECT window_at, aa_id, tag, fip_id, type, :version, counts, pxx,"
-    " status, data_bytes FROM gone"
+_REPLACED: Final = sa.delete(metrics_block).where(*_OF_REPORT).returning(*metrics_block.c).cte()
+_KEEP_PREVIOUS: Final = sa.insert(metrics_block_previous).from_select(
+    [*metrics_block.c.keys(), "report_version"],
+    sa.select(*_REPLACED.c, sa.bindparam("version", type_=sa.Integer)),
 )
 _BY_TXN: Final = (
     sa.select(sa.literal("push").label("why"), metrics_receipt)
@@ -135,29 +143,23 @@ class PostgresReports:
             await self._keep_previous(receipt)
         await self._store([(receipt, checked)], window)
 
-    async def count(self, receipt: Receipt, rows: bytes) -> None:
+    async def count(self, receipt: Receipt, buckets: bytes) -> None:
         """Counts a report that has its receipt, in place of what its window had before."""
         await self._keep_previous(receipt)
-        await self._write([(receipt, rows)])
-        # Its receipt came without rows; sums are made of so many at once (0135).
-        await self._tx.connection.execute(
-            sa.update(metrics_receipt)
-            .where(_R.aa_id == receipt.key.aa_id, _R.receipt_id == receipt.receipt_id)
-            .values(blocks=rows.count(b"\n"))
-        )
+        await self._write([(receipt, buckets)])
         await self._mark_stale([receipt], receipt.key.window, whole=False)
 
     async def hear(self, receipt: Receipt, calls: int) -> None:
         """Stores the receipt of a report that is not counted: its window counts as reported."""
         window = receipt.key.window
-        # Sums are made again only where raw rows are kept, and theirs have the reported windows.
-        await self._partitions.ensure(self._tx, RAW, window)
+        # Sums are made again only where reports are kept, and theirs have the reported windows.
+        await self._partitions.ensure(self._tx, BLOCK_WINDOWS, window)
         await self._acknowledge([(receipt, calls, 0)])
         await self._mark_stale([receipt], window + WINDOW, whole=False)
 
     async def _keep_previous(self, receipt: Receipt) -> None:
         window = receipt.key.window
-        await self._partitions.ensure(self._tx, PREVIOUS, window)
+        await self._partitions.ensure(self._tx, BLOCK_PREVIOUS, window)
         await self._tx.connection.execute(
             _KEEP_PREVIOUS,
             {
@@ -183,17 +185,23 @@ class PostgresReports:
         *,
         whole: bool = False,
     ) -> None:
-        await self._write([(one, checked.rows) for one, checked in stored])
+        await self._write([(one, checked.buckets) for one, checked in stored])
         await self._acknowledge([(one, checked.calls, checked.blocks) for one, checked in stored])
         await self._mark_stale([one for one, _ in stored], watched_from, whole=whole)
 
     async def _write(self, stored: Sequence[tuple[Receipt, bytes]]) -> None:
         for day in {day_start(receipt.key.window) for receipt, _ in stored}:
-            await self._partitions.ensure(self._tx, RAW, day)
-        await self._copy([rows for _, rows in stored])
+            await self._partitions.ensure(self._tx, BLOCK_WINDOWS, day)
+        rows = [
+            row
+            for receipt, buckets in stored
+            for row in report_rows(_series(receipt), receipt.key.window, buckets_in(buckets))
+        ]
+        if rows:
+            await put(self._tx, rows)
 
     async def _acknowledge(self, receipts: Sequence[tuple[Receipt, int, int]]) -> None:
-        """Stores receipts, each with its number of calls and of raw rows."""
+        """Stores receipts, each with its number of calls and of blocks."""
         await self._tx.connection.execute(_ADD_RECEIPT, [_receipt_row(*one) for one in receipts])
         await self._tx.connection.execute(
             _ADD_PUSH, [_push_row(one, one.txn_id) for one, *_ in receipts]
@@ -202,12 +210,16 @@ class PostgresReports:
     async def _mark_stale(
         self, receipts: Sequence[Receipt], watched_from: datetime, *, whole: bool
     ) -> None:
-        # From here on the observations of the windows and the sums of their hours are stale.
-        stale = {_mark("hour", one, _hour(one.key.window)): None for one in receipts} | {
-            _mark("window", one, one.key.window): None
-            for one in receipts
-            if one.key.window >= watched_from
-        }
+        # From here on the observations of the windows and the sums of their hours are stale, and
+        # those over all AAs of a window while charts read them.
+        summed_from = await self._tx.now() - CHARTS_KEPT
+        stale = {_mark("hour", one, _hour(one.key.window)): None for one in receipts}
+        for one in receipts:
+            if one.key.window >= watched_from:
+                stale[_mark("window", one, one.key.window)] = None
+            if one.key.window >= summed_from:
+                tag = short_tag(one.key.tag)
+                stale["window", ALL_AAS, tag, one.key.window] = None
         noted_at = {"noted_at": _COMPLETE} if whole else {}
         await self._tx.connection.execute(
             _ADD_STALE,
@@ -228,10 +240,9 @@ class PostgresReports:
             )
         )
 
-    async def _copy(self, reports: Sequence[bytes]) -> None:
-        async with self._tx.copying(_COPY) as copy:
-            for rows in reports:
-                await copy.write(rows)
+
+def _series(receipt: Receipt) -> Series:
+    return Series(receipt.key.aa_id, Grain.WINDOW, short_tag(receipt.key.tag))
 
 
 def _mark(grain: str, receipt: Receipt, at: datetime) -> tuple[str, str, str, datetime]:

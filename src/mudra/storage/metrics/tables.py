@@ -1,11 +1,7 @@
-"""Tables of network metrics in SQLAlchemy Core.
+"""Tables of network metrics in SQLAlchemy Core; block_tables.py has the metrics themselves.
 
-Raw rows and previous versions are in partitions by day, hourly sums in
-partitions by month (storage/metrics/partitions.py), so that retention drops
-tables instead of deleting rows.
-
-Every key of what belongs to one AA begins with `aa_id` (decision 0119). Tables of the whole network
-have none; they are small.
+Every key begins with `aa_id`, so what belongs to one AA is in one place. Tables of the whole
+network have none; they are small.
 """
 
 from typing import Final
@@ -19,122 +15,6 @@ from mudra.storage.database.tables import metadata
 def _at(name: str) -> sa.Column[object]:
     return sa.Column(name, TIMESTAMP(timezone=True), nullable=False)
 
-
-def _block_columns() -> list[sa.Column[object]]:
-    """Returns the columns of a block of a payload; spec 2.5 and 2.6."""
-    return [
-        sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
-        sa.Column("pxx", ARRAY(sa.BigInteger)),
-        sa.Column("status", ARRAY(sa.BigInteger)),
-        sa.Column("data_bytes", sa.Numeric),
-    ]
-
-
-def _sums_columns() -> list[sa.Column[object]]:
-    """Returns the columns of sums (metrics/rollup/rollup.py) and packed distribution (sums.py)."""
-    return [
-        sa.Column("blocks", sa.Integer, nullable=False),
-        sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
-        sa.Column("statuses", ARRAY(sa.BigInteger), nullable=False),
-        sa.Column("data_bytes", sa.Numeric, nullable=False),
-        sa.Column("distribution", sa.LargeBinary, nullable=False),
-        sa.Column("longest", sa.BigInteger, nullable=False),
-    ]
-
-
-def _cell_columns(
-    at: str, *more: sa.Column[object]
-) -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
-    """Returns the columns of a cell with their key; the tag by its first three letters."""
-    return [
-        sa.Column(at, TIMESTAMP(timezone=True), nullable=False),
-        sa.Column("aa_id", sa.Text, nullable=False),
-        sa.Column("tag", sa.Text, nullable=False),
-        sa.Column("fip_id", sa.Text, nullable=False),
-        sa.Column("type", sa.Text, nullable=False),
-        *more,
-        sa.PrimaryKeyConstraint("aa_id", at, "tag", "fip_id", "type", *(one.name for one in more)),
-    ]
-
-
-metrics_raw: Final = sa.Table(
-    "metrics_raw",
-    metadata,
-    *_cell_columns("window_at"),
-    *_block_columns(),
-    sa.Index("ix_metrics_raw_window_at", "window_at"),
-    postgresql_partition_by="RANGE (window_at)",
-)
-
-metrics_previous: Final = sa.Table(
-    "metrics_previous",
-    metadata,
-    *_cell_columns("window_at", sa.Column("version", sa.Integer, nullable=False)),
-    *_block_columns(),
-    postgresql_partition_by="RANGE (window_at)",
-)
-
-metrics_hour: Final = sa.Table(
-    "metrics_hour",
-    metadata,
-    *_cell_columns("at"),
-    *_sums_columns(),
-    sa.Index("ix_metrics_hour_at", "at"),
-    sa.Index("ix_metrics_hour_fip_id", "fip_id", "at", "aa_id"),
-    postgresql_partition_by="RANGE (at)",
-)
-
-metrics_day: Final = sa.Table(
-    "metrics_day",
-    metadata,
-    *_cell_columns("at"),
-    *_sums_columns(),
-    sa.Index("ix_metrics_day_at", "at"),
-    sa.Index("ix_metrics_day_fip_id", "fip_id", "at", "aa_id"),
-)
-"""In hours and days an empty `aa_id` means all AAs together."""
-
-
-SUMS_OF: Final = {"hour": metrics_hour, "day": metrics_day}
-"""The table of sums of each grain."""
-
-metrics_window: Final = sa.Table(
-    "metrics_window",
-    metadata,
-    sa.Column("window_at", TIMESTAMP(timezone=True), nullable=False),
-    sa.Column("aa_id", sa.Text, nullable=False),
-    sa.Column("tag", sa.Text, nullable=False),
-    sa.Column("type", sa.Text, nullable=False),
-    sa.Column("made_of", JSONB, nullable=False),
-    sa.Column("sums", sa.LargeBinary, nullable=False),
-    sa.PrimaryKeyConstraint("aa_id", "window_at", "tag", "type"),
-    sa.Index("ix_metrics_window_window_at", "window_at"),
-)
-"""Sums of the windows of some hours, all FIPs of one type packed in a row (decision 0135).
-
-The row of an empty type says in `made_of` which reports the others are made of.
-"""
-
-metrics_packed: Final = sa.Table(
-    "metrics_packed",
-    metadata,
-    sa.Column("aa_id", sa.Text, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("grain", sa.Text, nullable=False),
-    _at("at"),
-    sa.Column("tag", sa.Text, nullable=False),
-    sa.Column("type", sa.Text, nullable=False),
-    sa.Column("version", UUID(as_uuid=False), nullable=False),
-    sa.Column("sums", sa.LargeBinary, nullable=False),
-    sa.PrimaryKeyConstraint("aa_id", "kind", "grain", "at", "tag", "type"),
-    sa.Index("ix_metrics_packed_at", "grain", "at", "kind", "type"),
-)
-"""Sums of one type for all FIPs in a row (decision 0194), of a window, an hour or a day.
-
-Of kind `pairs` those of an AA for the matrix, with an empty type for all its calls; of kind `sums`
-those of an AA, or over all, of an hour or a day. The row of an empty type says that the others are
-all.
-"""
 
 metrics_received: Final = sa.Table(
     "metrics_received",
@@ -182,7 +62,7 @@ metrics_held: Final = sa.Table(
     metadata,
     sa.Column("receipt_id", UUID(as_uuid=False), nullable=False),
     sa.Column("aa_id", sa.Text, nullable=False),
-    sa.Column("rows", sa.LargeBinary, nullable=False),
+    sa.Column("buckets", sa.LargeBinary, nullable=False),
     sa.Column("doubt", sa.Text, nullable=False),
     sa.Column("claimed", sa.Numeric, nullable=False),
     sa.Column("plausible", sa.Numeric, nullable=False),
@@ -193,7 +73,7 @@ metrics_held: Final = sa.Table(
     sa.PrimaryKeyConstraint("aa_id", "receipt_id"),
     _of_receipt(ondelete="CASCADE"),
 )
-"""Implausible reports; the raw rows of an admitted one are in `metrics_raw` as well."""
+"""Implausible reports; the blocks of an admitted one are in `metrics_block` as well."""
 
 metrics_push: Final = sa.Table(
     "metrics_push",
@@ -231,7 +111,9 @@ metrics_stale: Final = sa.Table(
     sa.Index("ix_metrics_stale_at", "at"),
     sa.Index("ix_metrics_stale_id", "id"),
 )
-"""Hours and days with sums older than their raw rows; written with the raw rows.
+"""Windows, hours and days with sums older than what they are made of; written with that.
+
+A window of one AA is to be judged by detection; with an empty `aa_id` its sums are stale.
 
 `noted_at` is the real time, also where the sandbox has moved its clock.
 """
@@ -243,14 +125,6 @@ metrics_attribution: Final = sa.Table(
     sa.Column("journal", sa.LargeBinary, nullable=False),
 )
 """What detection remembers after a window (metrics/incidents/journal.py): of hours, the last."""
-
-metrics_window_calls: Final = sa.Table(
-    "metrics_window_calls",
-    metadata,
-    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
-    sa.Column("calls", sa.LargeBinary, nullable=False),
-)
-"""The calls of each judged window of eight days, packed (metrics/incidents/window_calls.py)."""
 
 metrics_fip_state: Final = sa.Table(
     "metrics_fip_state",

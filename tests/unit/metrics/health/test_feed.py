@@ -7,6 +7,7 @@ from datetime import timedelta
 import msgspec
 from tests.support.metrics.incidents import an_incident
 from tests.support.metrics.metrics_payloads import WINDOW_START
+from tests.support.metrics.totals import reported_by, totals_of
 
 from mudra.metrics.health.feed import (
     PublicFloor,
@@ -16,27 +17,25 @@ from mudra.metrics.health.feed import (
     public_status,
     unsure,
 )
-from mudra.metrics.health.fip_health import FipsInParts, published
+from mudra.metrics.health.fip_health import health_of_fips, published
 from mudra.metrics.health.fip_state import FEED_APIS, NOTHING_KNOWN, ApiState, FipStates
 from mudra.metrics.health.health import Proof, Status
 from mudra.metrics.incidents.incident import Fip, Path
 from mudra.metrics.incidents.subject import SubjectKind
-from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.payload.catalogue import RequestType
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import Cell, rollup
 
 PROOF = Proof(4, 5, 23, 30)
 
 
 def row(code, total, ok, pxx=(100, 200, 300, 400), not_found=0):
     counts = (total, ok, 0, 0, 0, not_found, *[0] * 9)
-    return (Tag.REQUESTS, code.value), rollup([RequestBlock(code.value, pxx, counts)])
+    return RequestBlock(code.value, pxx, counts)
 
 
 def outcomes(*statuses):
-    block = NotificationBlock("finot", (100, 100, *[0] * 13), statuses)
-    return (Tag.NOTIFICATIONS, NotificationType.FI.value), rollup([block])
+    return NotificationBlock("finot", (100, 100, *[0] * 13), statuses)
 
 
 GOOD = ApiState(Status.GOOD, 0.97, 300, 2, 4, 1, int(WINDOW_START.timestamp()))
@@ -45,10 +44,8 @@ LAST = WINDOW_START + timedelta(minutes=50)
 
 
 def health_of(*rows):
-    fips = FipsInParts()
-    for (tag, code), sums in rows:
-        fips.add({Cell("", "BANK-1", tag, code): sums})
-    return published(fips.health(), ["BANK-1"], {"BANK-1"})
+    totals = totals_of(reported_by("AA-1", "BANK-1", block) for block in rows)
+    return published(health_of_fips(totals), ["BANK-1"], {"BANK-1"})
 
 
 def feed_of(*rows, window=LAST, causes=(), **states):

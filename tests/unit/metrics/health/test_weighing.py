@@ -2,15 +2,27 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.metrics.totals import reported_by, totals_of
 
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.weighing import MIN_CALLS, weigh
-from mudra.metrics.rollup.pair import PairSums
+from mudra.metrics.health.weighing import MIN_CALLS, disputed, weigh
+from mudra.metrics.payload.report import RequestBlock
+
+SOON, LATE = (100, 200, 300, 400), (90_000, 90_000, 90_000, 90_000)
 
 
-def calls(total: int, good: int, soon: int | None = None) -> PairSums:
-    ended = good if soon is None else soon
-    return PairSums(total, good, 0, good, ended, ended, 32 * ended, 400 if soon is None else 90_000)
+def calls(total: int, good: int, times: tuple[int, int, int, int] = SOON) -> RequestBlock:
+    return RequestBlock("cns", times, (total, good, *[0] * 13))
+
+
+def seen_by(blocks):
+    return totals_of(
+        reported_by(f"AA-{number}", "FIP-1", block) for number, block in enumerate(blocks)
+    )
+
+
+def weighed(blocks):
+    return weigh(seen_by(blocks))["FIP-1", "cns"]
 
 
 LIES = st.integers(0, 9 * 10**15).flatmap(
@@ -18,7 +30,7 @@ LIES = st.integers(0, 9 * 10**15).flatmap(
         calls,
         st.just(total),
         st.sampled_from([0, total]) | st.integers(0, total),
-        st.none() | st.just(0),
+        st.sampled_from([SOON, LATE]),
     )
 )
 DEAD = st.integers(MIN_CALLS, 10**6).map(lambda total: calls(total, total // 10))
@@ -27,24 +39,26 @@ WELL = st.integers(MIN_CALLS, 10**6).map(lambda total: calls(total, total * 98 /
 
 @given(st.lists(DEAD, min_size=2, max_size=6), LIES)
 def test_no_one_alone_turns_a_dead_fip_green(honest, lie):
-    by_aa = {str(number): sums for number, sums in enumerate([*honest, lie])}
-
-    assert weigh(by_aa).status is Status.BAD
+    assert weighed([*honest, lie]).status is Status.BAD
 
 
 @given(st.lists(WELL, min_size=2, max_size=6), LIES)
 def test_no_one_alone_turns_a_healthy_fip_red(honest, lie):
-    by_aa = {str(number): sums for number, sums in enumerate([*honest, lie])}
-
-    assert weigh(by_aa).status is Status.GOOD
+    assert weighed([*honest, lie]).status is Status.GOOD
 
 
 @given(st.lists(DEAD | WELL | LIES, min_size=1, max_size=8))
-def test_what_is_left_out_is_the_smaller_part_and_says_otherwise(sums):
-    by_aa = {str(number): one for number, one in enumerate(sums)}
-    weighed = weigh(by_aa)
-    without = {aa: one for aa, one in by_aa.items() if aa not in weighed.outvoted}
+def test_what_is_left_out_is_the_smaller_part_and_says_otherwise(blocks):
+    found = weighed(blocks)
+    left = [one for place, one in enumerate(blocks) if f"AA-{place}" not in found.outvoted]
 
-    assert len(weighed.outvoted) < len(without)
-    assert weighed.sums.total == sum(one.total for one in without.values())
-    assert weigh(without).status is weighed.status
+    assert len(found.outvoted) < len(left)
+    assert found.total == sum(one.counts[0] for one in left)
+    assert weighed(left).status is found.status
+
+
+def test_only_what_most_aas_see_otherwise_is_disputed():
+    dead, well = calls(1000, 10), calls(1000, 990)
+
+    assert disputed(seen_by([dead, dead, well])) == {}
+    assert disputed(seen_by([calls(10**6, 10), well, well]))["FIP-1", "cns"].outvoted == ("AA-0",)

@@ -130,7 +130,7 @@ def test_windows_that_another_process_judged_meanwhile_begin_again(
     detection.step(NOW + SOON, days)
     detection = whole.detection.copy()  # what the other process left
     memory = detection.memory
-    memory.failing = is_down("OTHER-BANK", LATE.start, LATE.end)
+    memory.failing = is_down("OTHER-BANK", LATE.start + WINDOW, LATE.end)
     memory.late = set(LATE.windows[1:])
 
     steps(detection, days, NOW + SOON)
@@ -149,19 +149,10 @@ def test_a_run_that_failed_leaves_all_marks(detection: Detection) -> None:
     assert incident.began == LATE.start
 
 
-def test_a_run_that_was_stopped_has_stored_the_calls_that_it_read(detection: Detection) -> None:
-    memory, before = detection.memory, dict(detection.memory.packed)
-
-    detection.step(NOW + SOON, DaysAgain())
-
-    assert {at for at, calls in memory.packed.items() if calls != before[at]} == {*LATE.windows}
-
-
-def test_a_run_after_one_that_was_stopped_comes_to_the_same_and_reads_marked_windows_alone(
+def test_a_run_after_one_that_was_stopped_comes_to_the_same(
     detection: Detection, whole: Judged
 ) -> None:
     memory, at_once = detection.memory, whole.detection.memory
-    memory.packed.clear()  # all were judged before calls were packed
     detection.step(NOW + SOON, DaysAgain())
     stopped = [*memory.read]
     memory.read.clear()
@@ -171,9 +162,8 @@ def test_a_run_after_one_that_was_stopped_comes_to_the_same_and_reads_marked_win
     steps(detection, DaysAgain(), NOW + SOON)
 
     assert len(stopped) == MAX_AT_ONCE
-    assert again == [*LATE.windows]
+    assert again == stopped
     assert memory.incidents_of(BANK) == at_once.incidents_of(BANK)
-    assert memory.packed.items() <= at_once.packed.items()
     assert memory.fip_rows == at_once.fip_rows
 
 

@@ -11,7 +11,6 @@ from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting, Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.incidents.window_calls import calls_from_bytes
 from mudra.metrics.notifications.alarm import timeline_lines
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
@@ -172,8 +171,6 @@ def test_reports_of_days_ago_withdraw_and_reveal_incidents(detection: Detection)
     assert (revealed.began, revealed.ending) == (down, Ending.RECOVERED)
     assert revealed.detected > START + DAY
     assert [one for one in found if one.alarm is not None] == []  # all of it is over
-    # Raw rows of a window are many times as costly as its packed calls.
-    assert detection.memory.read == [*TimeRange(down, down + HOUR).windows]
 
 
 def planned(entity_id: str, begins: datetime, ends: datetime) -> Silence:
@@ -310,7 +307,7 @@ def test_a_report_that_is_stored_while_its_window_is_read_is_judged_whole(
     detection.until(window + WINDOW)
     detection.until(window + WINDOW)
 
-    assert calls_from_bytes(detection.memory.packed[window]).aas == AAS
+    assert detection.memory.reporters[window] == {*AAS}
 
 
 def test_the_only_report_of_a_window_that_is_stored_while_it_is_read_counts(
@@ -323,7 +320,7 @@ def test_the_only_report_of_a_window_that_is_stored_while_it_is_read_counts(
 
     detection.at(window + WINDOW + timedelta(minutes=16))
 
-    assert calls_from_bytes(memory.packed[window]).aas == ("B-AA",)
+    assert memory.reporters[window] == {"B-AA"}
 
 
 def test_no_one_waits_for_an_agent_that_is_silent(detection: Detection) -> None:

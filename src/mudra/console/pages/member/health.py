@@ -332,8 +332,8 @@ def _lines(
             code=api.type,
             calls=api.health.total,
             success=percentage(api.health.success),
-            p50=api.time.p50.estimate if api.time else None,
-            p95=api.time.p95.estimate if api.time else None,
+            p50=api.time.p50 if api.time else None,
+            p95=api.time.p95 if api.time else None,
             longest=api.time.p100 if api.time else None,
             status=api.health.status,
             recovered=api.health.status is Status.BAD

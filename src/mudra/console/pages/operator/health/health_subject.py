@@ -38,7 +38,8 @@ from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerne
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
-from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.sums.cells import empty
+from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 
 
@@ -148,9 +149,7 @@ def _pages(page_context: PageContext, about: About, names: Mapping[str, str]) ->
     return pages_of_member(one, kind.value, page_context.scopes, here=here)
 
 
-async def _totals(
-    page_context: PageContext, about: About, view: HealthQuery
-) -> Mapping[Cell, Rollup]:
+async def _totals(page_context: PageContext, about: About, view: HealthQuery) -> Totals:
     health = page_context.work.health
     return await health.totals(view.within, about.aa_id, about.fip_id, view.code)
 
@@ -176,7 +175,7 @@ async def _content(
     found = await work.health.of_subject(
         within, page_context.now, about.aa_id, about.fip_id, view.code
     )
-    totals: Mapping[Cell, Rollup] = {}
+    totals = Totals(empty(), ())
     if _is_pair(about) or page_context.query.get("export") == AS_REPORTED.table:
         totals = await _totals(page_context, about, view)
     apis = apis_table("apis", "APIs", "API")
@@ -217,9 +216,7 @@ async def _content(
     }
 
 
-def _counts(
-    page_context: PageContext, about: About, totals: Mapping[Cell, Rollup]
-) -> Mapping[str, object]:
+def _counts(page_context: PageContext, about: About, totals: Totals) -> Mapping[str, object]:
     """Returns the counts of a pair, unless they load later as a separate part."""
     later = AS_REPORTED.comes_later(page_context.query)
     now = _is_pair(about) and not later

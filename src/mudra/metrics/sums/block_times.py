@@ -1,0 +1,239 @@
+"""The response times of single blocks: an estimate of all, and certain counts of late calls.
+
+In a block of n calls, the one of rank ceil(n * 50 %) took p50, and so on for 95, 99 and 100
+(nearest rank, the definition that Mudra documents). A rank that is the last one took p100, whatever
+the point says.
+
+The estimate places each of the n calls. The calls of the four ranks take their points; the i-th
+call of those in between is the quantile (i - 1/2) / n of a normal curve over the logarithm of the
+time, drawn through the two points next to it. Calls below p50 continue the curve down to a quarter
+of p50. Both halves of a rank matter: a p95 of 20 calls is their 92.5 % quantile, not the 95 %.
+
+Other agents interpolate between ranks, by which a point lies between its call and the next one. So
+a point is trusted to one rank for what is certain: where the distance to the next point, divided by
+the ranks in between, is over 1 %, the call of its rank may be that much sooner or later.
+
+Times count in fixed cells: exact below 8 ms, above it 8 to each doubling, at most 1/8 wide.
+"""
+
+from functools import lru_cache
+from math import erfc, sqrt
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mudra.metrics.payload.catalogue import PERCENTS
+from mudra.metrics.sums.cells import Array, Flags
+
+LIMIT_MS: Final = 5000
+"""Calls that took at least so many milliseconds are late: a p50 below is GOOD."""
+TRUSTED_PERCENT: Final = 1
+"""Relative error of every point: agents count times in histograms of 2 or 3 digits."""
+_FINE_BITS: Final = 3
+_FINE: Final = 1 << _FINE_BITS
+PLACES: Final = _FINE * (53 - _FINE_BITS + 1)
+"""The number of cells of the times below 2^53 ms."""
+_BELOW_P50: Final = 4
+_FLAT: Final = -9.0
+_FAR: Final = 9
+_PARTS: Final = 512
+_LOG_LIMIT: Final = float(np.log(LIMIT_MS))
+
+_Floats = NDArray[np.float64]
+
+
+class BlockTimes(NamedTuple):
+    """The times of blocks: `calls` of block `row` in cell `place`, in no order, not yet added up.
+
+    `late` has a row for each block: calls that took `LIMIT_MS` or longer certainly, possibly and by
+    estimate.
+    """
+
+    row: Array
+    place: Array
+    calls: Array
+    late: Array
+
+
+def cell_of(times: Array) -> Array:
+    """Returns the cells of these milliseconds, below 2^53."""
+    shift = np.maximum(np.frexp(times.astype(np.float64))[1].astype(np.int64) - _FINE_BITS - 1, 0)
+    found: Array = shift * _FINE + (times >> shift)
+    return found
+
+
+def first_of(cells: Array) -> Array:
+    """Returns the first millisecond of each cell."""
+    shift = np.maximum(cells // _FINE - 1, 0)
+    found: Array = (cells - shift * _FINE) << shift
+    return found
+
+
+def times_of(samples: Array, pxx: Array) -> BlockTimes:
+    """Returns the times of these blocks; each has answered calls, and four points in a row."""
+    points = _points(samples, pxx)
+    on, which = np.divmod(np.flatnonzero(points.valid), len(PERCENTS))
+    of_points = (on, cell_of(points.time[on, which]), np.ones(len(on), np.int64))
+    placed = [of_points]
+    soon = (points.valid & (points.time < LIMIT_MS)).sum(1)
+    for block, stretch in _stretches(samples, points):
+        soon += np.bincount(block, stretch.soon(), len(samples)).astype(np.int64)
+        of, place, calls = stretch.placed()
+        placed.append((block[of], place, calls))
+    row, place, calls = (np.concatenate(column) for column in zip(*placed, strict=True))
+    low, high = _soon_bounds(samples, points)
+    late = samples[:, None] - np.stack([high, low, soon], 1)
+    return BlockTimes(row, place, calls, late)
+
+
+class _Points(NamedTuple):
+    """Ranks and times of the four points of each block; equal ranks count once, as the first."""
+
+    rank: Array
+    time: Array
+    valid: Flags
+
+
+def _points(samples: Array, pxx: Array) -> _Points:
+    rank: Array = -(-samples[:, None] * np.array(PERCENTS) // 100)
+    time = np.where(rank == samples[:, None], pxx[:, 3:], pxx)
+    return _Points(rank, time, np.diff(rank, axis=1, prepend=0) > 0)
+
+
+class _Stretch(NamedTuple):
+    """Calls strictly between two ranks, along a normal curve from `start` to `end` ms."""
+
+    samples: Array
+    passed: Array
+    calls: Array
+    start: Array
+    end: Array
+    intercept: _Floats
+    """The normal quantile of 1 ms."""
+    slope: _Floats
+    """Normal quantiles for each unit of the logarithm of time."""
+
+    def soon(self) -> Array:
+        """Returns how many of its calls are estimated to be below `LIMIT_MS`."""
+        found = np.where(self.end < LIMIT_MS, self.calls, 0)
+        some = np.flatnonzero((self.start < LIMIT_MS) & (self.end >= LIMIT_MS))
+        if len(some):
+            found[some] = self._before(some, np.full(len(some), _LOG_LIMIT))
+        return found
+
+    def placed(self) -> tuple[Array, Array, Array]:
+        """Returns its calls by cell of time: which stretch, which cell, how many."""
+        first = cell_of(self.start)
+        width = cell_of(self.end) - first + 1
+        of = np.repeat(np.arange(len(first)), width)
+        begins = np.cumsum(width) - width
+        cell = np.arange(len(of)) + (first - begins)[of]
+        until = self._before(of, _LOG_FIRST[cell + 1])
+        last = begins + width - 1
+        until[last] = self.calls
+        calls = np.diff(until, prepend=0)
+        calls[begins] = until[begins]
+        kept = np.flatnonzero(calls != 0)
+        return of[kept], cell[kept], calls[kept]
+
+    def _before(self, of: Array, logarithm: _Floats) -> Array:
+        """Returns how many calls of these stretches are before these logarithms of a time.
+
+        It rises with the time within a stretch.
+        """
+        z = self.slope[of] * logarithm + self.intercept[of]
+        found = (self.samples[of] * _normal(z) - (self.passed[of] - 0.5)).astype(np.int64)
+        return np.minimum(np.maximum(found, 0), self.calls[of])
+
+
+def _stretches(samples: Array, points: _Points) -> list[tuple[Array, _Stretch]]:
+    """Returns the stretches between points, and below the first, each with its blocks."""
+    known, which = np.unique(samples, return_inverse=True)
+    quantiles = np.array([_quantiles(one) for one in known.tolist()]).reshape(-1, len(PERCENTS))
+    found = []
+    for place in range(len(PERCENTS) - 1):
+        on = np.flatnonzero(points.valid[:, place + 1])
+        start, end = points.time[on, place], points.time[on, place + 1]
+        low, high = quantiles[which[on], place], quantiles[which[on], place + 1]
+        width = _log(end) - _log(start)
+        # times beyond 2^53 may differ by less than a floating-point number shows
+        slope = np.divide(high - low, width, out=np.zeros(len(on)), where=width > 0)
+        intercept = low - slope * _log(start)
+        passed = points.rank[on, place]
+        between = points.rank[on, place + 1] - passed - 1
+        found.append((on, _Stretch(samples[on], passed, between, start, end, intercept, slope)))
+        if not place:
+            begin = start // _BELOW_P50
+            below = (samples[on], np.zeros_like(passed), passed - 1, begin, start)
+            found.append((on, _Stretch(*below, np.where(slope > 0, intercept, _FLAT), slope)))
+    return [_with_calls(on, stretch) for on, stretch in found]
+
+
+def _with_calls(on: Array, stretch: _Stretch) -> tuple[Array, _Stretch]:
+    some = np.flatnonzero(stretch.calls != 0)
+    chosen = _Stretch(
+        stretch.samples[some],
+        stretch.passed[some],
+        stretch.calls[some],
+        stretch.start[some],
+        stretch.end[some],
+        stretch.intercept[some],
+        stretch.slope[some],
+    )
+    return on[some], chosen
+
+
+def _soon_bounds(samples: Array, points: _Points) -> tuple[Array, Array]:
+    """Returns how many calls ended before the limit at least, and at most."""
+    rank, time, valid = points
+    low, high = np.zeros(len(samples), np.int64), samples.copy()
+    for place in range(len(PERCENTS)):
+        gap = np.zeros(len(samples), np.int64)
+        if place + 1 < len(PERCENTS):
+            between = np.maximum(rank[:, place + 1] - rank[:, place], 1)
+            gap = -((time[:, place] - time[:, place + 1]) // between)
+            matters = gap * 100 > time[:, place] * TRUSTED_PERCENT
+            gap = np.where(valid[:, place + 1] & matters, gap, 0)
+        certain = valid[:, place] & (time[:, place] + gap < LIMIT_MS)
+        low = np.where(certain, rank[:, place], low)
+        beyond = valid[:, place] & (time[:, place] - gap >= LIMIT_MS)
+        high = np.where(beyond, np.minimum(high, rank[:, place] - 1), high)
+    return low, high
+
+
+@lru_cache(maxsize=50_000)
+def _quantiles(samples: int) -> tuple[float, ...]:
+    """Returns the normal quantiles of the four ranks.
+
+    From above: with very many calls the share below the last one would round to 1.
+    """
+    inverse = NormalDist().inv_cdf
+    above = ((samples - -(-samples * percent // 100) + 0.5) / samples for percent in PERCENTS)
+    return tuple(-inverse(share) for share in above)
+
+
+def _normal(z: _Floats) -> _Floats:
+    """Returns the normal distribution, to 1e-7; never less for a larger number."""
+    at = (np.minimum(np.maximum(z, -_FAR), _FAR) + _FAR) * _PARTS
+    whole = at.astype(np.int64)
+    values, steps = _normal_table()
+    found: _Floats = values[whole] + (at - whole) * steps[whole]
+    return found
+
+
+@lru_cache
+def _normal_table() -> tuple[_Floats, _Floats]:
+    """Returns its values from -`_FAR` on, and how much each is below the next."""
+    edges = range(-_FAR * _PARTS, _FAR * _PARTS + 2)
+    values = np.array([erfc(-edge / _PARTS / sqrt(2)) / 2 for edge in edges])
+    return values, np.diff(values)
+
+
+def _log(times: Array) -> _Floats:
+    found: _Floats = np.log(np.maximum(times.astype(np.float64), 0.5))
+    return found
+
+
+_LOG_FIRST: Final = _log(first_of(np.arange(PLACES + 1)))

@@ -1,0 +1,56 @@
+"""Percentiles of sums: estimates, from the estimated times of all calls together.
+
+They are no bounds: docs/explanation/percentiles.md shows their measured error.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from mudra.metrics.sums.block_times import first_of
+from mudra.metrics.sums.cells import Array, Cells, wide
+
+_SAFE: Final = 2**62
+
+
+def percentile(cells: Cells, percent: int) -> Array:
+    """Returns this percentile (nearest rank) of each row in milliseconds; -1 without answers.
+
+    Of sums with response times. The calls of one cell of time are spread evenly in it, and none
+    took longer than the longest.
+    """
+    assert cells.rises is not None, "these sums were read without response times"
+    row, place, calls = cells.rises
+    if not len(row):
+        return np.full(len(cells), -1)
+    until = np.cumsum(calls)
+    before = _before(row, until, len(cells))
+    samples = np.diff(before)
+    hundreds, rest = samples // 100, samples % 100  # no product of all samples: it may overflow
+    wanted = before[:-1] + hundreds * percent - (-rest * percent // 100)
+    at = np.minimum(np.searchsorted(until, wanted), len(row) - 1)
+    found = _within(place[at], calls[at], wanted - (until[at] - calls[at]))
+    return np.where(samples > 0, np.minimum(found, cells.longest), -1).astype(np.int64)
+
+
+def samples_of(cells: Cells) -> Array:
+    """Returns the number of calls of each row whose times are known: all that were answered."""
+    assert cells.rises is not None, "these sums were read without response times"
+    return np.diff(_before(cells.rises.row, np.cumsum(cells.rises.calls), len(cells)))
+
+
+def _before(row: Array, until: Array, rows: int) -> Array:
+    """Returns the calls before each row, and those of all rows at last."""
+    edges = np.searchsorted(row, np.arange(rows + 1))
+    found: Array = np.concatenate((np.zeros(1, until.dtype), until))[edges]
+    return found
+
+
+def _within(place: Array, calls: Array, number: Array) -> Array:
+    """Returns the time of the call of this number, from 1, of those in a cell of time."""
+    first, after = first_of(place), first_of(place + 1)
+    width = after - first
+    if int(calls.max()) * 2 * int(width.max()) > _SAFE:
+        width, calls, number = wide(width), wide(calls), wide(number)
+    rest: Array = (2 * number - 1) * width // (2 * calls)
+    return first + rest

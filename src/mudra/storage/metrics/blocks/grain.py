@@ -1,0 +1,52 @@
+"""The grains of blocks, their tags, and times as the numbers that cells have."""
+
+import enum
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, day_start
+from mudra.metrics.rollup.stale import DAY, HOUR
+from mudra.storage.metrics.partitions import month_of
+
+REQ: Final = "req"
+NOT: Final = "not"
+ALL: Final = "all"
+"""The tag of all calls of a pair, without times: for the matrix."""
+
+
+class Grain(enum.StrEnum):
+    """The length of time that one cell covers."""
+
+    WINDOW = "window"
+    HOUR = "hour"
+    DAY = "day"
+
+    @property
+    def length(self) -> timedelta:
+        """The length of one time."""
+        return _LENGTHS[self]
+
+    def settled_start(self, at: datetime) -> datetime:
+        """Returns the beginning of the settled block that may contain a time."""
+        if self is Grain.HOUR:
+            return day_start(at)
+        return month_of(at) if self is Grain.DAY else at
+
+    def settled_end(self, at: datetime) -> datetime:
+        """Returns the end of the settled block that may contain a time."""
+        if self is Grain.HOUR:
+            return day_start(at) + DAY
+        return month_of(month_of(at) + timedelta(days=32)) if self is Grain.DAY else at + WINDOW
+
+
+_LENGTHS: Final = {Grain.WINDOW: WINDOW, Grain.HOUR: HOUR, Grain.DAY: DAY}
+
+
+def number_of(at: datetime) -> int:
+    """Returns a time as cells have it: ten-minute windows since 1970."""
+    return int(at.timestamp()) // WINDOW_SECONDS
+
+
+def time_of(number: int) -> datetime:
+    """Returns the time of a number of a cell."""
+    return datetime.fromtimestamp(number * WINDOW_SECONDS, UTC)

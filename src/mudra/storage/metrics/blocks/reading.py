@@ -1,0 +1,221 @@
+"""Reads blocks: the only query for cells, whatever is asked.
+
+Blocks come in the order of their buckets, so that the cells of a FIP are next to each other and can
+be added up before all are here. They are decoded in a thread.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import sqlalchemy as sa
+import structlog
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.sums.adding import RunningSum
+from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
+from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of
+from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
+from mudra.metrics.sums.selection import SeriesKey
+from mudra.storage.database.among import is_among_given
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.metrics.blocks.damage import BlockDamaged, BlockPlace
+from mudra.storage.metrics.blocks.grain import Grain, number_of
+
+_C: Final = metrics_block.c
+_TOGETHER: Final = 64
+"""Blocks that are read and decoded together: some 60,000 cells of a nation, a tenth of a second."""
+_TYPES: Final = {Tag.REQUESTS: RequestType, Tag.NOTIFICATIONS: NotificationType}
+_log = structlog.get_logger()
+
+
+class Wanted(Struct, frozen=True):
+    """Some times of one grain: of `times` all series but `without`, and in addition `only`.
+
+    `aa_id` None is for each AA apart, `ALL_AAS` for the sums over all of them.
+    """
+
+    grain: Grain
+    tags: tuple[str, ...]
+    aa_id: str | None = None
+    times: frozenset[datetime] = frozenset()
+    without: frozenset[SeriesKey] = frozenset()
+    only: frozenset[SeriesKey] = frozenset()
+
+    def has(self, aa_id: str, tag: str, at: datetime) -> bool:
+        """Returns whether these cells are wanted."""
+        key = SeriesKey(aa_id, tag, at)
+        return (at in self.times and key not in self.without) or key in self.only
+
+    @property
+    def all_times(self) -> frozenset[datetime]:
+        """All times of which some series is wanted."""
+        return self.times | {key.at for key in self.only}
+
+
+class Share(Struct, frozen=True):
+    """The FIPs of one of so many buckets, whatever the fan of a block is: a power of two."""
+
+    place: int
+    of: int
+
+    def buckets(self) -> list[int]:
+        """Returns the buckets that have such FIPs, of all fans."""
+        smaller = [fan + self.place % fan for fan in FANS if fan <= self.of]
+        larger = [
+            fan + place
+            for fan in FANS
+            if fan > self.of
+            for place in range(self.place, fan, self.of)
+        ]
+        return smaller + larger
+
+
+class Form(Struct, frozen=True):
+    """Which cells of a block are decoded, and what of them."""
+
+    times: bool = True
+    """With the distribution of response times."""
+    fip_id: str | None = None
+    types: frozenset[int] | None = None
+    """Places in `TYPES`; None for all."""
+    share: Share | None = None
+
+    @property
+    def buckets(self) -> list[int] | None:
+        """The buckets to read; None for all."""
+        if self.fip_id is not None:
+            return [*buckets_of(self.fip_id)]
+        return None if self.share is None else self.share.buckets()
+
+
+class Blocks:
+    """Reads cells in one transaction; the numbers of their names hold for all that it reads."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+        self.names = Names()
+
+    async def summed(
+        self, wanted: Sequence[Wanted], by: Sequence[str], form: Form | None = None
+    ) -> Cells:
+        """Returns the sums of what is wanted, by these keys."""
+        form = Form() if form is None else form
+        total = RunningSum(by, times=form.times)
+        for one in wanted:
+            async for some in self._read(one, form):
+                await asyncio.to_thread(_add, total, some)
+        return await asyncio.to_thread(total.total)
+
+    async def each(self, wanted: Wanted, form: Form) -> AsyncIterator[Cells]:
+        """Gives the cells of each block as they are stored: single ones or sums.
+
+        Raises BlockDamaged for a block that is not as it was written; it is logged as well.
+        """
+        async for some in self._read(wanted, form):
+            for _, cells in some:
+                yield cells
+
+    async def by_bucket(self, wanted: Wanted) -> AsyncIterator[tuple[int, Cells]]:
+        """Gives the same with the bucket of each block, as it is stored, with all its FIPs."""
+        async for some in self._read(wanted, Form()):
+            for bucket, cells in some:
+                yield bucket, cells
+
+    async def _read(self, wanted: Wanted, form: Form) -> AsyncIterator[Sequence[tuple[int, Cells]]]:
+        times = wanted.all_times
+        if not times:
+            return
+        ats = sorted(times | {wanted.grain.settled_start(at) for at in times})
+        buckets = form.buckets
+        query = _query(
+            of_aas=wanted.aa_id is None, in_buckets=buckets is not None, times=form.times
+        ).params(
+            grain=wanted.grain.value,
+            aa_id=wanted.aa_id or "",
+            tags=list(wanted.tags),
+            ats=ats,
+            first=ats[0],
+            last=ats[-1],
+            buckets=buckets,
+        )
+        async for rows in self._tx.in_parts(query, _TOGETHER):
+            yield await asyncio.to_thread(self._decoded, rows, wanted, form)
+
+    def _decoded(
+        self, rows: Sequence[sa.Row[Any]], wanted: Wanted, form: Form
+    ) -> Sequence[tuple[int, Cells]]:
+        found = []
+        for row in rows:
+            single = row.until - row.at == wanted.grain.length
+            if single and not wanted.has(row.aa_id, row.tag, row.at):
+                continue
+            cells = self._cells(row, wanted.grain, form)
+            if not single:
+                cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
+            if form.types is not None:
+                cells = cells.chosen(np.isin(cells.keys["type"], list(form.types)))
+            if form.share is not None and row.bucket < form.share.of:
+                cells = cells.chosen(self._is_shared(cells, form.share))
+            if len(cells):
+                found.append((row.bucket, cells))
+        return found
+
+    def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
+        fip = None if form.fip_id is None else self.names.place(form.fip_id)
+        aa, times = self.names.place(row.aa_id), row.times if form.times else None
+        try:
+            return decoded(row.numbers, times, self.names, aa, number_of(row.at), fip)
+        except DamagedBlock as damaged:
+            place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
+            _log.error("a block of metrics is damaged", **place.facts(), problem=str(damaged))
+            raise BlockDamaged(place) from damaged
+
+    def _is_shared(self, cells: Cells, share: Share) -> Flags:
+        ids, fips = self.names.ids, np.unique(cells.keys["fip"])
+        wanted = share.of + share.place
+        mine = [fip for fip in fips.tolist() if bucket_of(ids[fip], share.of) == wanted]
+        return np.isin(cells.keys["fip"], mine)
+
+
+def _add(total: RunningSum, some: Sequence[tuple[int, Cells]]) -> None:
+    for _, cells in some:
+        total.add(cells)
+
+
+def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozenset[int]:
+    """Returns the places of these types in `TYPES`: those of a tag, or of both for None."""
+    known = {(of, str(code)) for of, types in _TYPES.items() for code in types}
+    return frozenset(
+        type_place(of, code)
+        for of in Tag
+        for code in codes
+        if tag in {None, of} and (of, code) in known
+    )
+
+
+def _at_times(cells: Cells, wanted: Wanted, aa_id: str, tag: str) -> Flags:
+    asked = [number_of(at) for at in wanted.all_times if wanted.has(aa_id, tag, at)]
+    return np.isin(cells.keys["at"], asked)
+
+
+@cache
+def _query(*, of_aas: bool, in_buckets: bool, times: bool) -> sa.Select[Any]:
+    stored_times: sa.ColumnElement[bytes] = _C.times if times else sa.literal(b"").label("times")
+    return (
+        sa.select(_C.aa_id, _C.bucket, _C.at, _C.until, _C.tag, _C.numbers, stored_times)
+        .where(
+            _C.grain == sa.bindparam("grain"),
+            _C.aa_id != "" if of_aas else _C.aa_id == sa.bindparam("aa_id"),
+            is_among_given(_C.tag, "tags"),
+            is_among_given(_C.at, "ats"),
+            *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
+            *([is_among_given(_C.bucket, "buckets")] if in_buckets else []),
+        )
+        .order_by(_C.bucket)
+    )

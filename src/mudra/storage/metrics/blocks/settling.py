@@ -1,0 +1,148 @@
+"""Lays out sums that no report can change any more by FIP: hours of a day, days of a month.
+
+A question about one FIP then reads one block for each AA and day or month, not one for each hour.
+The cells stay the same. Where a held report is admitted after that, the sums of its day are laid
+out by time again, and are settled once more later.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+
+from mudra.metrics.sums.adding import stacked
+from mudra.metrics.sums.block_bytes import encoded
+from mudra.metrics.sums.buckets import FANS, fan_of, split
+from mudra.metrics.sums.cells import Cells
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.block_tables import UNSETTLED, metrics_block
+from mudra.storage.metrics.blocks.grain import Grain, number_of, time_of
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
+from mudra.storage.metrics.blocks.writing import Row, Series, delete, put
+
+SETTLED_AFTER: Final = timedelta(days=8)
+"""A window may arrive 7 days late; a day more, as for the recount."""
+_C: Final = metrics_block.c
+_BEGIN: Final = sa.case(
+    (_C.grain == Grain.HOUR.value, sa.func.date_trunc("day", _C.at, "UTC")),
+    else_=sa.func.date_trunc("month", _C.at, "UTC"),
+)
+_END: Final = _BEGIN + sa.case(
+    (_C.grain == Grain.HOUR.value, sa.literal(timedelta(days=1), sa.Interval)),
+    else_=sa.text("interval '1 month'"),
+)
+_NEXT: Final = (
+    sa.select(_C.aa_id, _C.grain, _C.tag, _BEGIN)
+    .where(UNSETTLED, _C.at < sa.bindparam("before"), sa.bindparam("before") >= _END)
+    .order_by(_C.at)
+    .limit(1)
+)
+_FANS_AT: Final = sa.select(sa.func.max(_C.bucket)).where(
+    *(_C.aa_id == sa.bindparam("aa_id"), _C.grain == sa.bindparam("grain")),
+    *(_C.tag == sa.bindparam("tag"), _C.at >= sa.bindparam("begin")),
+    _C.at < sa.bindparam("end"),
+)
+_IS_SETTLED: Final = (
+    sa.select(_C.until)
+    .where(
+        *(_C.aa_id == sa.bindparam("aa_id"), _C.grain == sa.bindparam("grain")),
+        *(_C.tag == sa.bindparam("tag"), _C.at == sa.bindparam("begin")),
+        _C.until > sa.bindparam("first_end"),
+    )
+    .limit(1)
+)
+
+
+class Unsettled(NamedTuple):
+    """Sums to lay out by FIP: those of a series from the beginning of a day or month."""
+
+    series: Series
+    begin: datetime
+
+
+async def next_unsettled(tx: Transaction, now: datetime) -> Unsettled | None:
+    """Returns the oldest sums that can change no more and are not settled; None for none."""
+    found = (await tx.connection.execute(_NEXT, {"before": now - SETTLED_AFTER})).first()
+    if found is None:
+        return None
+    aa_id, grain, tag, begin = found
+    return Unsettled(Series(aa_id, Grain(grain), tag), begin)
+
+
+async def lock_layout(tx: Transaction, series: Series, at: datetime) -> None:
+    """Locks out others that lay out the sums of this AA and grain at this time."""
+    begin = series.grain.settled_start(at)
+    await tx.lock_name(f"layout:{series.grain.value}:{series.aa_id}:{begin.isoformat()}")
+
+
+async def settle(tx: Transaction, unsettled: Unsettled) -> None:
+    """Lays out the sums of a day or month by FIP, some FIPs at a time."""
+    series, begin = unsettled
+    await lock_layout(tx, series, begin)
+    end = series.grain.settled_end(begin)
+    times = _times(series.grain, begin, end)
+    largest = await tx.connection.scalar(_FANS_AT, {**series._asdict(), "begin": begin, "end": end})
+    if largest is None:
+        return
+    fan = 1 << (int(largest).bit_length() - 1)
+    wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset(times))
+    made: list[Row] = []
+    for place in range(fan):
+        blocks = Blocks(tx)
+        share = Form(share=Share(place, fan))
+        parts = [cells async for cells in blocks.each(wanted, share)]
+        made += await asyncio.to_thread(_settled_rows, unsettled, end, parts, blocks.names.ids, fan)
+    await delete(tx, series, times)
+    await put(tx, made)
+
+
+async def unsettle(tx: Transaction, series: Series, at: datetime) -> None:
+    """Lays out the settled sums that contain a time by their times; nothing where none do."""
+    begin = series.grain.settled_start(at)
+    first_end = begin + series.grain.length
+    values = {**series._asdict(), "begin": begin, "first_end": first_end}
+    if await tx.connection.scalar(_IS_SETTLED, values) is None:
+        return
+    await lock_layout(tx, series, at)
+    blocks = Blocks(tx)
+    times = _times(series.grain, begin, series.grain.settled_end(begin))
+    wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset(times))
+    made: list[Row] = []
+    async for bucket, cells in blocks.by_bucket(wanted):
+        made += await asyncio.to_thread(_rows_by_time, series, bucket, cells, blocks.names.ids)
+    await delete(tx, series, times)
+    await put(tx, made)
+
+
+def _settled_rows(
+    unsettled: Unsettled, end: datetime, parts: Sequence[Cells], ids: Sequence[str], fan: int
+) -> list[Row]:
+    series, begin = unsettled
+    cells = stacked(parts)
+    if not len(cells):
+        return []
+    version, first = uuid.uuid4(), number_of(begin)
+    wide = min(FANS[-1], fan * fan_of(len(cells)))
+    return [
+        Row(*series[:2], bucket, begin, end, series.tag, version, *encoded(part, ids, first))
+        for bucket, part in split(cells, ids, wide)
+    ]
+
+
+def _rows_by_time(series: Series, bucket: int, cells: Cells, ids: Sequence[str]) -> list[Row]:
+    version = uuid.uuid4()
+    rows = []
+    for number in np.unique(cells.keys["at"]).tolist():
+        at = time_of(number)
+        part = cells.chosen(cells.keys["at"] == number)
+        until = at + series.grain.length
+        rows.append(Row(*series[:2], bucket, at, until, series.tag, version, *encoded(part, ids)))
+    return rows
+
+
+def _times(grain: Grain, begin: datetime, end: datetime) -> list[datetime]:
+    return [begin + place * grain.length for place in range((end - begin) // grain.length)]

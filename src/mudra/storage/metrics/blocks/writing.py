@@ -1,0 +1,97 @@
+"""Writes blocks: by COPY in binary form, each set of them in place of the one before."""
+
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import sqlalchemy as sa
+
+from mudra.metrics.sums.block_bytes import encoded
+from mudra.metrics.sums.buckets import fan_of, split
+from mudra.metrics.sums.cells import Cells
+from mudra.storage.database.among import is_among_given
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.metrics.blocks.grain import Grain
+
+_C: Final = metrics_block.c
+_COPY: Final = (
+    "COPY metrics_block (aa_id, grain, bucket, at, until, tag, version, numbers, times)"
+    " FROM STDIN (FORMAT BINARY)"
+)
+_TYPES: Final = (
+    *("text", "text", "int2", "timestamptz", "timestamptz", "text", "uuid", "bytea", "bytea"),
+)
+_DELETE: Final = sa.delete(metrics_block).where(
+    *(_C.aa_id == sa.bindparam("aa_id"), _C.grain == sa.bindparam("grain")),
+    *(_C.tag == sa.bindparam("tag"), is_among_given(_C.at, "ats")),
+    # The bounds let the planner skip all other partitions.
+    *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
+)
+
+
+class Series(NamedTuple):
+    """Cells of one AA, or of all together, of one grain and tag."""
+
+    aa_id: str
+    grain: Grain
+    tag: str
+
+
+class Row(NamedTuple):
+    """One block, in the order of its columns."""
+
+    aa_id: str
+    grain: str
+    bucket: int
+    at: datetime
+    until: datetime
+    tag: str
+    version: uuid.UUID
+    numbers: bytes
+    times: bytes
+
+
+def rows_of(
+    series: Series, at: datetime, until: datetime, cells: Cells, ids: Sequence[str]
+) -> list[Row]:
+    """Returns the blocks of the cells of one time, or of several from `at` on."""
+    version = uuid.uuid4()
+    return [
+        Row(series.aa_id, series.grain, bucket, at, until, series.tag, version, *encoded(part, ids))
+        for bucket, part in split(cells, ids, fan_of(len(cells)))
+    ]
+
+
+def report_rows(
+    series: Series, window: datetime, buckets: Iterable[tuple[int, bytes]]
+) -> list[Row]:
+    """Returns the blocks of a report that the check encoded."""
+    version, until = uuid.uuid4(), window + series.grain.length
+    return [
+        Row(series.aa_id, series.grain, bucket, window, until, series.tag, version, numbers, b"")
+        for bucket, numbers in buckets
+    ]
+
+
+async def put(tx: Transaction, rows: Iterable[Row]) -> None:
+    """Stores new blocks; their partitions exist."""
+    async with tx.copying(_COPY) as copy:
+        copy.set_types(_TYPES)
+        for row in rows:
+            await copy.write_row(row)
+
+
+async def delete(tx: Transaction, series: Series, ats: Collection[datetime]) -> None:
+    """Deletes the blocks of a series that begin at these times."""
+    if ats:
+        await tx.connection.execute(
+            _DELETE,
+            {
+                **series._asdict(),
+                "ats": sorted(ats),
+                "first": min(ats),
+                "last": max(ats),
+            },
+        )

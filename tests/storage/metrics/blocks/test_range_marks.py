@@ -1,0 +1,71 @@
+"""A range has another mark once a report changes its sums, and reads no receipt of old days."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from tests.support.metrics.metrics_payloads import request_metrics
+from tests.support.metrics.summed_store import AFTER, DAY, HOUR
+
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.storage.metrics.report_marks import PostgresReportMarks
+
+WITHIN = TimeRange(DAY - 5 * HOUR, AFTER - HOUR)
+BEFORE, SUMMED, TODAY = DAY - 3 * HOUR, DAY + 8 * HOUR, AFTER - 2 * HOUR
+"""In a part of a day at the beginning, in a whole day, in a part of a day at the end."""
+AAS = ("aa-one", "aa-two")
+
+
+async def marks(store):
+    async with store.patiently() as tx:
+        figures = PostgresReportMarks(tx)
+        return {aa_id: await figures.mark(WITHIN, aa_id) for aa_id in (None, *AAS)}
+
+
+async def report(store, aa_id, window, seed=1):
+    await store.push(request_metrics(2, aa_id, str(uuid.uuid4()), window, seed))
+
+
+async def filled(store):
+    await store.empty()
+    for aa_id in AAS:
+        for window in (BEFORE, SUMMED, TODAY):
+            await report(store, aa_id, window)
+    await store.make_sums()
+
+
+def test_sums_that_nothing_changes_keep_their_mark(in_store):
+    async def act(store):
+        await filled(store)
+        first = await marks(store)
+        await report(store, "aa-one", SUMMED)  # a duplicate
+        await report(store, "aa-one", DAY - 6 * HOUR)  # of another time
+        await store.make_sums()
+        return first, await marks(store)
+
+    first, later = in_store(act)
+
+    assert first == later
+    assert first[None].days == (DAY, DAY + timedelta(days=1))  # of these no receipt is counted
+    assert [one.reports for one in first[None].reports] == [2, 2]
+
+
+@pytest.mark.parametrize("window", [BEFORE, SUMMED, TODAY])
+@pytest.mark.parametrize("seed", [1, 2], ids=["another window", "a replaced one"])
+def test_a_report_changes_the_mark_at_once_and_for_good(in_store, window, seed):
+    at = window + WINDOW if seed == 1 else window
+
+    async def act(store):
+        await filled(store)
+        found = [await marks(store)]
+        await report(store, "aa-one", at, seed)
+        found.append(await marks(store))
+        await store.make_sums()
+        return [*found, await marks(store)]
+
+    first, reported, summed = in_store(act)
+
+    for aa_id in (None, "aa-one"):
+        assert first[aa_id] not in (reported[aa_id], summed[aa_id])
+    assert first["aa-two"] == reported["aa-two"] == summed["aa-two"]

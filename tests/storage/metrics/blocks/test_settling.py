@@ -1,0 +1,110 @@
+"""Sums that can change no more are laid out by FIP, and a late change finds them again."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.support.metrics.metrics_payloads import request_metrics
+from tests.support.metrics.summed_store import HOUR, Truth, summed
+
+from mudra.jobs.metrics_jobs import settle_sums
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import TimeRange
+
+FIRST = datetime(2026, 3, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+SETTLED = datetime(2026, 4, 12, tzinfo=UTC)
+"""When all of March can change no more."""
+RANGES = (
+    TimeRange(FIRST, FIRST + 31 * DAY),
+    TimeRange(FIRST + DAY + 2 * HOUR, FIRST + 3 * DAY - 20 * WINDOW),
+    TimeRange(FIRST + DAY, FIRST + 2 * DAY),
+)
+LAYOUT = (
+    "SELECT grain, until - at AS length, count(*) AS blocks FROM metrics_block"
+    " WHERE grain <> 'window' GROUP BY 1, 2 ORDER BY 1, 2"
+)
+
+
+async def march(store, fips=3):
+    """Two AAs that reported some windows of March."""
+    await store.empty()
+    payloads = {}
+    for place, window in enumerate([0, 7, 150, 151, 300, 4000]):
+        at = FIRST + window * WINDOW
+        store.now = at + HOUR
+        for aa_id in ("aa-one", "aa-two"):
+            payload = request_metrics(fips, aa_id, str(uuid.uuid4()), at, place % 4 + 1)
+            await store.push(payload)
+            payloads[aa_id, at] = payload
+    store.now = SETTLED
+    await store.make_sums()
+    return payloads
+
+
+async def lengths(store):
+    return {(row.grain, row.length) for row in await store.run(LAYOUT)}
+
+
+@pytest.mark.parametrize("fips", [3, 90], ids=["one bucket", "several"])
+def test_settled_sums_are_the_same_in_fewer_blocks(in_store, fips):
+    async def act(store):
+        payloads = await march(store, fips)
+        before = sum(row.blocks for row in await store.run(LAYOUT))
+        await settle_sums(store.maintenance)
+        after = sum(row.blocks for row in await store.run(LAYOUT))
+        for within in RANGES:
+            await store.reads_are_true(within, payloads.values())
+        fip_id = "BANK-001"
+        found = await store.totals(RANGES[0], fip_id=fip_id)
+        truth = Truth(payloads.values(), RANGES[0]).of_fip(fip_id)
+        assert summed(found) == truth.by("aa", "fip", "type")
+        return await lengths(store), before, after
+
+    layout, before, after = in_store(act)
+
+    assert layout == {("hour", DAY), ("day", 31 * DAY)}
+    assert after < before
+
+
+def test_sums_that_a_report_may_change_are_not_settled(in_store):
+    async def act(store):
+        await march(store)
+        store.now = FIRST + DAY + timedelta(days=8) - HOUR
+        await settle_sums(store.maintenance)
+        first = await lengths(store)
+        store.now = FIRST + DAY + timedelta(days=8)
+        await settle_sums(store.maintenance)
+        return first, await lengths(store)
+
+    first, later = in_store(act)
+
+    assert first == {("hour", HOUR), ("day", DAY)}
+    assert later == {("hour", HOUR), ("hour", DAY), ("day", DAY)}
+
+
+def test_a_change_of_settled_sums_is_counted_and_they_are_settled_again(in_store):
+    async def act(store):
+        payloads = await march(store, 90)
+        await settle_sums(store.maintenance)
+        at = FIRST + 150 * WINDOW
+        store.now = at + HOUR  # as a held report that is admitted late
+        again = request_metrics(5, "aa-one", str(uuid.uuid4()), at, 5)
+        await store.push(again)
+        payloads["aa-one", at] = again
+        store.now = SETTLED
+        for within in RANGES:
+            await store.reads_are_true(within, payloads.values())
+        await store.make_sums()
+        for within in RANGES:
+            await store.reads_are_true(within, payloads.values())
+        between = await lengths(store)
+        await settle_sums(store.maintenance)
+        for within in RANGES:
+            await store.reads_are_true(within, payloads.values())
+        return between, await lengths(store)
+
+    between, after = in_store(act)
+
+    assert ("hour", HOUR) in between
+    assert after == {("hour", DAY), ("day", 31 * DAY)}

@@ -1,0 +1,68 @@
+"""Percentiles of sums: in the cell of time in which the call of their rank is."""
+
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.metrics.random_blocks import Reported, reported_once, reports_of
+
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.sums.adding import added
+from mudra.metrics.sums.block_times import first_of
+from mudra.metrics.sums.cells import Names
+from mudra.metrics.sums.percentiles import percentile
+from mudra.metrics.sums.report_cells import report_cells
+
+
+@settings(max_examples=60)
+@given(reported_once(), st.sampled_from([(), ("fip",), ("at", "type")]), st.integers(0, 70))
+def test_a_percentile_is_in_the_cell_of_its_rank(
+    blocks: list[Reported], by: tuple[str, ...], doublings: int
+):
+    names = Names()
+    total = added([report_cells(one, names) for one in reports_of(blocks)], by)
+    for _ in range(doublings):  # far beyond 64 bits
+        total = added([total, total])
+
+    assert total.rises is not None
+    rises = [*zip(*(column.tolist() for column in total.rises), strict=True)]
+    for percent in (1, 50, 95, 99, 100):
+        found = percentile(total, percent)
+        assert found.dtype == np.int64
+        for row, longest in enumerate(total.longest.tolist()):
+            mine = [(place, calls) for at, place, calls in rises if at == row]
+            samples = sum(calls for _, calls in mine)
+            if not samples:
+                assert found[row] == -1
+                continue
+            wanted = -(-samples * percent // 100)
+            until = accumulate(calls for _, calls in mine)
+            place = next(
+                place for (place, _), calls in zip(mine, until, strict=True) if calls >= wanted
+            )
+            first, after = first_of(np.array([place, place + 1])).tolist()
+            assert min(first, longest) <= found[row] <= min(after, longest)
+
+
+def reported_of(at: int, times: np.typing.NDArray[np.float64]) -> Reported:
+    ordered = np.sort(times).astype(int)
+    pxx = tuple(int(ordered[-(-len(ordered) * one // 100) - 1]) for one in (50, 95, 99, 100))
+    counts = (len(times), len(times), *[0] * 13)
+    return Reported(at, "AA-1", Tag.REQUESTS, "FIP-A", RequestBlock("cns", pxx, counts))
+
+
+@pytest.mark.parametrize("percent", [50, 95, 99])
+def test_percentiles_of_many_blocks_are_near_the_truth(percent: int):
+    dice = np.random.default_rng(3)
+    names = Names()
+    times = [np.rint(dice.lognormal(6.2, 0.6, 500)) for _ in range(40)]
+    blocks = [reported_of(at, one) for at, one in enumerate(times)]
+
+    total = added([report_cells(one, names) for one in reports_of(blocks)], ())
+
+    every = np.sort(np.concatenate(times))
+    true = every[-(-len(every) * percent // 100) - 1]
+    assert int(percentile(total, percent)[0]) == pytest.approx(true, rel=0.05)

@@ -1,0 +1,380 @@
+"""The upgrade from 1.0.0 turns metrics into blocks: no sum changes, whatever interrupts it."""
+
+import itertools
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import psycopg
+import pytest
+import structlog
+from alembic import command
+from sqlalchemy import NullPool, create_engine
+from tests.support.database.own_postgres import as_superuser
+from tests.support.metrics.rows_and_blocks import (
+    Block,
+    Key,
+    Sums,
+    blocks_in,
+    cells_of,
+    fill,
+    held_reports,
+    keys_of,
+    new_held,
+    new_reports,
+    new_sums,
+    old_sums,
+    recounted,
+    replaced_reports,
+    reported,
+    stale_marks,
+    values_of,
+)
+from tests.support.until import until
+
+from mudra.metrics.sums.percentiles import percentile
+from mudra.storage.database.embedded.server import DATABASE, embedded_server
+from mudra.storage.database.migrate import SchemaNeedsMore, migrate, revisions
+from mudra.storage.database.upgrade import alembic_config
+
+NO_REPORTS = ("metrics_raw_20260123", "metrics_raw_20260303")
+"""Days whose reports retention has dropped: of them the sums are all that there is."""
+FIRST = datetime(2026, 3, 4, tzinfo=UTC)
+"""The first day with reports."""
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def filled_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with a database of 1.0.0 to copy."""
+    with embedded_server(tmp_path_factory.mktemp("old") / "data") as url:
+        fill(url)
+        yield url
+
+
+@pytest.fixture
+def copy_of_old(filled_server: str) -> Callable[[], str]:
+    """Makes databases of 1.0.0 with metrics; gives the address of each."""
+
+    def copied() -> str:
+        name = f"old_{next(_numbers)}"
+        as_superuser(
+            filled_server.replace(f"/{DATABASE}?", "/template1?"),
+            f"CREATE DATABASE {name} TEMPLATE {DATABASE}",
+        )
+        return filled_server.replace(f"/{DATABASE}?", f"/{name}?")
+
+    return copied
+
+
+@pytest.fixture
+def url(copy_of_old: Callable[[], str]) -> str:
+    """The address of a database of 1.0.0 with metrics."""
+    return copy_of_old()
+
+
+def without_late(sums: Sums) -> Sums:
+    """The same as rows of sums say it."""
+    return {
+        key: msgspec.structs.replace(one, late_lower=0, late_upper=0) for key, one in sums.items()
+    }
+
+
+def without_versions(rows: list[Block]) -> list[Block]:
+    """The same whenever it is written."""
+    return [(*row[:6], *row[7:]) for row in rows]
+
+
+def drop_old_reports(url: str) -> None:
+    """Drop what retention drops first."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name in NO_REPORTS:
+            connection.execute(f"DROP TABLE {name}".encode())
+
+
+def upgraded(url: str) -> list[Block]:
+    """All blocks after an upgrade, as they are stored."""
+    migrate(url)
+    with psycopg.connect(url) as connection:
+        return blocks_in(connection)
+
+
+def test_reports_and_sums_are_those_of_before(url: str) -> None:
+    with psycopg.connect(url) as connection:
+        every = recounted(reported(connection))
+    drop_old_reports(url)
+    with psycopg.connect(url) as connection:
+        reports = reported(connection)
+        of_rows, marks = old_sums(connection), stale_marks(connection)
+
+    rows = upgraded(url)
+
+    assert new_reports(rows) == {key: values_of(block) for key, block in reports.items()}
+    found = new_sums(rows)
+    # Of days with reports, what was to be made again is new as well.
+    assert {key: one for key, one in found.items() if key.at >= FIRST} == recounted(reports)
+    outdated = {
+        (who, tag, at.date()) for grain, aa, tag, at in marks if grain == "hour" for who in (aa, "")
+    }
+    valid = {
+        key: one
+        for key, one in of_rows.items()
+        if (key.aa_id, key.tag, key.at.date()) not in outdated
+    }
+    assert len(valid) > 1000
+    assert {key: one for key, one in without_late(found).items() if key in valid} == valid
+    # Of days without, all calls of a pair too; the late ones are known by the old cells alone.
+    before = {key for key in found if key.at < FIRST}
+    assert before == {key for key in every if key.at < FIRST}
+    for key in before:
+        assert without_late({key: found[key]}) == without_late({key: every[key]})
+        assert found[key].late_lower <= every[key].late_lower, key
+        assert found[key].late_upper >= every[key].late_upper, key
+    assert sum(found[key] == every[key] for key in before) > len(before) * 3 / 4
+    with psycopg.connect(url) as connection:
+        assert stale_marks(connection) == marks
+        left = connection.execute(
+            "SELECT count(*) FROM pg_class WHERE relname ~ 'metrics_(raw|hour|day|pair|window)'"
+        ).fetchone()
+    assert left == (0,)
+
+
+def test_percentiles_of_old_sums_are_near_those_of_their_reports(
+    copy_of_old: Callable[[], str],
+) -> None:
+    of_reports, of_rows = copy_of_old(), copy_of_old()
+    drop_old_reports(of_rows)
+
+    percentiles = [percentiles_of(upgraded(url), FIRST) for url in (of_reports, of_rows)]
+
+    assert percentiles[0].keys() == percentiles[1].keys()
+    assert len(percentiles[0]) > 500
+    for key, (p50, p95, longest) in percentiles[0].items():
+        assert percentiles[1][key][2] == longest
+        assert percentiles[1][key][:2] == pytest.approx((p50, p95), rel=0.03, abs=1), key
+
+
+def percentiles_of(rows: list[Block], before: datetime) -> dict[Key, tuple[int, int, int]]:
+    """The estimates of p50 and p95 of sums, and their longest times."""
+    found = {}
+    for row, cells, names in cells_of(rows):
+        if row[1] != "window" and row[5] == "req" and row[3] < before:
+            estimates = (percentile(cells, percent).tolist() for percent in (50, 95))
+            values = zip(*estimates, cells.longest.tolist(), strict=True)
+            found |= dict(zip(keys_of(row, cells, names), values, strict=True))
+    return found
+
+
+def test_replaced_and_held_reports_are_kept(url: str) -> None:
+    with psycopg.connect(url) as connection:
+        replaced = replaced_reports(connection)
+        held = held_reports(connection)
+    assert {version for version, _ in replaced} == {1, 2}
+    assert len(held) > 10
+
+    migrate(url)
+
+    with psycopg.connect(url) as connection:
+        found = {
+            (version, key): values
+            for version in (1, 2)
+            for key, values in new_reports(
+                connection.execute(
+                    "SELECT * FROM metrics_block_previous WHERE report_version = %s", [version]
+                ).fetchall()
+            ).items()
+        }
+        assert found == {key: values_of(block) for key, block in replaced.items()}
+        assert new_held(connection) == {key: values_of(block) for key, block in held.items()}
+
+
+def test_sums_over_all_aas_of_the_last_windows_are_to_be_made(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT metrics_partition_make('metrics_raw', now() - interval '1 hour')"
+        )
+        connection.execute("SELECT metrics_partition_make('metrics_raw', now() - interval '1 day')")
+        for age in ("1 hour", "10 hours"):
+            connection.execute(
+                "INSERT INTO metrics_raw SELECT date_trunc('hour', now() - %s::interval), aa_id,"
+                " tag, fip_id, type, counts, pxx, status, data_bytes FROM metrics_raw"
+                " WHERE window_at = '2026-03-04 00:00+00'",
+                [age],
+            )
+        row = connection.execute("SELECT date_trunc('hour', now() - interval '1 hour')").fetchone()
+        assert row is not None
+        before = stale_marks(connection)
+
+    migrate(url)
+
+    with psycopg.connect(url) as connection:
+        added = stale_marks(connection) - before
+    assert added == {("window", "", tag, row[0]) for tag in ("req", "not")}
+
+
+def test_hours_and_days_are_those_of_utc_whatever_the_zone_of_the_database(
+    copy_of_old: Callable[[], str],
+) -> None:
+    expected, url = upgraded(copy_of_old()), copy_of_old()
+    with psycopg.connect(url, autocommit=True) as connection:
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {name} SET timezone TO 'Asia/Kolkata'".encode())
+
+    assert without_versions(upgraded(url)) == without_versions(expected)
+
+
+STOP = """
+CREATE TABLE stop (at integer);
+CREATE SEQUENCE steps;
+CREATE FUNCTION stop_there() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+    IF nextval('steps') = (SELECT at FROM stop) THEN
+        PERFORM pg_sleep(600);
+    END IF;
+    RETURN NULL;
+END
+$body$;
+CREATE TRIGGER stop_there AFTER INSERT ON metrics_block EXECUTE FUNCTION stop_there();
+CREATE FUNCTION stop_before_drop() RETURNS event_trigger LANGUAGE plpgsql AS $body$
+BEGIN
+    IF nextval('steps') = (SELECT at FROM stop) THEN
+        PERFORM pg_sleep(600);
+    END IF;
+END
+$body$;
+CREATE EVENT TRIGGER stop_before_drop ON ddl_command_start WHEN TAG IN ('DROP TABLE')
+    EXECUTE FUNCTION stop_before_drop();
+"""
+GO_ON = """
+DROP EVENT TRIGGER stop_before_drop;
+DROP TRIGGER stop_there ON metrics_block;
+DROP TABLE stop;
+"""
+SLEEPS = (
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+)
+
+
+def test_an_upgrade_that_is_killed_again_and_again_goes_on_where_it_was(
+    copy_of_old: Callable[[], str],
+) -> None:
+    whole, url = copy_of_old(), copy_of_old()
+    for one in (whole, url):
+        drop_old_reports(one)
+    expected = upgraded(whole)
+    upgrade_to(url, "0024")
+    stored = []
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(STOP)
+        # In the first piece, in the next, after pieces, before a partition goes, later.
+        for steps in (1, 2, 1, 3, 2, 4, 5):
+            connection.execute("SELECT setval('steps', 1, false)")
+            connection.execute("DELETE FROM stop")
+            connection.execute("INSERT INTO stop VALUES (%s)", [steps])
+            kill_in_a_step(url, connection)
+            stored.append(len(blocks_in(connection)))
+        connection.execute(GO_ON)
+
+    assert without_versions(upgraded(url)) == without_versions(expected)
+    assert stored == sorted(stored)
+    assert len(set(stored)) > 3
+    assert stored[0] == 0 < stored[-1] < len(expected)
+
+
+def kill_in_a_step(url: str, connection: psycopg.Connection) -> None:
+    """Start an upgrade and kill it where it stops; its session ends too."""
+    program = "import sys; from mudra.storage.database.migrate import migrate; migrate(sys.argv[1])"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, url], stdout=subprocess.DEVNULL
+    ) as process:
+        until(lambda: process.poll() is not None or connection.execute(SLEEPS).rowcount > 0, 60)
+        assert process.poll() is None
+        process.kill()
+    connection.execute(f"SELECT pg_terminate_backend(pid) FROM ({SLEEPS}) one".encode())
+    until(lambda: connection.execute(SLEEPS).rowcount == 0, 60)
+
+
+def upgrade_to(url: str, revision: str) -> None:
+    """Run the migrations up to one, as a start does that ends there."""
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool
+    )
+    config = alembic_config()
+    with engine.begin() as transaction:
+        transaction.exec_driver_sql(
+            "CREATE TABLE schema_version (version_num varchar(32) PRIMARY KEY)"
+        )
+        transaction.exec_driver_sql(
+            "INSERT INTO schema_version SELECT version_num FROM alembic_version"
+        )
+        config.attributes["connection"] = transaction
+        command.upgrade(config, revision)
+
+
+def test_nodes_that_start_at_once_convert_once_and_another_start_changes_nothing(
+    copy_of_old: Callable[[], str],
+) -> None:
+    expected, url = upgraded(copy_of_old()), copy_of_old()
+    failures: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            migrate(url)
+        except BaseException as error:  # noqa: BLE001  # handed to the test's thread
+            failures.append(error)
+
+    nodes = [threading.Thread(target=start) for _ in range(3)]
+    for node in nodes:
+        node.start()
+    for node in nodes:
+        node.join(60)
+
+    assert failures == []
+    with psycopg.connect(url) as connection:
+        first = blocks_in(connection)
+    assert without_versions(first) == without_versions(expected)
+    assert upgraded(url) == first
+
+
+def test_its_progress_is_in_the_log(url: str) -> None:
+    with structlog.testing.capture_logs() as lines:
+        migrate(url)
+
+    steps = [one for one in lines if "done_mb" in one]
+    assert "metrics_raw_20260304" in {one["table"] for one in steps}
+    assert all(one["piece"] <= one["of_pieces"] and one["left_s"] >= 0 for one in steps)
+    assert steps[-1]["done_mb"] == steps[-1]["of_mb"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of two megabytes; only root may have one."""
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=0755", "none", str(tmp_path)],
+        capture_output=True,
+        check=False,
+    )
+    if made.returncode:
+        pytest.skip("no disk of its own can be had here")
+    yield tmp_path
+    subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def test_without_room_it_is_refused_before_anything_changes(url: str, small_disk: Path) -> None:
+    with psycopg.connect(url) as connection:
+        before = revisions(connection)
+
+    with pytest.raises(
+        SchemaNeedsMore, match=r"needs 0\.0\d GB on the disk of .* 0\.00 GB are free"
+    ):
+        migrate(url, small_disk)
+
+    with psycopg.connect(url) as connection:
+        assert revisions(connection) == before
+        assert len(reported(connection)) > 900
+    migrate(url, Path("/"))
