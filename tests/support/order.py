@@ -24,7 +24,7 @@ LONGEST: Final = (
     "tests/bench/test_benchmarks_run.py",
     *_WAIT_LONGEST,
     "tests/faults/test_every_statement.py",
-    "tests/storage/metrics/rollups/test_sums.py",
+    "tests/storage/metrics/blocks/test_sums.py",
     "tests/http/health/test_causes.py",
     "tests/faults/test_embedded_as_root.py",
     "tests/http/health/test_demo_agents.py",
