@@ -1,6 +1,6 @@
 """Judges a run of windows, and says what changed against the stored incidents.
 
-Loaded in the jobs process only: it imports numpy.
+Loaded in the jobs process only.
 """
 
 from collections import deque
