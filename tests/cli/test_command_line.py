@@ -215,9 +215,7 @@ def test_no_one_signed_in_is_3_and_an_unreachable_service_5(
     assert "mudra login EMAIL" in asked.stderr
 
 
-@pytest.mark.parametrize(
-    "base_url", ["http://[::1/iam", "127.0.0.1:8080/iam", "https://xn--ls8h.example/iam"]
-)
+@pytest.mark.parametrize("base_url", ["http://[::1/iam", "127.0.0.1:8080/iam"])
 def test_an_address_that_is_none_is_said_so(base_url: str, tmp_path: Path) -> None:
     words = ["login", "x@y.example", "--password-stdin", "--base-url", base_url]
     done = CliRunner().invoke(

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.metrics.stored_blocks import stored_blocks
 from tests.support.second_place import until_exported
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
@@ -93,13 +95,13 @@ def test_a_backup_under_load_holds_every_acknowledged_act_and_nothing_half(
                 "  || ' was reset') FROM entity_secret s GROUP BY s.entity_id"
             ).fetchall()
         }
-        pushed = dict(
-            connection.execute(
-                "SELECT r.txn_id, r.blocks = (SELECT count(*) FROM metrics_raw m"
-                " WHERE m.window_at = r.window_at AND m.aa_id = r.aa_id)"
-                " FROM metrics_receipt r"
+        stored = Counter((one.aa_id, one.tag, one.at) for one in stored_blocks(connection))
+        pushed = {
+            txn_id: blocks == stored[tuple(key)]
+            for txn_id, blocks, *key in connection.execute(
+                "SELECT txn_id, blocks, aa_id, tag, window_at FROM metrics_receipt"
             ).fetchall()
-        )
+        }
 
     assert all(versions == audited == mailed for versions, audited, mailed in reset.values()), reset
     assert all(pushed.values()), pushed

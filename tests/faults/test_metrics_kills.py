@@ -14,6 +14,7 @@ import httpx2
 import psycopg
 import pytest
 from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.metrics.stored_blocks import stored_blocks
 from tests.support.service import running_service
 
 from mudra.metrics.payload.catalogue import WINDOW
@@ -119,13 +120,11 @@ def assert_stored_once(connection, pusher):
         for fip in payload.fips:
             for block in fip.metrics:
                 expected[(fip.fip_id, block.type, payload.from_date_time)] += block.counts[0]
-    rows = connection.execute(
-        'SELECT fip_id, type, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
-        " FROM metrics_raw WHERE aa_id = %s GROUP BY 1, 2, 3",
-        [pusher.aa.aa_id],
-    ).fetchall()
-    # cnot is a type of both payloads: the key holds both.
-    assert Counter({(fip, code, at): int(total) for fip, code, at, total in rows}) == expected
+    found = Counter()
+    for one in stored_blocks(connection, [pusher.aa.aa_id]):
+        # cnot is a type of both payloads: the key holds both.
+        found[(one.fip_id, one.block.type, one.window)] += one.calls
+    assert found == expected
     receipts = {
         str(receipt_id)
         for (receipt_id,) in connection.execute(

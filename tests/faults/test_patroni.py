@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
+from tests.support.metrics.stored_blocks import stored_blocks
 from tests.support.patroni.cluster import Cluster, Machine, documented
 from tests.support.patroni.load import PUSH, REGISTRY, RESET, WRITES, Journal, Load
 from tests.support.patroni.network import BY_HAPROXY, BY_HOSTS, PatroniNetwork, patroni_network
@@ -215,12 +216,9 @@ def wrong_pushes(journal: Journal, connection: psycopg.Connection[tuple[object, 
         payload = journal.pushed[txn_id]
         for fip in payload.fips:
             expected[payload.aa_id, payload.from_date_time] += sum(b.counts[0] for b in fip.metrics)
-    rows = connection.execute(
-        'SELECT aa_id, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
-        " FROM metrics_raw WHERE aa_id = ANY(%s) GROUP BY 1, 2",
-        [sorted({aa for aa, _ in expected})],
-    )
-    sums = Counter({(str(aa), str(at)): int(str(total)) for aa, at, total in rows})
+    sums: Counter[tuple[str, str]] = Counter()
+    for one in stored_blocks(connection, {aa for aa, _ in expected}):
+        sums[one.aa_id, one.window] += one.calls
     return wrong + sum(sums[key] != expected[key] for key in sums | expected)
 
 

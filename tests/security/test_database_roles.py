@@ -62,7 +62,7 @@ REFUSED: Final = (
     "ALTER DATABASE mudra OWNER TO mudra_service",
     "SELECT metrics_partition_make('audit_event', now())",
     "SELECT metrics_partition_drop('audit_event', now())",
-    "SELECT metrics_partition_make('metrics_raw', '1066-10-14')",
+    "SELECT metrics_partition_make('metrics_block_window', '1066-10-14')",
 )
 KEY_READERS: Final = tuple(statement for statement in REFUSED if "{key}" in statement)
 
@@ -117,27 +117,27 @@ def test_no_role_reads_the_master_key(prepared: Prepared, role: str) -> None:
 
 def test_the_reader_reads_no_secret_and_writes_nothing(prepared: Prepared) -> None:
     """X4: figures and the registry, and no more."""
-    for table in ("entity", "registry_version", "metrics_raw", "metrics_incident"):
+    for table in ("entity", "registry_version", "metrics_block", "metrics_incident"):
         assert not prepared.refused(READER, f"SELECT * FROM {table}")
         assert prepared.refused(READER, f"DELETE FROM {table}")
     assert not prepared.refused(READER, "SELECT kid, public_jwk FROM signing_key")
     for table in ("signing_key", "sealed_key", "entity_secret", "user_account", "mail_outbox"):
         assert prepared.refused(READER, f"SELECT * FROM {table}")
-    assert prepared.refused(READER, "SELECT metrics_partition_make('metrics_raw', now())")
+    assert prepared.refused(READER, "SELECT metrics_partition_make('metrics_block_window', now())")
 
 
 def test_the_services_role_makes_and_drops_partitions_of_metrics(prepared: Prepared) -> None:
     with psycopg.connect(prepared.service) as connection:
         for verb, expected in (("make", True), ("make", False), ("drop", True), ("drop", False)):
             row = connection.execute(
-                f"SELECT metrics_partition_{verb}('metrics_hour', '2031-05-17')".encode()
+                f"SELECT metrics_partition_{verb}('metrics_block_hour', '2031-05-17')".encode()
             ).fetchone()
             assert row == (expected,)
             names = connection.execute(
-                "SELECT relname FROM pg_class WHERE relname LIKE 'metrics_hour_2031%'"
+                "SELECT relname FROM pg_class WHERE relname LIKE 'metrics_block_hour_2031%'"
                 " AND relkind = 'r'"
             ).fetchall()
-            assert names == ([("metrics_hour_203105",)] if verb == "make" else [])
+            assert names == ([("metrics_block_hour_203105",)] if verb == "make" else [])
 
 
 def test_a_directory_from_before_the_roles_is_taken_over(tmp_path: Path) -> None:

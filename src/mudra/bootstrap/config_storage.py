@@ -56,11 +56,11 @@ class StorageSettings:
         "the same database as a superuser, for mudra database prepare alone", secret=True,
     )  # fmt: skip
     metrics_raw_days: int = _setting(
-        "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
+        "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long reports are kept"
     )
     metrics_hour_days: int = _setting(
         "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650",
-        "how long sums by hour are kept; as long as single windows at least",
+        "how long sums by hour are kept; as long as reports at least",
     )  # fmt: skip
     metrics_day_days: int = _setting(
         "METRICS_DAY_DAYS", 3650, _whole(400, 36500), "400 to 36500",

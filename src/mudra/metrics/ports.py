@@ -178,7 +178,7 @@ class MetricsTables(Protocol):
         ...
 
     async def delete_of_raw(self, before: datetime) -> None:
-        """Deletes what is kept as long as raw rows: held and refused reports, sums of windows."""
+        """Deletes what is kept as long as reports: held and refused ones."""
         ...
 
     async def delete_receipts(self, before: datetime) -> bool:
@@ -190,7 +190,7 @@ class MetricsTables(Protocol):
         ...
 
     async def drop_raw(self, before: datetime) -> str | None:
-        """Drops the oldest table of raw rows from before a day; returns its name."""
+        """Drops the oldest table of reports from before a day; returns its name."""
         ...
 
     async def drop_hours(self, before: datetime) -> str | None:

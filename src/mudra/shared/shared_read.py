@@ -15,7 +15,7 @@ def is_unavailable(failure: Exception) -> bool:
 def is_gone(failure: Exception) -> bool:
     """Return whether all fail alike who wait in transactions of their own.
 
-    Each has its own time there: when that of one is over, the others have some left (0208).
+    Each has its own time there: when that of one is over, the others have some left (0137).
     """
     if isinstance(failure, DatabaseUnavailable) and failure.of_own_time:
         return False

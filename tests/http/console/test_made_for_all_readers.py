@@ -265,7 +265,7 @@ def test_a_picture_of_health_is_made_once_for_all_who_call(served: Served, group
 
     assert Counter(answer.status_code for answer in answers) == {200: AT_ONCE}
     assert answers[0].json()["rows"]
-    reads = [one for one in statements.seen if "FROM metrics_raw" in one]
+    reads = [one for one in statements.seen if "FROM metrics_block" in one]
     assert len(reads) == len(set(reads)) > 0
 
 

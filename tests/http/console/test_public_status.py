@@ -18,6 +18,7 @@ from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
 from tests.support.metrics.incidents import an_incident, stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.totals import reported_by, totals_of
 from tests.support.public_status import until_shown
 from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
@@ -34,7 +35,6 @@ from mudra.metrics.health.weighing import Weighed, weigh
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
-from mudra.metrics.rollup.pair import PairSums
 from mudra.storage.metrics.tables import metrics_incident
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
@@ -42,7 +42,12 @@ HINDI_LANGUAGE = Languages().of("hi")
 
 
 def health(total: int, ok: int, not_found: int = 0) -> Weighed:
-    return weigh({"AA": PairSums(total, ok, not_found, ok, ok, ok, 32 * ok, 400)})
+    counts = [0] * len(Position)
+    counts[Position.TOTAL], counts[Position.OK_200] = total, ok
+    counts[Position.NOT_FOUND_404] = not_found
+    block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
+    (weighed,) = weigh(totals_of([reported_by("AA", "FIP", block)])).values()
+    return weighed
 
 
 def incident(subject: object, began: datetime, ended: datetime | None, eligible: int) -> Incident:

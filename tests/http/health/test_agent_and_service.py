@@ -11,6 +11,7 @@ import httpx2
 import psycopg
 import pytest
 from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
+from tests.support.metrics.stored_blocks import stored_blocks
 from tests.support.service import Member, Service, new_member, running_service
 
 from mudra.storage.database.embedded.server import embedded_server
@@ -147,15 +148,12 @@ def test_a_rotation_under_way_loses_no_window_wherever_the_secret_comes_from(
 
 def counted_once(db: psycopg.Connection[tuple[int]], aa: Aa) -> None:
     """Each call acknowledged to the AA's application is counted once; each window with calls has both tags."""
-    row = db.execute(
-        "SELECT sum(counts[1])::bigint FROM metrics_raw WHERE aa_id = %s", [aa.member.entity_id]
-    ).fetchone()
-    assert row is not None
-    assert aa.sender.acknowledged == row[0] == aa.sender.sent
+    stored = [*stored_blocks(db, [aa.member.entity_id])]
+    assert aa.sender.acknowledged == sum(one.calls for one in stored) == aa.sender.sent
     tags = db.execute(
-        "SELECT count(DISTINCT tag) FROM metrics_receipt WHERE aa_id = %(aa)s AND window_at IN"
-        " (SELECT window_at FROM metrics_raw WHERE aa_id = %(aa)s) GROUP BY window_at",
-        {"aa": aa.member.entity_id},
+        "SELECT count(DISTINCT tag) FROM metrics_receipt WHERE aa_id = %s AND window_at = ANY(%s)"
+        " GROUP BY window_at",
+        [aa.member.entity_id, sorted({one.at for one in stored})],
     ).fetchall()
     assert len(tags) >= 6
     assert set(tags) == {(2,)}

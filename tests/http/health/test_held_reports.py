@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import sqlalchemy as sa
 from tests.support.mailbox import subjects
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.console import reader
@@ -21,7 +20,6 @@ from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.plausibility import ENOUGH_HISTORY, GROWTH, SMALL
 from mudra.metrics.payload.report import RequestBlock, RequestFip
-from mudra.storage.metrics.tables import metrics_receipt
 
 LIE = 9 * 10**15
 
@@ -126,24 +124,6 @@ def test_an_operator_admits_a_report_once_and_it_counts(seen: Seen) -> None:
     events = seen.noc.get("/audit", entityId=aa.aa_id).json()["events"]
     (event,) = [one for one in events if one["event"] == "metrics:held_report:admit"]
     assert event["reason"] == "a festival"
-
-
-def test_the_rows_of_an_admitted_report_are_known_to_who_sums_them(seen: Seen) -> None:
-    aa = seen.aa()
-    receipt_id = seen.push(aa, LIE, 7, aa.last_window())["receiptId"]
-
-    async def blocks(dependencies: Dependencies) -> int | None:
-        of_receipt = sa.select(metrics_receipt.c.blocks).where(
-            metrics_receipt.c.receipt_id == receipt_id
-        )
-        async with dependencies.database.transaction() as transaction:
-            found: int | None = await transaction.connection.scalar(of_receipt)
-        return found
-
-    before = in_store(seen.service, blocks)
-    seen.noc.post(f"/health/held-reports/{receipt_id}/admit", reason="a festival")
-
-    assert (before, in_store(seen.service, blocks)) == (0, 1)
 
 
 @pytest.mark.parametrize("later", ["PT0S", "P10D"], ids=["of yesterday", "of weeks ago"])

@@ -146,7 +146,7 @@ def test_an_admitted_report_is_in_the_last_hour_that_was_summed_without_it(
 def test_a_range_that_begins_within_an_hour_of_long_ago_has_its_windows_alone(
     reporting: Reporting,
 ) -> None:
-    """Five hours ago there are sums of hours and reports, none of windows (0135)."""
+    """Five hours ago there are sums of hours and reports, none of windows."""
     first, begin = reporting.aas[0], reporting.end - 5 * HOUR
     begin -= timedelta(minutes=begin.minute)
     for place in range(9):

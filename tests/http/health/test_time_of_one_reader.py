@@ -81,7 +81,7 @@ def test_a_reader_whose_time_is_over_fails_alone(times: Times) -> None:
 
     async def ask() -> list[int]:
         async with await psycopg.AsyncConnection.connect(database) as holder:
-            await holder.execute("LOCK TABLE metrics_raw IN ACCESS EXCLUSIVE MODE")
+            await holder.execute("LOCK TABLE metrics_block IN ACCESS EXCLUSIVE MODE")
             first = asyncio.create_task(times.asked(client))
             others = [asyncio.create_task(times.asked(client)) for _ in range(3)]
             of_first = await first

@@ -6,7 +6,7 @@ from typing import Final
 
 _AT: Final = "'2001-01-01 00:00+00'"
 _RECEIPT: Final = "'00000000-0000-4000-8000-000000000001'"
-_SUMS: Final = "1, ARRAY[1], ARRAY[1], 1, '', 1"
+_BLOCK: Final = f"{_AT}, {_AT}, 'req', gen_random_uuid(), '', ''"
 
 OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -17,41 +17,31 @@ OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "metrics_push": f"VALUES ('OLD-AA', 'old', {_RECEIPT})",
         "metrics_held": (
-            "(receipt_id, aa_id, rows, doubt, claimed, plausible, state)"
+            "(receipt_id, aa_id, buckets, doubt, claimed, plausible, state)"
             f" VALUES ({_RECEIPT}, 'OLD-AA', '', 'calls', 2, 1, 'refused')"
         ),
-        "metrics_raw": (
-            "(window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes)"
-            f" VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', ARRAY[1], ARRAY[1], ARRAY[1], 1)"
+        "metrics_block": (
+            f"VALUES ('OLD-AA', 'window', 1, {_BLOCK}), ('OLD-AA', 'hour', 1, {_BLOCK}),"
+            f" ('OLD-AA', 'day', 1, {_BLOCK})"
         ),
-        "metrics_previous": (
-            "(window_at, aa_id, tag, fip_id, type, version, counts, pxx, status, data_bytes)"
-            f" VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', 1, ARRAY[1], ARRAY[1], ARRAY[1], 1)"
-        ),
-        "metrics_hour": f"VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', {_SUMS})",
-        "metrics_day": f"VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', {_SUMS})",
-        "metrics_window": f"VALUES ({_AT}, 'OLD-AA', 'req', '', '{{}}', '')",
-        "metrics_packed": (
-            f"VALUES ('OLD-AA', 'pairs', 'hour', {_AT}, 'req', '', gen_random_uuid(), '')"
-        ),
+        "metrics_block_previous": f"VALUES ('OLD-AA', 'window', 1, {_BLOCK}, 1)",
         "metrics_received": f"VALUES ({_AT}, 'OLD-AA', 'req', 1)",
         "metrics_refused": (f"(aa_id, at, total, findings) VALUES ('OLD-AA', {_AT}, 1, '[]')"),
         "metrics_stale": (
             f"(grain, aa_id, tag, at, noted_at) VALUES ('window', 'OLD-AA', 'req', {_AT}, {_AT})"
         ),
         "metrics_attribution": f"VALUES ({_AT}, '')",
-        "metrics_window_calls": f"VALUES ({_AT}, '')",
         "metrics_fip_state": f"VALUES ({_AT}, '', '')",
     }
 )
-PARTITIONED: Final = ("metrics_raw", "metrics_previous", "metrics_hour")
+PARTITIONED: Final = (
+    *("metrics_block_window", "metrics_block_hour", "metrics_block_day"),
+    "metrics_block_previous",
+)
 _TIME: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(
-            (
-                *("metrics_receipt", "metrics_raw", "metrics_previous", "metrics_attribution"),
-                *("metrics_window_calls", "metrics_fip_state", "metrics_window"),
-            ),
+            ("metrics_receipt", "metrics_attribution", "metrics_fip_state"),
             "window_at < '2002-01-01'",
         ),
         "metrics_push": "txn_id = 'old'",

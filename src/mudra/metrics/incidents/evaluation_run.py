@@ -1,6 +1,6 @@
 """Judges a run of windows, and says what changed against the stored incidents.
 
-Loaded in the jobs process only: it imports numpy.
+Loaded in the jobs process only.
 """
 
 from collections import deque
@@ -51,7 +51,7 @@ from mudra.metrics.payload.catalogue import WINDOW
 _LAST_OF_HOUR: Final = 50
 _KEPT_HOURLY: Final = timedelta(days=1)
 _HOURS_APART: Final = 6
-"""So far apart are the journals that are kept from before: a nation's is 5 MB (0192)."""
+"""So far apart are the journals that are kept from before: a nation's is 5 MB (0044)."""
 
 
 class _Recent(NamedTuple):

@@ -1,6 +1,6 @@
 """From the calls of a window to the arrays that attribution judges.
 
-Loaded in the jobs process only: it imports numpy.
+Loaded in the jobs process only.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """The calls to each FIP in a window, and the test of the network's rule by the latest windows.
 
-Loaded in the jobs process only: it imports numpy.
+Loaded in the jobs process only.
 """
 
 import zlib

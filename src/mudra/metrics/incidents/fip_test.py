@@ -1,7 +1,7 @@
 """Tests the network's rule for each API of each FIP: success above 95 %, p50 below 5,000 ms.
 
 The evidence is that of the latest windows, as few of them as decide. Loaded in the jobs
-process only: it imports numpy.
+process only.
 """
 
 from collections.abc import Iterable, Sequence

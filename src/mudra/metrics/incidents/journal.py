@@ -2,8 +2,7 @@
 
 Attribution knows AAs, FIPs and incidents by number; the journal holds what the numbers
 mean. Evaluation is pure: the same journal and the same reports give the same journal, so
-windows are eligible again when their reports changed. Loaded in the jobs process only: it
-imports numpy.
+windows are eligible again when their reports changed. Loaded in the jobs process only.
 """
 
 from collections.abc import Callable, Iterable, Mapping

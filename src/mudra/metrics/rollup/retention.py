@@ -10,22 +10,22 @@ from mudra.metrics.ports import MetricsTables
 
 
 class RetentionPolicy(Struct, frozen=True):
-    """The days for which raw rows and sums by hour are kept."""
+    """The days for which reports and sums by hour are kept."""
 
     raw_days: int
     hour_days: int
 
     @property
     def kept_hour_days(self) -> int:
-        """The days for which sums by hour and receipts are kept: never fewer than raw rows.
+        """The days for which sums by hour and receipts are kept: never fewer than reports.
 
-        An hour of raw rows may be summed again, and the sums of its day are then made of all its
+        An hour of reports may be summed again, and the sums of its day are then made of all its
         hours (0162).
         """
         return max(self.raw_days, self.hour_days)
 
     def raw_before(self, now: datetime) -> datetime:
-        """Returns the day from which on raw rows are kept."""
+        """Returns the day from which on reports are kept."""
         return day_start(now) - timedelta(days=self.raw_days)
 
     def hours_before(self, now: datetime) -> datetime:

@@ -1,8 +1,9 @@
-"""Stale sums: hours and days with sums older than their raw rows, and when to sum them again.
+"""Stale sums: those older than the reports they are made of, and when to make them again.
 
 After an outage the windows of an hour arrive one by one, from every AA, and each would cause the
 same sums again. So hours long past wait until nothing more has arrived for a while, or until they
-have waited long (0043). Health queries do not wait: raw rows replace stale sums.
+have waited long (0043). Health queries do not wait: what stale sums are made of is read
+in their place.
 """
 
 import enum

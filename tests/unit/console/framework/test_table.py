@@ -78,25 +78,6 @@ def test_the_export_holds_every_row_of_the_filter_and_no_formula() -> None:
     assert TABLE.export(rows, {"export": "others"}) is None
 
 
-def test_a_column_of_bounds_sorts_by_its_estimate() -> None:
-    times = Table(
-        "times",
-        "Times",
-        (Column[int]("p50", "p50", lambda n: f"{n:,} (1 to {2 * n:,})", "bounds", order=int),),
-        first_sort="p50",
-    )
-
-    rows = times.view([1759, 279, 1_000_000, 9], {}).rows
-
-    assert [str(row[0].value).partition(" ")[0] for row in rows] == [
-        "9",
-        "279",
-        "1,759",
-        "1,000,000",
-    ]
-    assert rows[0][0].number
-
-
 def test_what_is_below_is_shown_under_its_row_and_in_the_export() -> None:
     shown = Table(
         "told",

@@ -80,7 +80,7 @@ class Form(Struct, frozen=True):
     """Which cells of a block are decoded, and what of them."""
 
     times: bool = True
-    """With the distribution of response times."""
+    """With the response times of sums."""
     fip_id: str | None = None
     types: frozenset[int] | None = None
     """Places in `TYPES`; None for all."""
