@@ -174,3 +174,18 @@ def test_partitions_are_made_ahead_once(in_store):
         assert rows.scalar() is not None
 
     in_store(act)
+
+
+def test_sums_over_all_aas_of_windows_are_kept_while_charts_read_them(in_store):
+    async def act(store):
+        await store.empty()
+        for hours in (0, 5, 11):
+            store.now = DAY + hours * HOUR + WINDOW
+            await store.push(request_metrics(1, "aa-one", str(uuid.uuid4()), DAY + hours * HOUR))
+            await store.make_sums()
+        rows = await store.run(
+            "SELECT at FROM metrics_block WHERE aa_id = '' AND grain = 'window' ORDER BY 1"
+        )
+        return rows.scalars().all()
+
+    assert in_store(act) == [DAY + 5 * HOUR, DAY + 11 * HOUR]

@@ -10,6 +10,7 @@ from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.stale import (
     ALL_AAS,
+    CHARTS_KEPT,
     DAY,
     HOUR,
     LIVE,
@@ -22,6 +23,7 @@ from mudra.metrics.rollup.stale import (
 )
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.making import replace_sums, source_of, sums_of
@@ -92,6 +94,12 @@ _TIMES_LIKE: Final = (
     .order_by(_M.at)
     .limit(_TOGETHER)
 )
+_B: Final = metrics_block.c
+_DROP: Final = sa.delete(metrics_block).where(
+    *(_B.aa_id == ALL_AAS, _B.grain == Grain.WINDOW.value),
+    # The other bound lets the planner skip the partitions of older days, which retention drops.
+    *(_B.at < sa.bindparam("before"), _B.at >= sa.bindparam("since")),
+)
 _LIMIT: Final = sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
 
 
@@ -140,7 +148,14 @@ class BlockSums:
         for at, rows in zip(stale.ats, made, strict=True):
             await make_partition(self._tx, BLOCK_OF[series.grain], at)
             await replace_sums(self._tx, series, at, rows)
+        if series.grain is Grain.WINDOW:
+            await self._drop_unread_windows()
         return True
+
+    async def _drop_unread_windows(self) -> None:
+        """Deletes sums over all AAs of windows that no chart reads any more."""
+        before = await self._tx.now() - CHARTS_KEPT - HOUR
+        await self._tx.connection.execute(_DROP, {"before": before, "since": before - 2 * DAY})
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
         """Replaces the number of windows that an AA reported on a day, while receipts are kept."""

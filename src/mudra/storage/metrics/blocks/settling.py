@@ -101,13 +101,17 @@ async def settle(tx: Transaction, unsettled: Unsettled) -> None:
 
 
 async def unsettle(tx: Transaction, series: Series, at: datetime) -> None:
-    """Lays out the settled sums that contain a time by their times; nothing where none do."""
+    """Lays out the settled sums that contain a time by their times; nothing where none do.
+
+    Until the transaction ends no other one lays them out differently.
+    """
+    # Before it is asked: what is settled meanwhile would go with the sums of its first time.
+    await lock_layout(tx, series, at)
     begin = series.grain.settled_start(at)
     first_end = begin + series.grain.length
     values = {**series._asdict(), "begin": begin, "first_end": first_end}
     if await tx.connection.scalar(_IS_SETTLED, values) is None:
         return
-    await lock_layout(tx, series, at)
     blocks = Blocks(tx)
     times = _times(series.grain, begin, series.grain.settled_end(begin))
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset(times))
