@@ -32,6 +32,7 @@ from mudra.metrics.health.picture import Coverage
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.shared_values import SharedValues
+from mudra.storage.metrics.blocks.grain import Grain
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 T = TypeVar("T")
@@ -243,6 +244,12 @@ def test_a_reader_has_time_to_wait_for_what_another_readers_page_makes(
     assert set(served.opened) == {PAGE_S}
 
 
+def most_times(statement: str) -> int:
+    """How often a page may ask this: blocks once of each grain, and what is stale after its mark too."""
+    times = {"FROM metrics_block": len(Grain), "FROM metrics_stale": 2}
+    return next((most for part, most in times.items() if part in statement), 1)
+
+
 @pytest.mark.parametrize("path", [HEALTH, f"{HEALTH}/aa/{AA}", "/console/operator/board"])
 def test_an_operators_page_asks_the_database_nothing_twice(served: Served, path: str) -> None:
     statements, readers = Statements(), [served.reader(STAFF)]
@@ -252,21 +259,23 @@ def test_an_operators_page_asks_the_database_nothing_twice(served: Served, path:
 
     asked = Counter(one for one in statements.seen if "clock_timestamp() AS" not in one)
     assert len(asked) > 5
-    assert [one for one, times in asked.items() if times > 1] == []
+    assert [one for one, times in asked.items() if times > most_times(one)] == []
 
 
 @pytest.mark.parametrize("grouping", ["fips", "pairs", "aas", "network"])
 def test_a_picture_of_health_is_made_once_for_all_who_call(served: Served, grouping: str) -> None:
-    statements, clients = Statements(), [served.person(STAFF)] * AT_ONCE
-    served.push()  # so that nothing made before is an answer, not even at a second try
-    served.worker.edge.dependencies.database.watch_statements(statements)
+    client, path = served.person(STAFF), f"/operator/v1/health/{grouping}"
 
-    answers = served.all_of(clients, f"/operator/v1/health/{grouping}")
+    def reads(clients: int) -> Counter[str]:
+        statements = Statements()
+        served.push()  # so that nothing made before is an answer, not even at a second try
+        served.worker.edge.dependencies.database.watch_statements(statements)
+        answers = served.all_of([client] * clients, path)
+        assert Counter(answer.status_code for answer in answers) == {200: clients}
+        assert answers[0].json()["rows"]
+        return Counter(one for one in statements.seen if "FROM metrics_block" in one)
 
-    assert Counter(answer.status_code for answer in answers) == {200: AT_ONCE}
-    assert answers[0].json()["rows"]
-    reads = [one for one in statements.seen if "FROM metrics_block" in one]
-    assert len(reads) == len(set(reads)) > 0
+    assert reads(AT_ONCE) == reads(1) != Counter()
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ class HealthService(Struct, frozen=True):
     ) -> tuple[Row, ...] | TooManyPairs:
         """Returns the rows of a health picture, of one AA or FIP where it is named."""
         of_all = grouping is Grouping.PAIR and aa_id is None and fip_id is None
-        if of_all and await self.rollups.has_more_pairs(within, MAX_PAIRS):
+        if of_all and await self._has_too_many_pairs(within):
             return TooManyPairs()
         coverage = await self.coverage(within, now, aa_id)
         return await self._rows(within, grouping, coverage, aa_id, fip_id)
@@ -268,6 +268,12 @@ class HealthService(Struct, frozen=True):
         """Returns the end of the last judged window; None before the first."""
         states = await self.fip_states.latest()
         return states.end if states.fips else None
+
+    async def _has_too_many_pairs(self, within: TimeRange) -> bool:
+        async def make() -> bool:
+            return await self.rollups.has_more_pairs(within, MAX_PAIRS)
+
+        return await self._made_once("too many pairs", within, None, None, make, large=True)
 
     async def _weigh(
         self, within: TimeRange, grouping: Grouping, coverage: Coverage, fip_id: str | None

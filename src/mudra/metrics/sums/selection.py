@@ -31,6 +31,15 @@ class StaleSums(Struct, frozen=True):
     windows: frozenset[datetime] = frozenset()
     """Windows whose sums over all AAs are stale."""
 
+    def of_aa(self, aa_id: str) -> "StaleSums":
+        """Returns the stale hours and days of one AA."""
+        return StaleSums(
+            *(
+                frozenset(one for one in series if one.aa_id == aa_id)
+                for series in (self.days, self.hours)
+            )
+        )
+
     def by_day(self) -> dict[datetime, set[SeriesKey]]:
         """Returns the series with a stale day, or a stale hour of it, by day."""
         found: dict[datetime, set[SeriesKey]] = defaultdict(set)

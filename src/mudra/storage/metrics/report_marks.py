@@ -28,7 +28,7 @@ class PostgresReportMarks:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._noted_before: dict[tuple[TimeRange, str | None], StaleSums] = {}
+        self._noted_before: dict[TimeRange, StaleSums] = {}
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day (UTC) with sums or reports.
@@ -114,9 +114,10 @@ class PostgresReportMarks:
         Sums are read by what is stale after their mark was read: those under a mark may be newer
         than it, and never older.
         """
-        if (within, aa_id) not in self._noted_before:
-            self._noted_before[within, aa_id] = await stale_sums(self._tx, within, aa_id=aa_id)
-        return self._noted_before[within, aa_id]
+        if within not in self._noted_before:
+            self._noted_before[within] = await stale_sums(self._tx, within)
+        found = self._noted_before[within]
+        return found if aa_id is None else found.of_aa(aa_id)
 
 
 def _reports_query(within: TimeRange) -> sa.Select[int, Any, int, Any]:

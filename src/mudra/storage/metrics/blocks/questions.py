@@ -6,6 +6,7 @@ Each question selects blocks (metrics/sums/selection.py), reads them and adds th
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -38,7 +39,10 @@ class BlockQuestions:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._blocks = Blocks(transaction)
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks(self._tx)
 
     async def totals(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None

@@ -26,18 +26,15 @@ _STALE: Final = (
 
 
 async def stale_sums(
-    tx: Transaction,
-    within: TimeRange,
-    tags: Collection[str] = (REQ, NOT),
-    aa_id: str | None = None,
+    tx: Transaction, within: TimeRange, tags: Collection[str] = (REQ, NOT)
 ) -> StaleSums:
-    """Returns the stale sums of a range from its first day on: of these tags, of one AA or all."""
+    """Returns the stale sums of a range from its first day on, of these tags."""
     rows = await tx.connection.execute(
         _STALE, {"start": day_start(within.start), "end": within.end}
     )
     found: dict[str, set[SeriesKey]] = {grain.value: set() for grain in Grain}
     for grain, of_aa, tag, at in rows:
-        if tag in tags and aa_id in {None, of_aa}:
+        if tag in tags:
             found[grain].add(SeriesKey(of_aa, tag, at))
     return StaleSums(
         frozenset(found[Grain.DAY]),
