@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -19,9 +19,11 @@ from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, Tim
 from mudra.metrics.rollup.marks import DayMark, RangeMark
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.rollup import Rollup
-from mudra.metrics.sums.totals import Totals
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
+
+if TYPE_CHECKING:
+    from mudra.metrics.sums.totals import Totals
 
 
 class NotAMember(Refusal, frozen=True):
@@ -96,7 +98,7 @@ class RollupQueries(Protocol):
 
     async def totals(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
-    ) -> Totals:
+    ) -> "Totals":
         """Returns the sums of each pair and type; of a single window, what was reported."""
         ...
 
@@ -107,23 +109,23 @@ class RollupQueries(Protocol):
         fip_id: str | None = None,
         tag: Tag | None = None,
         codes: Collection[str] = (),
-    ) -> Totals:
+    ) -> "Totals":
         """Returns the sums of each FIP over all AAs, of all types or these."""
         ...
 
     async def of_aas(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
-    ) -> Totals:
+    ) -> "Totals":
         """Returns the sums of each AA over all FIPs, or to one."""
         ...
 
-    async def calls_of_pairs(self, within: TimeRange) -> Totals:
+    async def calls_of_pairs(self, within: TimeRange) -> "Totals":
         """Returns the sums of all calls of each pair, without percentiles."""
         ...
 
     async def pairs(
         self, within: TimeRange, codes: Collection[str], *, fip_id: str | None = None
-    ) -> Totals:
+    ) -> "Totals":
         """Returns the sums of each pair and each of these types, without percentiles."""
         ...
 
@@ -270,7 +272,7 @@ class Detections(Incidents, FipStateStore, Protocol):
         """Returns whether none of these marks was deleted."""
         ...
 
-    async def calls(self, window: datetime) -> Totals:
+    async def calls(self, window: datetime) -> "Totals":
         """Returns what all AAs reported of a window."""
         ...
 

@@ -31,7 +31,8 @@ from mudra.metrics.health.status_history import (
     public_incident,
     with_incidents,
 )
-from mudra.metrics.health.weighing import Weighed, weigh
+from mudra.metrics.health.weighed import Weighed
+from mudra.metrics.health.weighing import weigh
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip

@@ -16,7 +16,7 @@ from msgspec import Struct
 from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
 from mudra.metrics.health.fip_state import ApiState, FipStates, no_states
 from mudra.metrics.health.health import Health, Proof, Status
-from mudra.metrics.health.weighing import Disputed, Weighed
+from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of

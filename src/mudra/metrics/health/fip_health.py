@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from mudra.metrics.health.health import FiOutcomes, Health, fi_outcomes, health_of_calls
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.sums.rollup import EMPTY, ResponseTime
-from mudra.metrics.sums.totals import Totals
+
+if TYPE_CHECKING:
+    from mudra.metrics.sums.totals import Totals
 
 APIS_SHOWN: Final = {
     "discovery": RequestType.ACCOUNT_DISCOVERY,
@@ -42,7 +44,7 @@ class FipHealth(Struct, frozen=True):
         return self.apis.get(code, _NO_CALLS)
 
 
-def health_of_fips(totals: Totals) -> Mapping[str, FipHealth]:
+def health_of_fips(totals: "Totals") -> Mapping[str, FipHealth]:
     """Returns the health of each FIP, of sums over all AAs."""
     apis: dict[str, dict[str, Health]] = defaultdict(dict)
     outcomes: dict[str, FiOutcomes] = {}

@@ -17,8 +17,7 @@ from mudra.metrics.payload.catalogue import (
     StatusPosition,
 )
 from mudra.metrics.rollup.percentage import share_of
-from mudra.metrics.sums.block_times import LIMIT_MS
-from mudra.metrics.sums.rollup import Late, ResponseTime, Rollup
+from mudra.metrics.sums.rollup import LIMIT_MS, Late, ResponseTime, Rollup
 
 GOOD_ABOVE_PERCENT: Final = 95
 GOOD_BELOW_MS: Final = LIMIT_MS

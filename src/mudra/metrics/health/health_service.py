@@ -30,14 +30,8 @@ from mudra.metrics.health.picture import (
 )
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
-from mudra.metrics.health.weighing import (
-    MIN_REPORTERS,
-    Disputed,
-    Weighed,
-    disputed,
-    eligible,
-    weigh,
-)
+from mudra.metrics.health.weighed import Disputed, Weighed, eligible
+from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, weigh
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN

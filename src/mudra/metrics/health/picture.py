@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from mudra.metrics.health.health import (
     health_of_notifications,
     status_of_calls,
 )
-from mudra.metrics.health.weighing import Disputed, eligible
+from mudra.metrics.health.weighed import Disputed, eligible
 from mudra.metrics.incidents.explanation import explains
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
@@ -34,7 +34,9 @@ from mudra.metrics.payload.catalogue import (
 from mudra.metrics.ports import PublicMembers, ReportMarks
 from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, due_until
 from mudra.metrics.sums.rollup import Cell, ResponseTime, Rollup
-from mudra.metrics.sums.totals import Totals
+
+if TYPE_CHECKING:
+    from mudra.metrics.sums.totals import Totals
 
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 
@@ -167,7 +169,7 @@ _KEYS: Final = {
 
 
 def picture(
-    totals: Totals, grouping: Grouping, coverage: Coverage, disputed: Disputed = _NONE_DISPUTED
+    totals: "Totals", grouping: Grouping, coverage: Coverage, disputed: Disputed = _NONE_DISPUTED
 ) -> tuple[Row, ...]:
     """Returns the rows of a picture, in order of AA and FIP.
 
@@ -231,7 +233,7 @@ class Matrix(Struct, frozen=True):
     verdicts: tuple[Verdict, ...]
 
 
-def matrix(calls: Totals, causes: Sequence[StoredIncident], code: str = "") -> Matrix:
+def matrix(calls: "Totals", causes: Sequence[StoredIncident], code: str = "") -> Matrix:
     """Returns the matrix over the calls of each pair, with the causes of its time.
 
     A cell that is bad by its counts alone has no verdict: a few failures are chance. One that

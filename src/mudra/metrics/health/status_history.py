@@ -19,7 +19,7 @@ from mudra.metrics.announcements.announcement import (
 )
 from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.weighing import Weighed
+from mudra.metrics.health.weighed import Weighed
 from mudra.metrics.incidents.incident import Ending, Incident, Network, changed_at
 from mudra.metrics.incidents.subject import fip_of, name_of
 from mudra.metrics.payload.catalogue import day_start

@@ -26,7 +26,7 @@ from mudra.metrics.health.status_history import (
     public_incident,
     with_incidents,
 )
-from mudra.metrics.health.weighing import Weighed
+from mudra.metrics.health.weighed import Weighed
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService

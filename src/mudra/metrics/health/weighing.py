@@ -5,15 +5,15 @@ is that of their sums unless most AAs say otherwise: then the others are left ou
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
-from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status, status_of_calls
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, status_of_calls
+from mudra.metrics.health.weighed import Disputed, Weighed, eligible
 from mudra.metrics.payload.catalogue import CALL_CODES, FIRST_4XX, FIRST_5XX, Position, Tag
-from mudra.metrics.rollup.percentage import share_of
 from mudra.metrics.sums.cells import COUNTS, Array, Cells, Flags, wide
 from mudra.metrics.sums.rollup import Rollup
 from mudra.metrics.sums.totals import Totals
@@ -25,37 +25,6 @@ MIN_CALLS: Final = 100
 """Calls of those that agree: fewer may differ from the sums by chance."""
 _LARGE: Final = 2**50
 """Larger counts are multiplied as numbers of any length."""
-
-
-class Weighed(Struct, frozen=True):
-    """What most AAs see of a FIP; `outvoted` are the AAs whose calls are left out."""
-
-    sums: Rollup
-    outvoted: tuple[str, ...] = ()
-
-    @property
-    def status(self) -> Status:
-        """GOOD, BAD or UNSURE."""
-        return status_of_calls(self.sums)[0]
-
-    @property
-    def total(self) -> int:
-        """The number of calls."""
-        return self.sums.counts[Position.TOTAL]
-
-    @property
-    def success(self) -> float | None:
-        """The share of succeeded calls; None without a denominator."""
-        return share_of(self.sums.counts[Position.OK_200], eligible(self.sums))
-
-
-Disputed = Mapping[tuple[str, str], Weighed]
-"""By FIP and type of request, where most AAs say other than the sums over all."""
-
-
-def eligible(row: Rollup) -> int:
-    """Returns the calls in the denominator of success: all but 4xx."""
-    return row.counts[Position.TOTAL] - sum(row.counts[FIRST_4XX:FIRST_5XX])
 
 
 def weigh(calls: Totals) -> dict[tuple[str, str], Weighed]:

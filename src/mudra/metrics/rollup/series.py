@@ -4,6 +4,7 @@ A step without traffic is a gap: it has no success and no times, never zero or 1
 """
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -12,7 +13,9 @@ from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.step import Step, starts
-from mudra.metrics.sums.totals import Totals
+
+if TYPE_CHECKING:
+    from mudra.metrics.sums.totals import Totals
 
 
 class Point(Struct, frozen=True):
@@ -40,7 +43,7 @@ async def points(
     )
 
 
-def health_of_all(totals: Totals, code: str = "") -> Health | None:
+def health_of_all(totals: "Totals", code: str = "") -> Health | None:
     """Returns the health of all calls together, or of those of one type; None without any."""
     calls = totals.only(Tag.REQUESTS, (code,) if code else CALL_CODES).by()
     return next((health_of_calls(row) for row in calls.rows()), None)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from mudra.metrics.sums.block_times import LIMIT_MS, times_of
+from mudra.metrics.sums.block_times import times_of
 from mudra.metrics.sums.cells import (
     ALL_TYPES,
     KEYS,
@@ -21,6 +21,7 @@ from mudra.metrics.sums.cells import (
     empty_rises,
     wide,
 )
+from mudra.metrics.sums.rollup import LIMIT_MS
 
 _SAFE: Final = 2**62
 _MOST_PENDING: Final = 1_500_000

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 
 from mudra.metrics.payload.catalogue import PERCENTS
 from mudra.metrics.sums.cells import Array, Flags
+from mudra.metrics.sums.rollup import LIMIT_MS
 
-LIMIT_MS: Final = 5000
-"""Calls that took at least so many milliseconds are late: a p50 below is GOOD."""
 TRUSTED_PERCENT: Final = 1
 """Relative error of every point: agents count times in histograms of 2 or 3 digits."""
 _FINE_BITS: Final = 3

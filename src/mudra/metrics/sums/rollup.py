@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import COUNTS, STATUSES, Tag
 
+LIMIT_MS: Final = 5000
+"""A median below this is GOOD (decisions part 5); each sum counts the calls that reached it."""
+
 
 class Cell(Struct, frozen=True, gc=False):
     """One AA, one FIP, one tag, one type: the finest unit that is counted.
