@@ -1,4 +1,4 @@
-"""The last hour is the same from raw reports and from sums; a range within hours is exact."""
+"""The last hour is the same from reports and from sums; a range within hours is exact."""
 
 import re
 from datetime import datetime, timedelta

@@ -173,10 +173,12 @@ def picture(
 ) -> tuple[Row, ...]:
     """Returns the rows of a picture, in order of AA and FIP.
 
-    Where an API over several AAs is disputed, its status is what most AAs see. Its sums stay.
+    Where an API over several AAs is disputed, its status is what most AAs see. Its sums stay. The
+    times of one window of a pair are as reported.
     """
     apis: dict[Subject, dict[tuple[Tag, str], ApiPicture]] = defaultdict(dict)
-    for cell, sums in totals.by(*_KEYS[grouping]).items():
+    as_reported = grouping is Grouping.PAIR and totals.are_reports
+    for cell, sums in (totals if as_reported else totals.by(*_KEYS[grouping])).items():
         apis[Subject(cell.aa_id, cell.fip_id)][cell.tag, cell.type] = _api(cell, sums)
     proof = cache(coverage.proof)
     return tuple(

@@ -37,8 +37,7 @@ def health_of_subject(
 ) -> HealthOfSubject:
     """Returns the health of a subject from its sums by AA, type and FIP."""
     of_one_side = (subject.aa_id is None) != (subject.fip_id is None)
-    itself = Grouping.NETWORK if subject.aa_id or not subject.fip_id else Grouping.FIP
-    of_all = picture(totals, itself, coverage, disputed)
+    of_all = picture(totals, _itself(subject), coverage, disputed)
     return HealthOfSubject(
         picture(totals, Grouping.PAIR if of_one_side else Grouping.FIP, coverage, disputed),
         of_all[0].apis if of_all else (),
@@ -46,3 +45,9 @@ def health_of_subject(
         disputed,
         coverage,
     )
+
+
+def _itself(subject: Subject) -> Grouping:
+    if subject.aa_id and subject.fip_id:
+        return Grouping.PAIR
+    return Grouping.FIP if subject.fip_id else Grouping.NETWORK

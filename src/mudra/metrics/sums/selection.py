@@ -34,10 +34,8 @@ class StaleSums(Struct, frozen=True):
     def of_aa(self, aa_id: str) -> "StaleSums":
         """Returns the stale hours and days of one AA."""
         return StaleSums(
-            *(
-                frozenset(one for one in series if one.aa_id == aa_id)
-                for series in (self.days, self.hours)
-            )
+            frozenset(one for one in self.days if one.aa_id == aa_id),
+            frozenset(one for one in self.hours if one.aa_id == aa_id),
         )
 
     def by_day(self) -> dict[datetime, set[SeriesKey]]:

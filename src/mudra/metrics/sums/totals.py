@@ -39,6 +39,12 @@ class Totals:
     def __len__(self) -> int:
         return len(self.cells)
 
+    @property
+    def are_reports(self) -> bool:
+        """Whether the rows are blocks of one window: no two are of one AA, FIP and type."""
+        at = self.cells.keys["at"]
+        return self.cells.points is not None and bool((at == at[:1]).all())
+
     def by(self, *keys: str) -> "Totals":
         """Returns the sums by some of `KEYS`; by none, all in one row (no row of no row)."""
         return Totals(added([self.cells], keys), self.ids)
