@@ -113,7 +113,8 @@ class Bench:
         """Count the cells of a grain, those for the matrix left out."""
         with psycopg.connect(self._conninfo) as connection:
             found = connection.execute(
-                "SELECT numbers FROM metrics_block WHERE grain = %s AND tag IN ('req', 'not')", [grain]
+                "SELECT numbers FROM metrics_block WHERE grain = %s AND tag IN ('req', 'not')",
+                [grain],
             )
             return sum(len(decoded(numbers, None, Names(), 0, 0)) for (numbers,) in found)
 

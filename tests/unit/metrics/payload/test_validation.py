@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mudra.metrics.rollup.rollup import rollup
 from tests.support.metrics.metrics_payloads import (
     SOON_AFTER,
     WINDOW_START,
@@ -27,7 +28,6 @@ from mudra.metrics.payload.validation import (
     unknown_fips,
 )
 from mudra.metrics.payload.validation_errors import MAX_COUNTED, MAX_FINDINGS
-from mudra.metrics.rollup.rollup import rollup
 from mudra.shared.finding import Severity
 
 WRONG = list(wrong_payloads())
