@@ -10,7 +10,7 @@ from bench.support import cpu_seconds
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.payload.validation import CheckedReport
 
-_CREATE = (
+CREATE = (
     "CREATE TABLE bare_rows (window_at timestamptz NOT NULL, aa_id text NOT NULL, tag text NOT"
     " NULL, fip_id text NOT NULL, type text NOT NULL, counts bigint[] NOT NULL, pxx bigint[],"
     " status bigint[], data_bytes numeric, PRIMARY KEY (window_at, aa_id, tag, fip_id, type))"
@@ -39,7 +39,7 @@ def _lines(checked: CheckedReport) -> Iterator[bytes]:
 def copy_seconds(conninfo: str, reports: Sequence[bytes]) -> float:
     """CPU seconds of COPY of these rows, each report a transaction: ours and PostgreSQL's."""
     with psycopg.connect(conninfo) as connection:
-        connection.execute(_CREATE)
+        connection.execute(CREATE)
         connection.commit()
         server = connection.info.backend_pid
         own, there = time.process_time(), cpu_seconds(server)

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import new_operator
@@ -123,7 +123,7 @@ class Call(Page):
     """A call of an operator or a member."""
 
     def __init__(
-        self, name: str, path: str, root: str, client: httpx.Client, headers: dict[str, str]
+        self, name: str, path: str, root: str, client: httpx2.Client, headers: dict[str, str]
     ) -> None:
         super().__init__(name, path, client, root)
         self._headers = headers
@@ -228,8 +228,8 @@ def fresh_worker(service: Service) -> int:
 def is_ready(service: Service) -> bool:
     """Whether the service answers."""
     try:
-        return service.client().get(f"{service.root}/readyz").status_code == httpx.codes.OK
-    except httpx.TransportError:
+        return service.client().get(f"{service.root}/readyz").status_code == httpx2.codes.OK
+    except httpx2.TransportError:
         return False
 
 

@@ -271,6 +271,11 @@ def pss_mb(pid: int) -> float:
     return _mb_of("smaps_rollup", pid, "Pss:")
 
 
+def rss_mb(pid: int) -> float:
+    """The memory of a process that is resident, in MB."""
+    return _mb_of("status", pid, "VmRSS:")
+
+
 def peak_rss_mb(pid: int) -> float:
     """The most memory of a process that was resident since it began, in MB."""
     return _mb_of("status", pid, "VmHWM:")
