@@ -168,8 +168,6 @@ class Blocks:
             cells = self._cells(row, wanted.grain, form)
             if not single:
                 cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
-            if form.types is not None:
-                cells = cells.chosen(np.isin(cells.keys["type"], list(form.types)))
             if form.fip_ids is not None:
                 cells = cells.chosen(np.isin(cells.keys["fip"], self.names.places(form.fip_ids)))
             if form.share is not None and row.bucket < form.share.of:
@@ -182,7 +180,8 @@ class Blocks:
         fip = None if form.fip_id is None else self.names.place(form.fip_id)
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
         try:
-            return decoded(row.numbers, times, self.names, aa, number_of(row.at), fip)
+            at = number_of(row.at)
+            return decoded(row.numbers, times, self.names, aa, at, fip, form.types)
         except DamagedBlock as damaged:
             place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
             _log.error("a block of metrics is damaged", **place.facts(), problem=str(damaged))
