@@ -34,10 +34,10 @@ import uvloop
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 
 from bench.entity_token import make_members
-from bench.push import cpu_of_tree
 from bench.sizes import argument, sized
 from bench.support import (
     RunningService,
+    cpu_of_tree,
     cpu_seconds,
     data_directory,
     database_kept_up,

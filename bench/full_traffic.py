@@ -2,7 +2,7 @@
 
     python -m bench.full_traffic [AAS] [FIPS]
 
-An hour and a half of raw rows is written by `COPY` (one window is generated, and moved), and summed
+An hour and a half of windows is written (one is generated, and moved), and summed
 by the job's own code. Then each page is asked alone, to another second at each ask, so that it is
 made each time (decision 0137), and as one that was made before; next to a client that asks for
 something small of the same worker again and again, which shows how long a page keeps its event
@@ -37,13 +37,19 @@ from tests.support.service import PASSWORD, Service, running_service
 from tools.demonstration import Page as Address
 from tools.demonstration import member_pages, operator_pages, public_pages
 
+from bench.history import checked, make_sums, partitions, put_windows, windows_until
 from bench.kept_load import loaded_once, print_largest_tables
 from bench.machine import slowness, speed_note
-from bench.past_windows import checked, copy_windows
-from bench.picture import make_sums, partitions, say
-from bench.push import cpu_of_tree, postmaster
 from bench.sizes import SHORT, argument, exit_code, sized
-from bench.support import cpu_seconds, data_directory, percentile, worker_pids
+from bench.support import (
+    cpu_of_tree,
+    cpu_seconds,
+    data_directory,
+    percentile,
+    postmaster,
+    say,
+    worker_pids,
+)
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
@@ -123,8 +129,8 @@ def load(folder: Path, now: datetime) -> None:
         say("members onboarded")
     with embedded_server(data_dir) as conninfo:
         asyncio.run(partitions(conninfo, now - timedelta(days=1), now))
-        copied = copy_windows(conninfo, list(reports(now - WINDOW)), now, WINDOWS)
-        say(f"{copied:,} raw rows copied")
+        model, windows = list(reports(now - WINDOW)), windows_until(now, WINDOWS)
+        say(f"{asyncio.run(put_windows(conninfo, model, windows)):,} cells of windows")
         began = time.process_time()
         made = asyncio.run(make_sums(conninfo))
         print(f"{made} sums made in {time.process_time() - began:.1f} s of CPU")

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import psycopg
 
-from bench.picture import say
-from bench.support import data_directory, database_kept_up, scratch
+from bench.support import data_directory, database_kept_up, say, scratch
 
 
 @contextmanager

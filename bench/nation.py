@@ -13,7 +13,7 @@ _STEP = 1000
 
 
 class Bytes(NamedTuple):
-    """Bytes that stay of one of each, and of write-ahead log of one token and one raw row."""
+    """Bytes that stay of one of each, and of write-ahead log of one token and one cell."""
 
     member: float
     mail: float
@@ -89,21 +89,21 @@ def holdings(one: Bytes, network: Network, years: int) -> dict[str, float]:
         "resets (two a year each) and their emails": network.members * 2 * years * one.reset,
         "issued tokens": network.tokens_a_day * min(days, network.token_days) * one.token,
         "receipts and audit of pushes": pushes * days * one.push,
-        "raw windows": rows_a_day(network) * min(days, network.raw_days) * one.raw,
+        "windows": cells_a_day(network) * min(days, network.raw_days) * one.raw,
         "sums by hour": hours_a_day * over_all * min(days, network.hour_days) * one.hour,
         "sums by day": days_a_day * over_all * days * one.day,
     }
     return {**kept, "all": sum(kept.values())}
 
 
-def rows_a_day(network: Network) -> float:
-    """Return the raw rows that a network's AAs push in a day."""
+def cells_a_day(network: Network) -> float:
+    """Return the cells that a network's AAs push in a day."""
     return network.aas * network.fips * TYPES * network.busy * WINDOWS
 
 
 def log_a_day(one: Bytes, network: Network) -> float:
     """Return the bytes of write-ahead log of a day's pushes and tokens."""
-    return rows_a_day(network) * one.push_log + network.tokens_a_day * one.token_log
+    return cells_a_day(network) * one.push_log + network.tokens_a_day * one.token_log
 
 
 def shown(size: float) -> str:

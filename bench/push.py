@@ -16,7 +16,6 @@ makes after the answer.
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
@@ -29,35 +28,24 @@ from pathlib import Path
 
 import httpx2
 import msgspec
-import psycopg
 from tests.support.metrics.metrics_payloads import request_block, request_metrics
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service, running_service
 
+from bench.bare_rows import copy_seconds, lines_of
 from bench.sizes import sized
-from bench.support import cpu_seconds, jobs_pid, scratch
+from bench.support import cpu_of_tree, jobs_pid, postmaster, scratch
 from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
 from mudra.metrics.payload.report import RequestFip, RequestMetrics
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.stored_report import lines_of
 
 FIPS = sized(200, 5)
 PUSHES = sized(40, 2)
 WIDE = 4_000_000_000_000
 """Calls of each block in the large body."""
 AAS = sized(20, 2)
-
-
-def cpu_of_tree(pid: int) -> float:
-    """CPU seconds of a process and all below it, those that have ended included."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    total = cpu_seconds(pid) + sum(int(fields[n]) for n in (13, 14)) / 100
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        with contextlib.suppress(OSError):  # it has just ended
-            total += cpu_of_tree(int(child))
-    return total
 
 
 def bodies(aa: PushingAa, places: range, *, wide: bool = False) -> list[bytes]:
@@ -81,7 +69,7 @@ def widened(payload: RequestMetrics, seed: int) -> RequestMetrics:
 
 
 def bare(conninfo: str, payloads: list[bytes], now: datetime) -> float:
-    """CPU seconds of reading the JSON, and of COPY of the same rows into an equal table."""
+    """CPU seconds of reading the JSON, and of COPY of the same rows into a plain table."""
     started = time.process_time()
     for body in payloads:
         json.loads(body)
@@ -90,34 +78,13 @@ def bare(conninfo: str, payloads: list[bytes], now: datetime) -> float:
     for body in payloads:
         checked = check_report(body, now)
         assert isinstance(checked, CheckedReport)
-        texts.append(b"".join(lines_of(checked)))
-    with psycopg.connect(conninfo) as connection:
-        connection.execute(
-            "CREATE TABLE bare_rows (LIKE metrics_raw INCLUDING DEFAULTS,"
-            " PRIMARY KEY (window_at, aa_id, tag, fip_id, type))"
-        )
-        connection.commit()
-        server = connection.info.backend_pid
-        own, there = time.process_time(), cpu_seconds(server)
-        for text in texts:
-            with connection.cursor().copy(
-                "COPY bare_rows (window_at, aa_id, tag, fip_id, type, counts, pxx, status,"
-                " data_bytes) FROM STDIN"
-            ) as copy:
-                copy.write(text)
-            connection.commit()
-        copying = time.process_time() - own + cpu_seconds(server) - there
-        connection.execute("DROP TABLE bare_rows")
+        texts.append(lines_of(checked))
+    copying = copy_seconds(conninfo, texts)
     print(
         f"  bare: json.loads {reading / len(payloads) * 1000:.1f} ms, COPY "
         f"{copying / len(payloads) * 1000:.1f} ms a payload"
     )
     return (reading + copying) / len(payloads)
-
-
-def postmaster(data_dir: Path) -> int:
-    (pid_file,) = data_dir.rglob("postmaster.pid")
-    return int(pid_file.read_text().splitlines()[0])
 
 
 async def all_at_once(

@@ -21,9 +21,8 @@ import httpx2
 from tests.support.service import NO_TLS
 from tools.demonstration import ADMINS, OPERATOR, Demonstration, demonstration, user_token
 
-from bench.push import cpu_of_tree, postmaster
 from bench.sizes import SHORT, argument, exit_code, sized
-from bench.support import data_directory, scratch
+from bench.support import cpu_of_tree, data_directory, postmaster, scratch
 from mudra.demo.network import DEMO_PASSWORD
 
 CONNECTIONS: Final = sized(16, 2)

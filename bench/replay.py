@@ -13,29 +13,26 @@ import argparse
 import asyncio
 import resource
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-import numpy as np
 from tests.support.metrics.detection_memory import DetectionMemory
 
 from bench.sizes import sized
 from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
-from bench.watch import evidence_at, rows_of
-from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from bench.watch import calls_of, evidence_at
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.incidents.incident_change import Opened, Withdrawn
-from mudra.metrics.incidents.window_calls import Part, WindowCalls, calls_to_bytes
-from mudra.metrics.incidents.window_reports import CallSums, Received
+from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
+from mudra.metrics.sums.totals import Totals
 
 FIRST = 144 * 20_000
 """The first window, and that of the evidence, as its number since 1970."""
@@ -48,7 +45,7 @@ def start_of(number: int) -> datetime:
 
 
 class Memory(DetectionMemory):
-    """The ports of detection in memory: windows are packed as they are drawn."""
+    """The ports of detection in memory."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -57,28 +54,27 @@ class Memory(DetectionMemory):
         self.fips = tuple(f"FIP-{at:04}" for at in range(network.volume.shape[2]))
         self.faults: tuple[Fault, ...] = ()
         self.reported_to = start_of(FIRST)
-        self.rows: dict[datetime, list[CallSums]] = {}
+        self.reported: dict[datetime, Totals] = {}
 
     def report(self, number: int) -> None:
         """All AAs report the next window."""
-        window = start_of(number)
-        drawn = evidence_at(self.network, number, self.faults)
-        self.packed[window] = calls_to_bytes(calls_of(drawn, self.aas, self.fips))
-        self.reported_to = window + WINDOW
+        self.reported_to = self._draw(number) + WINDOW
 
     def report_again(self, number: int) -> None:
         """All AAs report a window again, differently."""
+        self.late.add(self._draw(number))
+
+    def _draw(self, number: int) -> datetime:
         window = start_of(number)
         drawn = evidence_at(self.network, number, self.faults)
-        self.rows[window] = rows_of(drawn, window, self.aas, self.fips)
-        self.late.add(window)
+        self.reported[window] = calls_of(drawn, self.aas, self.fips)
+        return window
 
-    async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
-        yield self.rows[window]
+    async def calls(self, window: datetime) -> Totals:
+        return self.reported[window]
 
     async def first_called(self, within: TimeRange) -> datetime | None:
-        known = self.rows.keys() | self.packed.keys()
-        return min(known.intersection(within.windows), default=None)
+        return min(self.reported.keys() & set(within.windows), default=None)
 
     async def received(self, within: TimeRange) -> list[Received]:
         return [
@@ -94,28 +90,6 @@ class Memory(DetectionMemory):
 
     async def onboarded_fips(self) -> frozenset[str]:
         return frozenset(self.fips)
-
-
-def calls_of(evidence: Evidence, aas: tuple[str, ...], fips: tuple[str, ...]) -> WindowCalls:
-    """The arrays that storage keeps of a window, without the rows in between."""
-    called = np.argwhere(evidence.total).T
-    total = np.zeros(evidence.percentiles.shape[:3])
-    for place, api in enumerate(TIMED_APIS):
-        if api in CALL_APIS:
-            total[place] = evidence.total[CALL_APIS.index(api)]
-    answered = np.argwhere(total).T
-    counts = np.stack(
-        [part[tuple(called)] for part in (evidence.total, evidence.failed, evidence.client_errors)]
-    )
-    points = np.trunc(evidence.percentiles[tuple(answered)].T)
-    times = np.vstack([total[tuple(answered)], points])
-    return WindowCalls(
-        aas,
-        fips,
-        Part(called.astype(np.int32), counts.astype(np.float32)),
-        Part(answered.astype(np.int32), times.astype(np.float32)),
-        Part(np.zeros((2, 0), np.int32), np.zeros((7, 0), np.float32)),
-    )
 
 
 def judge(service: DetectionService, now: datetime) -> list[IncidentNotification]:
@@ -159,7 +133,7 @@ def main() -> None:
     used = time.process_time() - used
     say(found, wrong, unseen, memory)
     again = FIRST + windows - begin
-    print(f"judged again {again} windows, {LATE} of them from rows: {used:.1f} s of CPU,"
+    print(f"judged again {again} windows, {LATE} of them drawn anew: {used:.1f} s of CPU,"
           f" {1000 * used / again:.0f} ms a window; memory"
           f" {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")  # fmt: skip
 

@@ -1,11 +1,11 @@
-"""Backup and restore of a database with millions of rows of metrics: how long each takes.
+"""Backup and restore of a database with a hundred million cells of metrics: how long each takes.
 
-    ROWS=5000000 python -m bench.restore
+    CELLS=100000000 python -m bench.restore
 
 A service runs while its backup is made; then the backup is verified, and restored to a new data
-directory, whose service starts. The rows are counted, and a secret of before the backup must get a
-token. 5,000,000 rows are some 2 GB of tables and indexes. Times are by the wall, so the load of the
-machine is printed with them.
+directory, whose service starts. The blocks are counted, and a secret of before the backup must get
+a token. 100,000,000 cells are some 0.5 GB of tables and indexes. Times are by the wall, so the load
+of the machine is printed with them.
 """
 
 import asyncio
@@ -14,7 +14,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,13 +21,12 @@ import httpx2
 import psycopg
 
 from bench.entity_token import make_members
-from bench.many_rows import load_rows, oldest_day, windows_of
-from bench.picture import partitions, say
+from bench.history import load_windows
 from bench.sizes import exit_code, sized
-from bench.support import RunningService, data_directory, database_kept_up, mudra, scratch
+from bench.support import RunningService, data_directory, database_kept_up, mudra, say, scratch
 from mudra.storage.database.embedded.server import embedded_server
 
-ROWS = int(os.environ.get("ROWS", sized(5_000_000, 100)))
+CELLS = int(os.environ.get("CELLS", sized(100_000_000, 100)))
 AAS = sized(20, 2)
 FIPS = sized(450, 3)
 GOAL_S = 1800.0
@@ -46,27 +44,25 @@ def timed(name: str, act: Callable[[], T]) -> tuple[T, float]:
 
 
 def fill(data_dir: Path, aas: list[str]) -> int:
-    """Write the rows."""
-    now = datetime.now(UTC)
+    """Write the blocks; gives their number."""
+    fips = [f"BANK-{place:04}" for place in range(FIPS)]
     with embedded_server(data_dir) as url:
-        asyncio.run(partitions(url, oldest_day(now, windows_of(ROWS, AAS, FIPS)), now))
-        made = load_rows(url, aas, [f"BANK-{n:04}" for n in range(FIPS)], ROWS)
+        asyncio.run(load_windows(url, aas, fips, CELLS))
         with psycopg.connect(url) as connection:
             size = connection.execute(
                 "SELECT pg_size_pretty(pg_database_size(current_database())),"
-                " pg_size_pretty(sum(pg_total_relation_size(c.oid))) FROM pg_class c"
-                " JOIN pg_inherits i ON i.inhrelid = c.oid"
-                " WHERE i.inhparent = 'metrics_raw'::regclass"
+                " pg_size_pretty(sum(pg_total_relation_size(relid)))"
+                " FROM pg_partition_tree('metrics_block')"
             ).fetchone()
     assert size is not None
-    print(f"{made:,} rows: a database of {size[0]}, the rows with their indexes {size[1]}")
-    return made
+    print(f"a database of {size[0]}, the blocks with their indexes {size[1]}")
+    return blocks_of(data_dir)
 
 
-def rows_of(data_dir: Path) -> int:
-    """Count the rows of a data directory's database."""
+def blocks_of(data_dir: Path) -> int:
+    """Count the blocks of a data directory's database."""
     with embedded_server(data_dir) as url, psycopg.connect(url) as connection:
-        found = connection.execute("SELECT count(*) FROM metrics_raw").fetchone()
+        found = connection.execute("SELECT count(*) FROM metrics_block").fetchone()
     return int(found[0]) if found else 0
 
 
@@ -106,11 +102,11 @@ def main() -> int:
 
         with database_kept_up(there):
             status, started_s = timed("start, and a token for a secret of before", first_token)
-            found = rows_of(there)
+            found = blocks_of(there)
     total = restored_s + started_s
     print(
-        f"rows {found:,} of {made:,}; token {status}; restore until the first token: {total:.0f} s"
-        f" (goal {GOAL_S:.0f})"
+        f"blocks {found:,} of {made:,}; token {status};"
+        f" restore until the first token: {total:.0f} s (goal {GOAL_S:.0f})"
     )
     return exit_code(met=found == made and status == httpx2.codes.OK and total <= GOAL_S)
 

@@ -19,9 +19,8 @@ from typing import NamedTuple
 import psycopg
 
 from bench.nation import Bytes, print_nation
-from bench.push import cpu_of_tree, postmaster
 from bench.sizes import SHORT, sized
-from bench.support import data_directory, scratch
+from bench.support import cpu_of_tree, data_directory, postmaster, scratch
 from mudra.audit.event import Caller
 from mudra.audit.packing import pack_next
 from mudra.audit.sealing import seal_next
@@ -36,6 +35,8 @@ from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.push_report import Received
 from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.metrics.sums.block_bytes import decoded
+from mudra.metrics.sums.cells import Names
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.roles import OWNER, as_role
 from mudra.storage.metrics.stored_report import storable
@@ -108,13 +109,14 @@ class Bench:
             found = connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
         return int(found[0]) if found else 0
 
-    def packed(self, grain: str) -> int:
-        """Count the bytes of packed sums."""
+    def cells(self, grain: str) -> int:
+        """Count the cells of a grain, those for the matrix left out."""
         with psycopg.connect(self._conninfo) as connection:
             found = connection.execute(
-                "SELECT sum(pg_column_size(p.*)) FROM metrics_packed p WHERE grain = %s", [grain]
-            ).fetchone()
-        return int(found[0] or 0) if found else 0
+                "SELECT numbers FROM metrics_block WHERE grain = %s AND tag IN ('req', 'not')",
+                [grain],
+            )
+            return sum(len(decoded(numbers, None, Names(), 0, 0)) for (numbers,) in found)
 
     def _sizes(self) -> dict[str, int]:
         with psycopg.connect(self._conninfo, autocommit=True) as connection:
@@ -226,11 +228,11 @@ async def measured(bench: Bench) -> Bytes:
     token = await bench.measure("a token", TOKENS, bench.issue)
     reset = await bench.measure("a reset", RESETS, bench.reset)
     push = await bench.measure("a push", 2 * WINDOWS, bench.push)
-    raw = bench.rows("metrics_raw")
-    each = push.tables["metrics_raw"] / raw
-    print(f"    {raw / WINDOWS / FIPS:.1f} rows a FIP and window, {each:,.0f} each")
+    cells = bench.cells("window")
+    each = push.tables["metrics_block_window"] / cells
+    print(f"    {cells / WINDOWS / FIPS:.1f} cells a FIP and window, {each:.1f} each")
     sums = await bench.measure("sums of a window", WINDOWS, bench.roll_up)
-    hours, days = bench.rows("metrics_hour"), bench.rows("metrics_day")
+    hours, days = bench.cells("hour"), bench.cells("day")
     await bench.dependencies.invalidation.stop()
     await bench.dependencies.database.close()
     audit = ("audit_event", "audit_seal")
@@ -241,10 +243,10 @@ async def measured(bench: Bench) -> Bytes:
         token_log=token.log / TOKENS,
         reset=reset.each(),
         raw=each,
-        push=push.each() - push.each("metrics_raw"),
-        push_log=push.log / raw,
-        hour=(sums.tables["metrics_hour"] + bench.packed("hour")) / hours,
-        day=(sums.tables["metrics_day"] + bench.packed("day")) / days,
+        push=push.each() - push.each("metrics_block_window"),
+        push_log=push.log / cells,
+        hour=sums.tables["metrics_block_hour"] / hours,
+        day=sums.tables["metrics_block_day"] / days,
     )
 
 

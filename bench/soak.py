@@ -36,10 +36,18 @@ from tests.support.service import Service, running_service
 from tests.support.until import until
 
 from bench.entity_token import make_members
+from bench.history import (
+    ask_for_sums,
+    checked,
+    keep_sums,
+    make_sums,
+    move_sums,
+    partitions,
+    put_windows,
+    windows_until,
+)
 from bench.nation import QUARTER
-from bench.past_windows import ask_for_sums, checked, copy_sums, copy_windows, keep_sums
 from bench.people import make_people
-from bench.picture import make_sums, partitions, say
 from bench.sizes import argument, exit_code, sized
 from bench.soak_load import (
     Actor,
@@ -61,6 +69,7 @@ from bench.support import (
     peak_rss_mb,
     percentile,
     pss_mb,
+    say,
     scratch,
 )
 from mudra.bootstrap.config import Settings
@@ -184,8 +193,8 @@ class Soak:
         ]
         hour = hour_start(until) - HOUR
         asyncio.run(partitions(conninfo, hour - 2 * DAY, until))
-        windows = (until - hour) // WINDOW
-        say(f"{copy_windows(conninfo, reports, until, windows):,} raw rows copied")
+        windows = windows_until(until, (until - hour) // WINDOW)
+        say(f"{asyncio.run(put_windows(conninfo, reports, windows)):,} cells of windows")
         del reports
         say(f"{asyncio.run(make_sums(conninfo))} sums made")
         with psycopg.connect(conninfo, autocommit=True) as connection:
@@ -197,7 +206,7 @@ class Soak:
         asyncio.run(make_sums(conninfo))
         with psycopg.connect(conninfo, autocommit=True) as connection:
             for ago in range(1, PAST_HOURS):
-                copy_sums(connection, hour, hour - ago * HOUR, "hour", ())
+                move_sums(connection, "hour", (hour, hour + HOUR), -ago * HOUR)
             keep_sums(connection, until)
             # What is done once an hour is done while the service warms up: it needs its memory.
             ask_for_sums(connection, hour)

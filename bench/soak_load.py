@@ -30,10 +30,13 @@ from bench.sizes import sized
 from mudra.metrics.payload.catalogue import (
     WINDOW,
     NotificationType,
+    Position,
     RequestType,
     window_start,
 )
 from mudra.metrics.payload.report import NotificationFip, Report, RequestFip
+from mudra.metrics.sums.block_bytes import decoded
+from mudra.metrics.sums.cells import COUNTS, Names
 
 TypeT = TypeVar("TypeT")
 RETRY_S = 0.3
@@ -294,9 +297,9 @@ class Admin:
         return ""
 
 
-_CALLS = (
-    'SELECT tag, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
-    " FROM metrics_raw WHERE aa_id = %s AND window_at >= %s GROUP BY 1, 2"
+_BLOCKS = (
+    'SELECT tag, to_char(at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), numbers FROM metrics_block'
+    " WHERE grain = 'window' AND tag IN ('req', 'not') AND aa_id = %s AND at >= %s"
 )
 _RECEIPTS = "SELECT receipt_id FROM metrics_receipt WHERE aa_id = %s AND window_at >= %s"
 _NEVER = "9999-12-31"
@@ -313,8 +316,10 @@ def pushes_lost_and_doubled(
     lost = doubled = 0
     for one in pushers:
         own = [one.aa_id, min((at for _, at in one.expected), default=_NEVER)]
-        rows = connection.execute(_CALLS, own).fetchall()
-        there = Counter({(tag, at): int(calls) for tag, at, calls in rows})
+        there = Counter[tuple[str, str]]()
+        for tag, at, numbers in connection.execute(_BLOCKS, own):
+            cells = decoded(numbers, None, Names(), 0, 0)
+            there[tag, at] += int(cells.of(COUNTS[Position.TOTAL]).sum())
         lost += sum(there[key] < calls for key, calls in one.expected.items())
         doubled += sum(calls > one.expected[key] for key, calls in there.items())
         kept = [str(row[0]) for row in connection.execute(_RECEIPTS, own)]

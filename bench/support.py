@@ -1,6 +1,7 @@
 """A service under load, and what it costs: shared by the benchmarks."""
 
 import asyncio
+import contextlib
 import itertools
 import os
 import re
@@ -13,6 +14,7 @@ import time
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
@@ -27,6 +29,11 @@ from mudra.storage.database.embedded.server import embedded_server
 _LISTENS = re.compile(r"  listens +\S+:(?P<port>\d+)$", re.MULTILINE)
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 _PROGRAM = ("-c", "from mudra.bootstrap.entry_point import run; run()")
+
+
+def say(text: str) -> None:
+    """Progress, apart from the figures."""
+    print(f"  {datetime.now(UTC):%H:%M:%S} {text}", file=sys.stderr, flush=True)
 
 
 class RunningService:
@@ -243,9 +250,30 @@ def cpu_seconds(pid: int) -> float:
     return time.clock_gettime(~pid << 3 | 2)
 
 
+def cpu_of_tree(pid: int) -> float:
+    """CPU seconds of a process and all below it, those that have ended included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    total = cpu_seconds(pid) + sum(int(fields[n]) for n in (13, 14)) / 100
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with contextlib.suppress(OSError):  # it has just ended
+            total += cpu_of_tree(int(child))
+    return total
+
+
+def postmaster(data_dir: Path) -> int:
+    """The process of a data directory's PostgreSQL."""
+    (pid_file,) = data_dir.rglob("postmaster.pid")
+    return int(pid_file.read_text().splitlines()[0])
+
+
 def pss_mb(pid: int) -> float:
     """Proportional memory of a process in MB."""
     return _mb_of("smaps_rollup", pid, "Pss:")
+
+
+def rss_mb(pid: int) -> float:
+    """The memory of a process that is resident, in MB."""
+    return _mb_of("status", pid, "VmRSS:")
 
 
 def peak_rss_mb(pid: int) -> float:

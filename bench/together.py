@@ -21,9 +21,9 @@ from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import new_operator
 from tests.support.service import running_service
 
-from bench.push import AAS, all_at_once, bodies, cpu_of_tree, postmaster, push_counted, trusted_aa
+from bench.push import AAS, all_at_once, bodies, push_counted, trusted_aa
 from bench.sizes import SHORT, sized
-from bench.support import cpu_seconds, jobs_pid, worker_pids
+from bench.support import cpu_of_tree, cpu_seconds, jobs_pid, postmaster, worker_pids
 from mudra.storage.database.embedded.server import embedded_server
 
 PUSHES = sized(10, 3)

@@ -1,6 +1,6 @@
-"""An upgrade next to ten million rows of metrics, under load: no 5xx, p99 twice at most (O3).
+"""An upgrade next to ten million cells of metrics, under load: no 5xx, p99 twice at most (O3).
 
-    ROWS=10000000 python -m bench.upgrade
+    CELLS=10000000 python -m bench.upgrade
 
 A node serves 200 tokens a second, pushes, pages and the health of an AA, and goes on while another
 process changes the schema as a start does: by two migrations of this benchmark's own, which add a
@@ -41,16 +41,15 @@ from tests.support.release_node import (
 )
 from tests.support.service import NO_TLS
 
-from bench.many_rows import load_rows, newest_window, oldest_day, windows_of
+from bench.history import load_windows, newest_window
 from bench.paced import Answer, Connections, pace
-from bench.picture import partitions, say
 from bench.sizes import SHORT, exit_code, sized
-from bench.support import copy_tree, data_directory, form_request, percentile, scratch
+from bench.support import copy_tree, data_directory, form_request, percentile, say, scratch
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import HEAD, migrate, revisions
 
-ROWS = int(os.environ.get("ROWS", sized(10_000_000, 100)))
+CELLS = int(os.environ.get("CELLS", sized(10_000_000, 100)))
 AAS = sized(20, 2)
 FIPS = sized(450, 3)
 BANKS = sized(20, 2)
@@ -72,7 +71,7 @@ LIMITS = {
     "MUDRA_WORKERS": sized("2", "1"),
 }
 ADDED = {
-    "metrics": ("metrics_raw", "metrics_hour", "metrics_receipt"),
+    "metrics": ("metrics_block", "metrics_receipt"),
     "tokens": ("entity", "entity_secret", "audit_token_issue", "user_account"),
 }
 """By migration, the tables that get a column."""
@@ -263,13 +262,11 @@ class Bench:
         self.people = members(issuer, data, self.settings, AA=AAS, FIP=BANKS)
         if not SHORT:  # else it goes on: one start of it is enough
             assert nodes.pop().stop() == 0
-        now = datetime.now(UTC)
-        first = oldest_day(now, windows_of(ROWS, AAS, FIPS))
-        asyncio.run(partitions(self.url, first, now.replace(hour=0, minute=0)))
         aas = [one["id"] for one in self.people if one["type"] == "AA"]
-        made = load_rows(self.url, aas, [f"BANK-{n:04}" for n in range(FIPS)], ROWS)
+        fips = [f"BANK-{n:04}" for n in range(FIPS)]
+        made = asyncio.run(load_windows(self.url, aas, fips, CELLS))
         with psycopg.connect(self.url) as connection:
-            print(f"{made:,} rows, {connection.execute(_SIZE).fetchone()}")
+            print(f"{made:,} cells, {connection.execute(_SIZE).fetchone()}")
 
     def upgrade(self, new: Path, nodes: list[ReleaseNode]) -> Load:
         """Let a node of this release serve while the next one changes the schema."""
@@ -306,14 +303,13 @@ class Bench:
         """Fill in the column of the next release by batches, each a transaction of its own."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             batches = connection.execute(
-                "SELECT DISTINCT window_at, aa_id FROM metrics_raw WHERE added = 0"
+                "SELECT DISTINCT at, aa_id FROM metrics_block WHERE added = 0"
             ).fetchall()
             filled, began = 0, time.monotonic()
             for window, aa_id in batches:
                 at = time.monotonic()
                 filled += connection.execute(
-                    "UPDATE metrics_raw SET added = 1"
-                    " WHERE window_at = %s AND aa_id = %s AND added = 0",
+                    "UPDATE metrics_block SET added = 1 WHERE at = %s AND aa_id = %s AND added = 0",
                     [window, aa_id],
                 ).rowcount
                 time.sleep(PAUSE * (time.monotonic() - at))

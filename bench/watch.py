@@ -4,8 +4,8 @@
 
 Prints CPU time of a quiet window, of one in which ten FIPs fell, and of reading
 and writing the state, for a quarter, half and all of the FIPs: it should grow
-in proportion. Then what a report that is late costs for each window after it, from the
-packed calls, and what it would cost from the rows (without reading them).
+in proportion. Then what a report that is late costs for each window after it, from its blocks
+(without reading them from the database).
 """
 
 import argparse
@@ -21,11 +21,16 @@ from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import APIS, CALL_APIS, TIMED_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import APIS, CALL_APIS, REQUEST_APIS, TIMED_APIS, Api
 from mudra.metrics.attribution.state import State, new_state, state_from_bytes, state_to_bytes
 from mudra.metrics.incidents.evidence_arrays import evidence_of
-from mudra.metrics.incidents.window_calls import calls_from_bytes, calls_to_bytes, window_calls
-from mudra.metrics.incidents.window_reports import CallSums, WindowReports
+from mudra.metrics.incidents.window_calls import window_calls
+from mudra.metrics.incidents.window_reports import WindowReports
+from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, NotificationType, Position, Tag
+from mudra.metrics.sums.adding import joined
+from mudra.metrics.sums.block_bytes import decoded, encoded
+from mudra.metrics.sums.cells import COUNTS, POINTS, Array, Cells, Names, type_place
+from mudra.metrics.sums.totals import Totals
 
 FIRST = 144 * 20_000 + 45
 WARM, ASKS = sized((8, 5), (2, 1))
@@ -37,8 +42,7 @@ def main() -> None:
     parser.add_argument("--fips", type=int, default=sized(2000, 40))
     args = parser.parse_args()
     print(f"{'FIPs':>6}{'cells':>9}{'quiet ms':>10}{'10 fell ms':>12}{'load ms':>9}{'save ms':>9}"
-          f"{'stored KB':>11}{'B a cell':>10}{'again ms':>10}{'rows ms':>10}"
-          f"{'packed KB':>11}")  # fmt: skip
+          f"{'stored KB':>11}{'B a cell':>10}{'again ms':>10}{'blocks KB':>11}")  # fmt: skip
     for fips in (args.fips // 4, args.fips // 2, args.fips):
         measure(args.aas, fips)
 
@@ -61,50 +65,74 @@ def measure(aas: int, fips: int) -> None:
     loaded = time.process_time()
     cells = aas * fips * len(APIS)
     load, save = 1000 * (loaded - saved), 1000 * (saved - begin)
-    again, first, size = late(broken[0], state)
+    again, size = late(broken[0], state)
     print(f"{fips:>6}{cells:>9}{_ms(quiet, state):>10.0f}{_ms(broken, state):>12.0f}"
           f"{load:>9.0f}{save:>9.0f}{len(stored) / 1024:>11.0f}{len(stored) / cells:>10.1f}"
-          f"{again:>10.0f}{first:>10.0f}{size / 1024:>11.0f}"
+          f"{again:>10.0f}{size / 1024:>11.0f}"
           )  # fmt: skip
 
 
-def late(evidence: Evidence, state: State) -> tuple[float, float, int]:
-    """Milliseconds to judge a window again, milliseconds from its rows, and its packed bytes."""
+def late(evidence: Evidence, state: State) -> tuple[float, int]:
+    """Milliseconds to judge a window again, and the bytes of its blocks."""
     aas = {f"AA-{place}": place for place in range(evidence.aas)}
     fips = {f"FIP-{place}": place for place in range(evidence.fips)}
     window = datetime.fromtimestamp(evidence.window * 600, UTC)
-    rows = rows_of(evidence, window, tuple(aas), tuple(fips))
-    packed = calls_to_bytes(window_calls(rows))
+    calls = calls_of(evidence, tuple(aas), tuple(fips))
+    stored = [
+        (aa_id, encoded(part, calls.ids)[0])
+        for place, aa_id in enumerate(calls.ids)
+        if len(part := calls.cells.chosen(calls.cells.keys["aa"] == place))
+    ]
     reports = WindowReports(window, frozenset(aas), dict.fromkeys(aas, window), frozenset(aas))
 
     def again() -> None:
-        evaluate_window(evidence_of(reports, calls_from_bytes(packed), aas, fips), state)
+        names = Names()
+        parts = [
+            decoded(numbers, None, names, names.place(aa_id), evidence.window)
+            for aa_id, numbers in stored
+        ]
+        found = window_calls(Totals(joined(parts), names.ids))
+        evaluate_window(evidence_of(reports, found, aas, fips), state)
 
-    def from_rows() -> None:
-        evaluate_window(evidence_of(reports, window_calls(rows), aas, fips), state)
-
-    return _median_ms(again), _median_ms(from_rows), len(packed)
+    return _median_ms(again), sum(len(numbers) for _, numbers in stored)
 
 
-def rows_of(
-    evidence: Evidence, window: datetime, aas: tuple[str, ...], fips: tuple[str, ...]
-) -> list[CallSums]:
-    """The rows that storage has of such a window."""
-    rows = []
-    for call, api in enumerate(CALL_APIS):
-        tag, name = ("not", "cnot") if api is Api.CONSENT_RECEIVED else ("req", api.value)
-        for aa, fip in np.argwhere(evidence.total[call]):
-            total, failed, client = (
-                int(part[call, aa, fip])
-                for part in (evidence.total, evidence.failed, evidence.client_errors)
-            )
-            points = (
-                evidence.percentiles[TIMED_APIS.index(api), aa, fip].astype(int).tolist()
-                if api in TIMED_APIS else None
-            )  # fmt: skip
-            rows.append(CallSums(window, aas[aa], fips[fip], tag, name, total,
-                                 total - failed - client, client, total, points, None))  # fmt: skip
-    return rows
+def calls_of(evidence: Evidence, aas: tuple[str, ...], fips: tuple[str, ...]) -> Totals:
+    """What storage has of such a window."""
+    names = Names((*aas, *fips))
+    call, aa, fip = np.argwhere(evidence.total).T
+    total, failed, refused = (
+        part[call, aa, fip].astype(np.int64)
+        for part in (evidence.total, evidence.failed, evidence.client_errors)
+    )
+    timed = np.array([_TIMED.get(api, -1) for api in CALL_APIS])[call]
+    times = np.where(timed >= 0, 1, 0)[:, None] * evidence.percentiles[timed, aa, fip]
+    points = np.trunc(times).astype(np.int64).T
+    keys = {
+        "at": np.full(len(call), evidence.window),
+        "aa": aa + 1,
+        "type": _TYPES[call],
+        "fip": fip + 1 + len(aas),
+    }
+    sums = {
+        COUNTS[Position.TOTAL]: total,
+        COUNTS[Position.OK_200]: total - failed - refused,
+        COUNTS[FIRST_4XX]: refused,
+        COUNTS[FIRST_5XX]: failed,
+    }
+    by_name = dict(zip(POINTS, points, strict=True))
+    return Totals(Cells(keys, sums, points[-1], by_name, None), names.ids)
+
+
+def _type_of(api: Api) -> int:
+    if api is Api.CONSENT_RECEIVED:
+        return type_place(Tag.NOTIFICATIONS, NotificationType.CONSENT)
+    of = Tag.REQUESTS if api in REQUEST_APIS else Tag.NOTIFICATIONS
+    return type_place(of, api.value)
+
+
+_TIMED = {api: place for place, api in enumerate(TIMED_APIS)}
+_TYPES: Array = np.array([_type_of(api) for api in CALL_APIS])
 
 
 def _median_ms(work: Callable[[], None]) -> float:

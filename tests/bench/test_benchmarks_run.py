@@ -26,7 +26,7 @@ PRINTED = {
     "long_ranges": "every goal of long ranges met: ",
     "many_nodes": "tokens for a previous secret: 0",
     "pages": "slowest ÷ goal: ",
-    "picture": "the same of one API: p95",
+    "metrics_blocks": "goals missed: ",
     "ratios": "answered with 5xx: []; below 0.2 of a page of one word: ",
     "replay": "ms a window; memory",
     "push": "CPU of a push / (json.loads + bare COPY): ",

@@ -129,6 +129,13 @@ class RollupQueries(Protocol):
         """Returns the sums of each pair and each of these types, without percentiles."""
         ...
 
+    async def contested(self, within: TimeRange, codes: Collection[str]) -> Totals:
+        """Returns the sums of each pair and type of FIPs of which most AAs may say other than all.
+
+        Without percentiles; none of other FIPs.
+        """
+        ...
+
     async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
         """Returns whether more pairs than this reported within a range."""
         ...

@@ -283,7 +283,10 @@ class HealthService(Struct, frozen=True):
         codes: Collection[str] = tuple(REQUESTS_SHOWN),
         fip_id: str | None = None,
     ) -> Disputed:
-        calls = await self.rollups.pairs(within, codes, fip_id=fip_id)
+        if fip_id is None:
+            calls = await self.rollups.contested(within, codes)
+        else:
+            calls = await self.rollups.pairs(within, codes, fip_id=fip_id)
         return await asyncio.to_thread(disputed, calls)
 
     async def day(self, within: TimeRange) -> Mapping[str, Weighed]:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, status_of_calls
 from mudra.metrics.health.weighed import Disputed, Weighed, eligible
 from mudra.metrics.payload.catalogue import CALL_CODES, FIRST_4XX, FIRST_5XX, Position, Tag
+from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.cells import COUNTS, Array, Cells, Flags, wide
 from mudra.metrics.sums.rollup import Rollup
 from mudra.metrics.sums.totals import Totals
@@ -23,6 +24,9 @@ MIN_OWN_CALLS: Final = 20
 """Calls of an AA with which it can outvote another: a share of fewer says little."""
 MIN_CALLS: Final = 100
 """Calls of those that agree: fewer may differ from the sums by chance."""
+_4XX: Final = COUNTS[FIRST_4XX:FIRST_5XX]
+_HALF_PERCENT: Final = 45
+"""Fewer late calls among those that succeeded are not half of them."""
 _LARGE: Final = 2**50
 """Larger counts are multiplied as numbers of any length."""
 
@@ -52,6 +56,32 @@ def disputed(calls: Totals) -> Disputed:
     return {api: one for api, one in weigh(of_calls).items() if one.outvoted}
 
 
+def may_be_disputed(whole: Cells, not_good: Cells, windows: int) -> Array:
+    """Returns the FIPs of which most AAs may say other than the sums over all, by their places.
+
+    `whole` are these sums, by FIP and type. `not_good` are parts of those of each AA: all times of
+    so many windows in which its calls were not certainly good. An AA without such a time sees good
+    calls. Where the sum is good, more than half of the AAs must have one, and enough calls failed.
+    """
+    reporters = -(-whole.of("blocks") // windows)  # at least
+    refused = sum((whole.of(name) for name in _4XX), np.zeros(len(whole), np.int64))
+    denominator = whole.of(COUNTS[Position.TOTAL]) - refused
+    failed = denominator - whole.of(COUNTS[Position.OK_200])
+    enough = (failed * 100 >= MIN_CALLS * (100 - GOOD_ABOVE_PERCENT)) | (
+        whole.of("late_upper") * 100 >= MIN_CALLS * _HALF_PERCENT
+    )
+    seen = added([not_good], ("type", "fip", "aa"), times=False)
+    width = int(max(whole.keys["fip"].max(initial=0), seen.keys["fip"].max(initial=0))) + 1
+    api, against = np.unique(seen.keys["type"] * width + seen.keys["fip"], return_counts=True)
+    number = np.zeros((int(whole.keys["type"].max(initial=0)) + 1) * width, np.int64)
+    known = api < len(number)
+    number[api[known]] = against[known]
+    most = 2 * number[whole.keys["type"] * width + whole.keys["fip"]] > reporters
+    may = (denominator > 0) & (~surely_good(whole) | (most & enough))
+    found: Array = np.unique(whole.keys["fip"][may])
+    return found
+
+
 class _Seen(Struct, frozen=True):
     """What one AA sees: its place among the contested rows, and its sums."""
 
@@ -78,12 +108,12 @@ def _weighed(contested: Totals, by_aa: Sequence[_Seen], whole: Rollup) -> Weighe
 def _contested(cells: Cells) -> Flags:
     """Returns the rows of those FIPs and types of which some AA does not see good calls."""
     api = cells.keys["type"] * (int(cells.keys["fip"].max(initial=0)) + 1) + cells.keys["fip"]
-    return np.isin(api, np.unique(api[~_is_good(cells)]))
+    return np.isin(api, np.unique(api[~surely_good(cells)]))
 
 
-def _is_good(cells: Cells) -> Flags:
-    """Returns which rows are certainly GOOD, and so is every sum of such: each term adds up."""
-    refused = [cells.of(name) for name in COUNTS[FIRST_4XX:FIRST_5XX]]
+def surely_good(cells: Cells) -> Flags:
+    """Returns which sums are certainly GOOD, and so is every sum of such: each term adds up."""
+    refused = [cells.of(name) for name in _4XX]
     denominator = cells.of(COUNTS[Position.TOTAL]) - sum(refused, np.zeros(len(cells), np.int64))
     succeeded, answered = cells.of(COUNTS[Position.OK_200]), cells.answered()
     soon: Array = answered - cells.of("late_upper")

@@ -21,7 +21,8 @@ DAY: Final = timedelta(days=1)
 LIVE: Final = timedelta(hours=2)
 """Hours and windows that began within this time are live and never wait."""
 CHARTS_KEPT: Final = timedelta(hours=9)
-"""Windows of so long ago have sums over all AAs; a chart by windows is of the last eight hours."""
+"""Windows of a filled history have sums over all AAs for so long: a chart by windows is of the last
+eight hours."""
 QUIET: Final = timedelta(seconds=20)
 MAX_DELAY: Final = timedelta(minutes=2)
 MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)

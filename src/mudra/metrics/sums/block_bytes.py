@@ -10,7 +10,7 @@ report has the same bytes in every window.
 
 import threading
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -27,6 +27,7 @@ from mudra.metrics.sums.cells import (
     SUMS,
     Array,
     Cells,
+    Flags,
     Names,
     Rises,
     across,
@@ -126,23 +127,23 @@ def encoded(cells: Cells, ids: Sequence[str], first: int | None = None) -> tuple
 
 
 def decoded(
-    numbers: bytes, times: bytes | None, names: Names, aa: int, at: int, fip: int | None = None
+    numbers: bytes,
+    times: bytes | None,
+    names: Names,
+    aa: int,
+    at: int,
+    fip: int | None = None,
+    types: Collection[int] | None = None,
 ) -> Cells:
-    """Returns the cells of which `encoded` made these bytes, or those of one FIP.
+    """Returns the cells of which `encoded` made these bytes, or those of one FIP or some types.
 
     `at` is the first time of the block. Without `times` (None), sums have no response times but the
     longest. Raises `DamagedBlock` for bytes that are not as they were written.
     """
     block = _read_numbers(numbers)
     place = _fip_of_rows(block)
-    rows: Array | None = None
-    if fip is None:
-        of = names.places(block.fips)[place] if block.rows else place
-    else:
-        name = names.ids[fip]
-        wanted = block.fips.index(name) if name in block.fips else -1
-        rows = np.flatnonzero(place == wanted)
-        of = np.full(len(rows), fip, np.int64)
+    rows = _chosen_rows(block, place, None if fip is None else names.ids[fip], types)
+    of = names.places(block.fips)[place if rows is None else place[rows]] if block.rows else place
     columns = {
         name: _wide(column, block.rows, rows)
         for name, column in block.columns.items()
@@ -163,6 +164,21 @@ def decoded(
     if block.single:
         _at_most(cells.of(COUNTS[0]), MAX_COUNT)
     return cells
+
+
+def _chosen_rows(
+    block: _Numbers, place: Array, fip_id: str | None, types: Collection[int] | None
+) -> Array | None:
+    """Returns the rows of a FIP and of some types; None for all."""
+    chosen: Flags = np.ones(block.rows, np.bool_)
+    if fip_id is not None:
+        chosen &= place == (block.fips.index(fip_id) if fip_id in block.fips else -1)
+    if types is not None:
+        known = np.zeros(ALL_TYPES + 1, np.bool_)
+        known[list(types)] = True
+        stored = block.columns.get("type")
+        chosen &= known[_at_most(_wide(stored, block.rows), ALL_TYPES) if stored else 0]
+    return None if chosen.all() else np.flatnonzero(chosen)
 
 
 def _points(columns: dict[str, Array], zero: Array) -> dict[str, Array]:

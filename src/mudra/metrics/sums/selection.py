@@ -5,7 +5,7 @@ the next finer ones replace them for that AA. Sums over all AAs are used only wh
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -29,7 +29,7 @@ class StaleSums(Struct, frozen=True):
     days: frozenset[SeriesKey] = frozenset()
     hours: frozenset[SeriesKey] = frozenset()
     windows: frozenset[datetime] = frozenset()
-    """Windows whose sums over all AAs are stale."""
+    """Windows whose sums over all AAs are stale, or were never made."""
 
     def of_aa(self, aa_id: str) -> "StaleSums":
         """Returns the stale hours and days of one AA."""
@@ -90,24 +90,40 @@ def of_aas(within: TimeRange, stale: StaleSums, longest: timedelta = DAY) -> OfA
     return _of_aas(_split(within, longest), stale)
 
 
-def over_aas(
-    within: TimeRange, stale: StaleSums, windows_since: datetime, longest: timedelta = DAY
-) -> OverAas:
-    """Returns the coarsest valid sums over all AAs; windows have such sums from a time on."""
+def over_aas(within: TimeRange, stale: StaleSums, longest: timedelta = DAY) -> OverAas:
+    """Returns the coarsest valid sums over all AAs, none of a time longer than `longest`."""
     split = _split(within, longest)
+    days, good, bad = _days_and_hours(split, stale)
+    by_windows = frozenset(
+        hour for hour in bad if not stale.windows.issuperset(_windows_of([hour]))
+    )
+    windows = (*split.windows, *_windows_of(by_windows))
+    left = _Split(
+        (),
+        tuple(hour for hour in bad if hour not in by_windows),
+        tuple(one for one in windows if one in stale.windows),
+    )
+    return OverAas(days, good, frozenset(windows) - stale.windows, _of_aas(left, stale))
+
+
+def windows_asked(
+    within: TimeRange, stale: StaleSums, longest: timedelta = DAY
+) -> frozenset[datetime]:
+    """Returns the windows that `over_aas` or `of_aas` may select."""
+    split = _split(within, longest)
+    _, _, bad = _days_and_hours(split, stale)
+    return frozenset((*split.windows, *_windows_of(bad)))
+
+
+def _days_and_hours(
+    split: _Split, stale: StaleSums
+) -> tuple[frozenset[datetime], frozenset[datetime], Sequence[datetime]]:
+    """Returns the days that are valid, the hours of the others that are, and those that are not."""
     stale_days, stale_hours = stale.by_day(), stale.by_hour()
     days = frozenset(day for day in split.days if day not in stale_days)
     hours = (*_hours_of(set(split.days) - days), *split.hours)
     good = frozenset(hour for hour in hours if hour not in stale_hours)
-    recent = frozenset(hour for hour in hours if hour not in good and hour >= windows_since)
-    windows = (*split.windows, *_windows_of(recent))
-    summed = frozenset(one for one in windows if one >= windows_since and one not in stale.windows)
-    left = _Split(
-        (),
-        tuple(hour for hour in hours if hour not in good and hour not in recent),
-        tuple(one for one in windows if one not in summed),
-    )
-    return OverAas(days, good, summed, _of_aas(left, stale))
+    return days, good, [hour for hour in hours if hour not in good]
 
 
 def valid_days(within: TimeRange, stale: StaleSums) -> tuple[datetime, ...]:

@@ -211,13 +211,14 @@ class PostgresReports:
         self, receipts: Sequence[Receipt], watched_from: datetime, *, whole: bool
     ) -> None:
         # From here on the observations of the windows and the sums of their hours are stale, and
-        # those over all AAs of a window while charts read them.
+        # those over all AAs of a window. Of a history that is filled only the latest have these:
+        # its windows are many, and seldom asked for.
         summed_from = await self._tx.now() - CHARTS_KEPT
         stale = {_mark("hour", one, _hour(one.key.window)): None for one in receipts}
         for one in receipts:
             if one.key.window >= watched_from:
                 stale[_mark("window", one, one.key.window)] = None
-            if one.key.window >= summed_from:
+            if not whole or one.key.window >= summed_from:
                 tag = short_tag(one.key.tag)
                 stale["window", ALL_AAS, tag, one.key.window] = None
         noted_at = {"noted_at": _COMPLETE} if whole else {}

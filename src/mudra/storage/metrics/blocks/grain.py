@@ -12,6 +12,12 @@ REQ: Final = "req"
 NOT: Final = "not"
 ALL: Final = "all"
 """The tag of all calls of a pair, without times: for the matrix."""
+NOT_GOOD: Final = "bad"
+"""The tag of the calls of a pair by type that are not certainly good, without times."""
+OVER_FIPS: Final = {REQ: "req-fips", NOT: "not-fips"}
+"""The tags of the sums of an AA by type over all its FIPs."""
+DERIVED: Final = {REQ: (ALL, NOT_GOOD, OVER_FIPS[REQ]), NOT: (OVER_FIPS[NOT],)}
+"""What is stored with the sums of an AA by their tag, and of a window with those over all AAs."""
 
 
 class Grain(enum.StrEnum):

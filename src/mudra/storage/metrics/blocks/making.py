@@ -5,22 +5,39 @@ many contains whole buckets of more, so that each part has all cells of its FIPs
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 
+from mudra.metrics.health.weighing import surely_good
 from mudra.metrics.payload.catalogue import TIMING_CODES
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.metrics.sums.adding import added
+from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.blocks.grain import ALL, REQ, Grain, number_of
-from mudra.storage.metrics.blocks.reading import Blocks, Wanted, types_of
+from mudra.storage.metrics.blocks.grain import (
+    ALL,
+    DERIVED,
+    NOT_GOOD,
+    OVER_FIPS,
+    REQ,
+    Grain,
+    number_of,
+)
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
 from mudra.storage.metrics.blocks.settling import unsettle
-from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
+from mudra.storage.metrics.blocks.writing import (
+    Row,
+    Series,
+    delete,
+    delete_of_each,
+    put,
+    rows_of,
+)
 
 _FINER: Final = {Grain.HOUR: Grain.WINDOW, Grain.DAY: Grain.HOUR}
 _BY: Final = ("type", "fip")
@@ -35,43 +52,81 @@ def source_of(series: Series) -> Grain:
 async def sums_of(tx: Transaction, series: Series, at: datetime) -> Sequence[Row]:
     """Returns the sums of an AA, or over all AAs, at one time, as they are stored.
 
-    With the hour or day of an AA come all calls of each of its pairs, for the matrix.
+    With the hour or day of an AA, and with a window over all AAs for each of them, come those
+    that are small: all calls of each pair, the calls that are not good, and the sums over FIPs.
     """
     blocks, source = Blocks(tx), source_of(series)
     number = series.grain.length // source.length
     times = frozenset(at + place * source.length for place in range(number))
     wanted = Wanted(source, (series.tag,), series.aa_id or None, times)
+    if series.grain is Grain.WINDOW:
+        window = _Window(series, at, blocks.names.ids)
+        async for parts in blocks.parts(wanted, Form()):
+            await asyncio.to_thread(window.add, parts)
+        return await asyncio.to_thread(window.rows)
     cells = await blocks.summed([wanted], _BY)
     return await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
 
 
 async def replace_sums(tx: Transaction, series: Series, at: datetime, rows: Sequence[Row]) -> None:
     """Stores sums in place of those that are there."""
-    for tag in (series.tag, ALL) if _has_all_calls(series) else (series.tag,):
-        of_tag = series._replace(tag=tag)
-        await unsettle(tx, of_tag, at)
-        await delete(tx, of_tag, [at])
+    if series.grain is Grain.WINDOW:
+        await delete(tx, series, [at])
+        await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
+    else:
+        derived = () if series.aa_id == ALL_AAS else DERIVED[series.tag]
+        for tag in (series.tag, *derived):
+            of_tag = series._replace(tag=tag)
+            await unsettle(tx, of_tag, at)
+            await delete(tx, of_tag, [at])
     await put(tx, rows)
 
 
-def _has_all_calls(series: Series) -> bool:
-    return series.tag == REQ and series.aa_id != ALL_AAS
+class _Window:
+    """The sums of what all AAs reported of a window."""
+
+    def __init__(self, series: Series, at: datetime, ids: Sequence[str]) -> None:
+        self._series, self._at, self._ids = series, at, ids
+        self._whole = RunningSum(_BY)
+        self._derived: dict[str, list[Cells]] = defaultdict(list)
+
+    def add(self, parts: Sequence[Cells]) -> None:
+        """Adds the blocks of some buckets."""
+        sums = summed_blocks(joined(parts))
+        self._whole.add(sums)
+        for tag, cells in _derived(self._series.tag, sums):
+            self._derived[tag].append(cells)
+
+    def rows(self) -> list[Row]:
+        """Returns them as they are stored."""
+        rows = _rows(self._series, self._at, self._whole.total(), self._ids)
+        for tag, parts in self._derived.items():
+            cells = added(parts, ("aa", "type", "fip"), times=parts[0].rises is not None)
+            for aa in np.unique(cells.keys["aa"]).tolist():
+                series = Series(self._ids[aa], self._series.grain, tag)
+                rows += _rows_of(series, self._at, cells.chosen(cells.keys["aa"] == aa), self._ids)
+        return rows
 
 
 def _rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
-    if not len(cells):
-        return []
-    until = at + series.grain.length
-    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
-    rows = rows_of(series, at, until, cells, ids)
-    if _has_all_calls(series):
-        calls = all_calls(cells)
-        if len(calls):
-            rows += rows_of(series._replace(tag=ALL), at, until, calls, ids)
+    rows = _rows_of(series, at, cells, ids)
+    if series.aa_id != ALL_AAS:
+        for tag, derived in _derived(series.tag, cells):
+            rows += _rows_of(series._replace(tag=tag), at, derived, ids)
     return rows
 
 
-def all_calls(cells: Cells) -> Cells:
-    """Returns the sums of all calls of each FIP, without their times; the timings are no calls."""
-    calls = cells.chosen(~np.isin(cells.keys["type"], _TIMINGS))
-    return added([calls], ("at", "fip"), times=False)
+def _rows_of(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
+    if not len(cells):
+        return []
+    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
+    return rows_of(series, at, at + series.grain.length, cells, ids)
+
+
+def _derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
+    """Yields what is stored besides the sums of AAs, by its tag."""
+    yield OVER_FIPS[tag], added([cells], ("aa", "type"))
+    if tag == REQ:
+        calls = cells.without_times().chosen(~np.isin(cells.keys["type"], _TIMINGS))
+        yield ALL, added([calls], ("aa", "fip"), times=False)
+        yield NOT_GOOD, calls.chosen(~surely_good(calls))

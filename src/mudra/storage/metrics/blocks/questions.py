@@ -13,21 +13,40 @@ import msgspec
 import numpy as np
 import sqlalchemy as sa
 
+from mudra.metrics.health.weighing import may_be_disputed, surely_good
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT, DAY, HOUR
+from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.adding import added, joined
 from mudra.metrics.sums.cells import Cells, empty
 from mudra.metrics.sums.rollup import Rollup
-from mudra.metrics.sums.selection import OfAas, SeriesKey, Times, of_aas, over_aas
+from mudra.metrics.sums.selection import (
+    OfAas,
+    SeriesKey,
+    StaleSums,
+    Times,
+    of_aas,
+    over_aas,
+    windows_asked,
+)
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.blocks.grain import ALL, NOT, REQ, Grain, number_of, time_of
+from mudra.storage.metrics.blocks.grain import (
+    ALL,
+    NOT,
+    NOT_GOOD,
+    OVER_FIPS,
+    REQ,
+    Grain,
+    number_of,
+    time_of,
+)
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
-from mudra.storage.metrics.blocks.stale_sums import stale_sums
+from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.tables import metrics_receipt
 
+_CALLS: Final = types_of(CALL_CODES)
 _R: Final = metrics_receipt.c
 _TAGS: Final = {None: (REQ, NOT), Tag.REQUESTS: (REQ,), Tag.NOTIFICATIONS: (NOT,)}
 _LONGEST: Final = {Step.WINDOW: WINDOW, Step.HOUR: HOUR, Step.SIX_HOURS: HOUR, Step.DAY: DAY}
@@ -71,28 +90,41 @@ class BlockQuestions:
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> Totals:
         """Returns the sums of each AA over all FIPs, or to one."""
+        by = ("aa", "type")
+        if fip_id is None:
+            parts = await self._derived(within, OVER_FIPS, by, (Form(), Form()), aa_id)
+            return self._totals(added(parts, by))
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
-        form = Form(fip_id=fip_id)
-        return self._totals(await self._blocks.summed(selected, ("aa", "type"), form))
+        return self._totals(await self._blocks.summed(selected, by, Form(fip_id=fip_id)))
 
     async def calls_of_pairs(self, within: TimeRange) -> Totals:
         """Returns the sums of all calls of each pair, without percentiles."""
-        selected = await self._of_aas(within, None, (REQ,))
-        by, form = ("aa", "fip"), Form(times=False)
-        of_windows = [one for one in selected if one.grain is Grain.WINDOW]
-        of_sums = [
-            msgspec.structs.replace(
-                one, tags=(ALL,), without=_of_all_calls(one.without), only=_of_all_calls(one.only)
-            )
-            for one in selected
-            if one.grain is not Grain.WINDOW
-        ]
-        calls = Form(times=False, types=types_of(CALL_CODES))
-        parts = [
-            await self._blocks.summed(of_sums, by, form),
-            await self._blocks.summed(of_windows, by, calls),
-        ]
+        by, forms = ("aa", "fip"), (Form(times=False), Form(times=False, types=_CALLS))
+        parts = await self._derived(within, {REQ: ALL}, by, forms)
         return self._totals(added(parts, by, times=False))
+
+    async def contested(self, within: TimeRange, codes: Collection[str]) -> Totals:
+        """Returns the sums of each pair and type of FIPs of which most AAs may say other than all.
+
+        Without percentiles. All of other FIPs are left out: in a network without trouble those are
+        all of them, and of a day they have ten million cells.
+        """
+        types = types_of(codes)
+        form = Form(times=False, types=types)
+        over_all = await self._over_aas(within, (REQ,))
+        whole = await self._blocks.summed(over_all, ("type", "fip"), form)
+        by = ("aa", "type", "fip")
+        stored, reported = await self._derived(within, {REQ: NOT_GOOD}, by, (form, form))
+        not_good = added([stored, reported.chosen(~surely_good(reported))], by, times=False)
+        ids = self._blocks.names.ids
+        fips = may_be_disputed(whole, not_good, max(within.number, 1))
+        if not len(fips):
+            return self._totals(empty())
+        form = Form(
+            times=False, types=types, fip_ids=frozenset(ids[place] for place in fips.tolist())
+        )
+        selected = await self._of_aas(within, None, (REQ,))
+        return self._totals(await self._blocks.summed(selected, by, form))
 
     async def pairs(
         self, within: TimeRange, codes: Collection[str], *, fip_id: str | None = None
@@ -151,15 +183,46 @@ class BlockQuestions:
         self, within: TimeRange, tags: tuple[str, ...], longest: timedelta = DAY
     ) -> Sequence[Wanted]:
         wide = await self._widened(within)
-        stale = await stale_sums(self._tx, wide, tags)
-        since = await self._tx.now() - CHARTS_KEPT
-        selected = over_aas(wide, stale, since, longest)
+        selected = over_aas(wide, await self._stale(wide, tags, longest), longest)
         return [
             Wanted(Grain.DAY, tags, ALL_AAS, selected.days),
             Wanted(Grain.HOUR, tags, ALL_AAS, selected.hours),
             Wanted(Grain.WINDOW, tags, ALL_AAS, selected.windows),
             *_each(selected.rest, None, tags),
         ]
+
+    async def _derived(
+        self,
+        within: TimeRange,
+        tags: Mapping[str, str],
+        by: Sequence[str],
+        forms: tuple[Form, Form],
+        aa_id: str | None = None,
+    ) -> tuple[Cells, Cells]:
+        """Returns sums of what is stored with those of each AA, and of windows without it.
+
+        `tags` are those by which it is stored, `forms` how each of the two is read.
+        """
+        wide = await self._widened(within)
+        stale = await self._stale(wide, (*tags,))
+        selected = of_aas(wide, stale)
+        made, reported = _apart(selected.windows, stale.windows)
+        stored = _with_tags(msgspec.structs.replace(selected, windows=made), tags)
+        of_stored = _each(stored, aa_id, (*tags.values(),))
+        of_windows = _each(OfAas(windows=reported), aa_id, (*tags,))
+        return (
+            await self._blocks.summed(of_stored, by, forms[0]),
+            await self._blocks.summed(of_windows, by, forms[1]),
+        )
+
+    async def _stale(
+        self, wide: TimeRange, tags: tuple[str, ...], longest: timedelta = DAY
+    ) -> StaleSums:
+        """Returns stale sums, and windows that have none over all AAs."""
+        stale = await stale_sums(self._tx, wide, tags)
+        asked = windows_asked(wide, stale, longest)
+        unmade = await without_sums(self._tx, asked, tags)
+        return msgspec.structs.replace(stale, windows=stale.windows | unmade)
 
     async def _widened(self, within: TimeRange) -> TimeRange:
         """Extends a range to the end of the day if nothing was received later: fewer blocks."""
@@ -190,8 +253,24 @@ def _by_grain(selected: OfAas) -> Sequence[tuple[Grain, Times]]:
     )
 
 
-def _of_all_calls(series: frozenset[SeriesKey]) -> frozenset[SeriesKey]:
-    return frozenset(SeriesKey(one.aa_id, ALL, one.at) for one in series if one.tag == REQ)
+def _apart(windows: Times, without: frozenset[datetime]) -> tuple[Times, Times]:
+    """Returns the windows that have sums over all AAs, and the others."""
+    others = frozenset(one for one in windows.only if one.at in without)
+    return (
+        Times(windows.times - without, windows.without, windows.only - others),
+        Times(windows.times & without, windows.without, others),
+    )
+
+
+def _with_tags(selected: OfAas, tags: Mapping[str, str]) -> OfAas:
+    def named(times: Times) -> Times:
+        without, only = (
+            frozenset(SeriesKey(one.aa_id, tags[one.tag], one.at) for one in series)
+            for series in (times.without, times.only)
+        )
+        return Times(times.times, without, only)
+
+    return OfAas(named(selected.days), named(selected.hours), named(selected.windows))
 
 
 def _in_steps(cells: Cells, step: Step) -> Cells:

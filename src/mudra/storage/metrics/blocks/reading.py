@@ -82,6 +82,8 @@ class Form(Struct, frozen=True):
     times: bool = True
     """With the response times of sums."""
     fip_id: str | None = None
+    fip_ids: frozenset[str] | None = None
+    """Several FIPs, in place of one."""
     types: frozenset[int] | None = None
     """Places in `TYPES`; None for all."""
     share: Share | None = None
@@ -91,6 +93,8 @@ class Form(Struct, frozen=True):
         """The buckets to read; None for all."""
         if self.fip_id is not None:
             return [*buckets_of(self.fip_id)]
+        if self.fip_ids is not None:
+            return sorted({bucket for one in self.fip_ids for bucket in buckets_of(one)})
         return None if self.share is None else self.share.buckets()
 
 
@@ -120,6 +124,12 @@ class Blocks:
         async for some in self._read(wanted, form):
             for _, cells in some:
                 yield cells
+
+    async def parts(self, wanted: Wanted, form: Form) -> AsyncIterator[Sequence[Cells]]:
+        """Gives the same, the cells of some blocks together."""
+        async for some in self._read(wanted, form):
+            if some:
+                yield [cells for _, cells in some]
 
     async def by_bucket(self, wanted: Wanted) -> AsyncIterator[tuple[int, Cells]]:
         """Gives the same with the bucket of each block, as it is stored, with all its FIPs."""
@@ -158,8 +168,8 @@ class Blocks:
             cells = self._cells(row, wanted.grain, form)
             if not single:
                 cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
-            if form.types is not None:
-                cells = cells.chosen(np.isin(cells.keys["type"], list(form.types)))
+            if form.fip_ids is not None:
+                cells = cells.chosen(np.isin(cells.keys["fip"], self.names.places(form.fip_ids)))
             if form.share is not None and row.bucket < form.share.of:
                 cells = cells.chosen(self._is_shared(cells, form.share))
             if len(cells):
@@ -170,7 +180,8 @@ class Blocks:
         fip = None if form.fip_id is None else self.names.place(form.fip_id)
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
         try:
-            return decoded(row.numbers, times, self.names, aa, number_of(row.at), fip)
+            at = number_of(row.at)
+            return decoded(row.numbers, times, self.names, aa, at, fip, form.types)
         except DamagedBlock as damaged:
             place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
             _log.error("a block of metrics is damaged", **place.facts(), problem=str(damaged))

@@ -1,6 +1,7 @@
 """Reads which sums are older than what they are made of."""
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
@@ -9,11 +10,15 @@ from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.selection import SeriesKey, StaleSums
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain
-from mudra.storage.metrics.tables import metrics_stale
+from mudra.storage.metrics.tables import metrics_receipt, metrics_stale
 
 _S: Final = metrics_stale.c
+_R: Final = metrics_receipt.c
+_C: Final = metrics_block.c
 _STALE: Final = (
     sa.select(_S.grain, _S.aa_id, _S.tag, _S.at)
     .distinct()
@@ -21,6 +26,17 @@ _STALE: Final = (
         *(_S.at >= sa.bindparam("start"), _S.at < sa.bindparam("end")),
         # Those of windows of one AA are what detection has to judge.
         sa.or_(_S.grain != Grain.WINDOW.value, _S.aa_id == ALL_AAS),
+    )
+)
+_WITHOUT_SUMS: Final = (
+    sa.select(_R.window_at)
+    .distinct()
+    .where(
+        *(is_among_given(_R.window_at, "ats"), is_among_given(_R.tag, "tags")),
+        ~sa.exists().where(
+            *(_C.aa_id == ALL_AAS, _C.grain == Grain.WINDOW.value),
+            *(_C.at == _R.window_at, _C.tag == _R.tag),
+        ),
     )
 )
 
@@ -41,3 +57,13 @@ async def stale_sums(
         frozenset(found[Grain.HOUR]),
         frozenset(one.at for one in found[Grain.WINDOW]),
     )
+
+
+async def without_sums(
+    tx: Transaction, windows: Collection[datetime], tags: Collection[str]
+) -> frozenset[datetime]:
+    """Returns those of these windows that were reported and have no sums over all AAs."""
+    if not windows:
+        return frozenset()
+    found = await tx.connection.scalars(_WITHOUT_SUMS, {"ats": sorted(windows), "tags": [*tags]})
+    return frozenset(found)

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import sqlalchemy as sa
 
+from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import fan_of, split
 from mudra.metrics.sums.cells import Cells
@@ -28,6 +29,12 @@ _DELETE: Final = sa.delete(metrics_block).where(
     *(_C.tag == sa.bindparam("tag"), is_among_given(_C.at, "ats")),
     # The bounds let the planner skip all other partitions.
     *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
+)
+
+
+_DELETE_OF_EACH: Final = sa.delete(metrics_block).where(
+    *(_C.grain == sa.bindparam("grain"), _C.at == sa.bindparam("at")),
+    *(_C.aa_id != ALL_AAS, is_among_given(_C.tag, "tags")),
 )
 
 
@@ -95,3 +102,8 @@ async def delete(tx: Transaction, series: Series, ats: Collection[datetime]) -> 
                 "last": max(ats),
             },
         )
+
+
+async def delete_of_each(tx: Transaction, grain: Grain, tags: Sequence[str], at: datetime) -> None:
+    """Deletes the blocks of each AA with these tags that begin at a time."""
+    await tx.connection.execute(_DELETE_OF_EACH, {"grain": grain, "at": at, "tags": list(tags)})
