@@ -129,7 +129,7 @@ class RollupQueries(Protocol):
         """Returns the sums of each pair and each of these types, without percentiles."""
         ...
 
-    async def contested(self, within: TimeRange, codes: Collection[str]) -> Totals:
+    async def contested(self, within: TimeRange, codes: Collection[str]) -> "Totals":
         """Returns the sums of each pair and type of FIPs of which most AAs may say other than all.
 
         Without percentiles; none of other FIPs.
