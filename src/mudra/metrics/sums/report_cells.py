@@ -137,7 +137,7 @@ def _status(block: Block) -> tuple[int, ...]:
 
 def _sizes(blocks: Sequence[Block], places: Array) -> Array:
     fetches = np.flatnonzero(places == _FETCH)
-    numbers = [int(cast("RequestBlock", blocks[row]).counted_size) for row in fetches.tolist()]
+    numbers = [int(cast("RequestBlock", blocks[row]).counted_size or 0) for row in fetches.tolist()]
     found = np.zeros(len(blocks), np.int64)
     if max(numbers, default=0) > LARGEST:
         found = wide(found)
