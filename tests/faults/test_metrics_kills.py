@@ -17,6 +17,9 @@ from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import running_service
 
 from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.sums.block_bytes import decoded
+from mudra.metrics.sums.cells import Names
+from mudra.metrics.sums.report_cells import blocks_of
 from mudra.storage.database.embedded.server import embedded_server
 
 AAS = 3
@@ -120,12 +123,17 @@ def assert_stored_once(connection, pusher):
             for block in fip.metrics:
                 expected[(fip.fip_id, block.type, payload.from_date_time)] += block.counts[0]
     rows = connection.execute(
-        'SELECT fip_id, type, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
-        " FROM metrics_raw WHERE aa_id = %s GROUP BY 1, 2, 3",
+        "SELECT at, numbers FROM metrics_block WHERE grain = 'window' AND aa_id = %s",
         [pusher.aa.aa_id],
     ).fetchall()
+    found = Counter()
+    for at, numbers in rows:
+        names = Names()
+        window = f"{at:%Y-%m-%dT%H:%M:%SZ}"
+        for fip_id, block in blocks_of(decoded(numbers, b"", names, 0, 0), names.ids):
+            found[(fip_id, block.type, window)] += block.counts[0]
     # cnot is a type of both payloads: the key holds both.
-    assert Counter({(fip, code, at): int(total) for fip, code, at, total in rows}) == expected
+    assert found == expected
     receipts = {
         str(receipt_id)
         for (receipt_id,) in connection.execute(

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
 from mudra.storage.metrics.blocks.grain import ALL, REQ, Grain, number_of
-from mudra.storage.metrics.blocks.reading import Blocks, Wanted, types_of
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
 from mudra.storage.metrics.blocks.settling import unsettle
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
@@ -32,8 +33,16 @@ def source_of(series: Series) -> Grain:
     return series.grain if series.aa_id == ALL_AAS else _FINER[series.grain]
 
 
-async def sums_of(tx: Transaction, series: Series, at: datetime) -> Sequence[Row]:
-    """Returns the sums of an AA, or over all AAs, at one time, as they are stored.
+class Made(NamedTuple):
+    """Sums of one time: as they are stored, and their cells."""
+
+    rows: Sequence[Row]
+    cells: Cells
+    ids: Sequence[str]
+
+
+async def sums_of(tx: Transaction, series: Series, at: datetime) -> Made:
+    """Returns the sums of an AA, or over all AAs, at one time.
 
     With the hour or day of an AA come all calls of each of its pairs, for the matrix.
     """
@@ -42,19 +51,40 @@ async def sums_of(tx: Transaction, series: Series, at: datetime) -> Sequence[Row
     times = frozenset(at + place * source.length for place in range(number))
     wanted = Wanted(source, (series.tag,), series.aa_id or None, times)
     cells = await blocks.summed([wanted], _BY)
-    return await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
+    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
+    rows = await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
+    return Made(rows, cells, blocks.names.ids)
 
 
-async def replace_sums(tx: Transaction, series: Series, at: datetime, rows: Sequence[Row]) -> None:
+async def all_calls_at(tx: Transaction, series: Series, at: datetime) -> Sequence[Row]:
+    """Returns all calls of each pair at one time, from the sums of an AA that are stored."""
+    blocks = Blocks(tx)
+    wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset({at}))
+    calls = all_calls(await blocks.summed([wanted], ("at", *_BY), Form(times=False)))
+    if not len(calls):
+        return []
+    of_all, until = series._replace(tag=ALL), at + series.grain.length
+    return await asyncio.to_thread(rows_of, of_all, at, until, calls, blocks.names.ids)
+
+
+async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
     """Stores sums in place of those that are there."""
-    for tag in (series.tag, ALL) if _has_all_calls(series) else (series.tag,):
+    for tag in (series.tag, ALL) if has_all_calls(series) else (series.tag,):
         of_tag = series._replace(tag=tag)
         await unsettle(tx, of_tag, at)
         await delete(tx, of_tag, [at])
-    await put(tx, rows)
+    await put_sums(tx, series, at, made)
 
 
-def _has_all_calls(series: Series) -> bool:
+async def put_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
+    """Stores sums where none are; with a day over all AAs its rows for SQL."""
+    await put(tx, made.rows)
+    if series == OF_SERIES:
+        await replace_daily(tx, at, made.cells, made.ids)
+
+
+def has_all_calls(series: Series) -> bool:
+    """Returns whether all calls of each pair are stored next to these sums."""
     return series.tag == REQ and series.aa_id != ALL_AAS
 
 
@@ -62,9 +92,8 @@ def _rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> lis
     if not len(cells):
         return []
     until = at + series.grain.length
-    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
     rows = rows_of(series, at, until, cells, ids)
-    if _has_all_calls(series):
+    if has_all_calls(series):
         calls = all_calls(cells)
         if len(calls):
             rows += rows_of(series._replace(tag=ALL), at, until, calls, ids)
