@@ -132,6 +132,8 @@ class EventName(enum.StrEnum):
     """A window of metrics was stored."""
     METRICS_REPORT_REFUSE = "metrics:report:refuse"
     """A window of metrics was refused."""
+    METRICS_REPORT_REMOVE = "metrics:report:remove"
+    """An operator removed a damaged report, so that its AA can send it again."""
     METRICS_HELD_REPORT_ADMIT = "metrics:held_report:admit"
     """An operator admitted a report that was held as implausible."""
     METRICS_HELD_REPORT_REFUSE = "metrics:held_report:refuse"

@@ -97,6 +97,7 @@ from mudra.webhook.reach import Reach
 
 if TYPE_CHECKING:
     from mudra.demo.past import Past
+    from mudra.metrics.rollup.stored_metrics import StoredMetrics
 
 ACTIVATION_PATH = "/activate"
 STATUS_PATH = "/status"
@@ -152,6 +153,13 @@ class Dependencies(Struct, frozen=True):
         from mudra.demo.history import fill_history  # noqa: PLC0415  # the sandbox's alone
 
         return await fill_history(self, past, aa_ids, on_progress)
+
+    @property
+    def stored_metrics(self) -> "StoredMetrics":
+        """The stored metrics, for commands."""
+        from mudra.bootstrap.stored_metrics import PostgresStoredMetrics  # noqa: PLC0415  # loads numpy
+
+        return PostgresStoredMetrics(self.database)
 
     @contextlib.asynccontextmanager
     async def history(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[HistoryService]:

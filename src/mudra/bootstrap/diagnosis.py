@@ -15,6 +15,7 @@ from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.diagnosis_of_blocks import metrics_blocks
 from mudra.bootstrap.diagnosis_of_certificates import certificates
 from mudra.bootstrap.diagnosis_of_copies import (
     backup,
@@ -153,6 +154,7 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         _mail,
         queues,
         forecast,
+        metrics_blocks,
         _audit,
         backup,
         restore,

@@ -29,7 +29,9 @@ from mudra.http.faults.injected import with_faults
 from mudra.http.token import oauth
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.identity.single_sign_on.ports import IdentityProvider
+from mudra.jobs.telemetry import count_damaged_block
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
+from mudra.metrics.rollup.damage import count_damage
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -71,6 +73,7 @@ class Edge(Struct, frozen=True):
     async def start(self) -> None:
         """Connect, listen, load keys; the worker answers afterwards."""
         self.dependencies.database.outages.count = count_database_failure
+        count_damage(count_damaged_block)
         self.dependencies.replica.observe = observe_replica
         await self.dependencies.invalidation.start()
         if self.dependencies.settings.sandbox:

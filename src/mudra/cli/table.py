@@ -98,6 +98,7 @@ ROWS: Final = {
     ),
     "keys": Row("node.keys", "Signing keys of the service.", Extra.SERVER),
     "database": Row("node.database", "Roles, schema and rights of the database.", Extra.SERVER),
+    "metrics": Row("node.metrics", "Stored metrics: check, repair, export.", Extra.SERVER),
     "backup": Row("node.backup", "Backups of the database, encrypted.", Extra.SERVER),
     "agent": Row(
         "entity.agent",

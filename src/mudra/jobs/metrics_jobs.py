@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec.structs import replace
 from prometheus_client import Counter
 
 from mudra.jobs.metrics_exporter import export_health, forget_health
@@ -16,6 +17,7 @@ from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
     ALARMS,
     ALARMS_SILENCED,
+    BLOCKS_DAMAGED,
     RECOUNT_PARTS,
     RECOUNTS,
     STATUS_WEBHOOK_MESSAGES,
@@ -34,8 +36,9 @@ from mudra.metrics.notifications.webhook_delivery import (
     Post,
     deliver_messages,
 )
+from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace
 from mudra.metrics.rollup.retention import RetentionPolicy, delete_old, drop_next
-from mudra.metrics.rollup.stale import ALL_AAS
+from mudra.metrics.rollup.stale import ALL_AAS, Stale
 from mudra.unit_of_work import TRANSACTION_S
 
 WORK_S: Final = 60.0
@@ -44,6 +47,7 @@ SUMS_OVER_AAS_S: Final = 300.0
 DETECT_S: Final = 600.0
 """Most of it is the last step of judging days again, which stores their incidents."""
 _NIGHTLY: Final = timedelta(hours=12)
+_GRAINS: Final = ("window", "hour", "day")
 _OUTCOMES: Final = ("sent", "failed", "given up")
 _log = structlog.get_logger()
 
@@ -60,6 +64,7 @@ def metrics_jobs(
     What has labels of members is exported in `telemetry_dir`.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
+    count_from_zero(BLOCKS_DAMAGED, _GRAINS)
     count_from_zero(RECOUNT_PARTS, ("compared", "failed"))
     count_from_zero(WEBHOOK_MESSAGES, _OUTCOMES)
     count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
@@ -157,23 +162,40 @@ def _webhooks(
 
 async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) -> None:
     """Recomputes all stale sums; with `delayed`, those that still receive late windows wait."""
+    damaged: list[Stale] = []
     while True:
         async with open_work(within_s=WORK_S) as work:
-            stale = await work.rollups.next_stale(delayed=delayed)
+            stale = await work.rollups.next_stale(delayed=delayed, without=damaged)
         if stale is None:
             return
-        within_s = SUMS_OVER_AAS_S if stale.aa_id == ALL_AAS else WORK_S
+        damaged += await _refresh(open_work, stale)
+
+
+async def _refresh(open_work: OpenMaintenance, stale: Stale) -> Sequence[Stale]:
+    """Makes sums again; returns those that are made of a damaged block: they stay stale."""
+    within_s = SUMS_OVER_AAS_S if stale.aa_id == ALL_AAS else WORK_S
+    try:
         async with open_work(within_s=within_s) as work:
             await work.rollups.refresh(stale)
-        SUMS_MADE.labels(stale.grain).inc(len(stale.ats))
+    except BlockDamaged:
+        if len(stale.ats) == 1:
+            return [stale]
+        apart = [replace(stale, ats=(at,)) for at in stale.ats]
+        return [left for one in apart for left in await _refresh(open_work, one)]
+    SUMS_MADE.labels(stale.grain).inc(len(stale.ats))
+    return ()
 
 
 async def settle_sums(open_work: OpenMaintenance) -> None:
     """Lays out by FIP all sums that can change no more, a day or month of an AA at a time."""
+    damaged: list[BlockPlace] = []
     more = True
     while more:
-        async with open_work(within_s=SUMS_OVER_AAS_S) as work:
-            more = await work.rollups.settle_next(work.now)
+        try:
+            async with open_work(within_s=SUMS_OVER_AAS_S) as work:
+                more = await work.rollups.settle_next(work.now, without=damaged)
+        except BlockDamaged as error:
+            damaged.append(error.place)
 
 
 async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> list[str]:

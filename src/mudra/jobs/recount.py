@@ -15,7 +15,7 @@ RECOUNT_S: Final = 300.0
 _TRIES: Final = 2
 MAX_FAILED: Final = 6
 """So many slow parts mean a slow database: the others wait for the next night as well."""
-_OF_ONE_PART: Final = frozenset({Outage.TOO_SLOW, Outage.DISK_FULL})
+_OF_ONE_PART: Final = frozenset({Outage.TOO_SLOW, Outage.DISK_FULL, Outage.DAMAGED})
 """Other outages are of the database as a whole."""
 _log = structlog.get_logger()
 

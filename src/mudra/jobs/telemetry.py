@@ -51,6 +51,11 @@ RECOUNT_PARTS = Counter(
     "Parts of a recount: compared with reports, or failed in a night",
     ["outcome"],
 )
+BLOCKS_DAMAGED = Counter(
+    "mudra_metrics_damaged_blocks_total",
+    "Reads of metrics that met a damaged block, by the grain of the block",
+    ["grain"],
+)
 ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
 ALARMS_SILENCED = Counter("mudra_health_alarms_silenced_total", "Alarms that a silence held back")
 WEBHOOK_MESSAGES = Counter(
@@ -90,6 +95,11 @@ STANDBY_FAULTS = Gauge(
     multiprocess_mode="livemostrecent",
 )
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
+
+
+def count_damaged_block(grain: str) -> None:
+    """Counts a read that met a damaged block."""
+    BLOCKS_DAMAGED.labels(grain).inc()
 
 
 def count_from_zero(counter: Counter, *labels: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from mudra.metrics.health.fip_state_ports import FipStateStore
+from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_reports import Received
@@ -279,8 +280,8 @@ class Detections(Incidents, FipStateStore, Protocol):
         """Returns whether none of these marks was deleted."""
         ...
 
-    async def calls(self, window: datetime) -> "Totals":
-        """Returns what all AAs reported of a window."""
+    async def heard(self, window: datetime) -> Heard:
+        """Returns what all AAs reported of a window, and which reports are damaged."""
         ...
 
     async def first_called(self, within: TimeRange) -> datetime | None:

@@ -20,6 +20,7 @@ class Outage(enum.StrEnum):
     SIGNING_KEY = "signing-key"
     STOPPING = "stopping"
     BUSY = "busy"
+    DAMAGED = "damaged"
 
 
 _SENTENCES: Final = {
@@ -36,6 +37,7 @@ _SENTENCES: Final = {
     Outage.SIGNING_KEY: "no signing key can be used yet",
     Outage.STOPPING: "this node is stopping",
     Outage.BUSY: "this node is too busy",
+    Outage.DAMAGED: "stored metrics of this time are damaged, until the operator has repaired them",
 }
 
 

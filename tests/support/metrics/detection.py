@@ -13,13 +13,13 @@ from tests.support.metrics.totals import reported_by, totals_of
 from mudra.metrics.health.fip_state import FipStates, states_from_bytes
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import Detected, DetectionService
+from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
-from mudra.metrics.sums.totals import Totals
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 AAS, FIPS = ("A-AA", "B-AA", "C-AA"), ("DOWN-BANK", "FLAPPING-BANK", "GOOD-BANK", "OTHER-BANK")
@@ -35,6 +35,8 @@ class Memory(DetectionMemory):
         self.start = start
         self.failing: Failing = lambda *_: 0.0
         self.missing: set[tuple[str, datetime]] = set()
+        self.damaged: set[tuple[str, datetime]] = set()
+        """Reports that came, and cannot be read."""
         self.reporting: dict[str, ReportingTimes] = {}
         self.read: list[datetime] = []
         self.reporters: dict[datetime, set[str]] = {}
@@ -48,7 +50,7 @@ class Memory(DetectionMemory):
         found = [one.incident for one in self.stored.values() if one.incident.subject == subject]
         return sorted(found, key=lambda incident: incident.began)
 
-    async def calls(self, window: datetime) -> Totals:
+    async def heard(self, window: datetime) -> Heard:
         self.read.append(window)
         found = [
             _reported(*call, self.failing(*call), calls)
@@ -60,7 +62,9 @@ class Memory(DetectionMemory):
         ]
         self.reporters[window] = {one.aa_id for one in found}
         self._stored_meanwhile(TimeRange(window, window + WINDOW))
-        return totals_of(found)
+        lost = {aa_id for aa_id in AAS if (aa_id, window) in self.damaged}
+        kept = [one for one in found if one.aa_id not in lost]
+        return Heard(totals_of(kept), frozenset((aa_id, Tag.REQUESTS) for aa_id in lost))
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         came = (at for at in within.windows if any(self._came(aa_id, at) for aa_id in AAS))

@@ -45,9 +45,11 @@ from mudra.jobs.telemetry import (
     JOB_RUNS,
     MAILS,
     SIGN_IN_FAILURES,
+    count_damaged_block,
     count_from_zero,
 )
 from mudra.metrics.notifications.webhook import WaitingMessage
+from mudra.metrics.rollup.damage import count_damage
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.shared.garbage import set_aside_what_is_loaded
@@ -88,6 +90,7 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     count_from_zero(MAILS, ("sent", "failed"))
     count_from_zero(DATABASE_FAILURES, (Outage.READ_ONLY, Outage.DISK_FULL))
     dependencies.database.outages.count = count_database_failure
+    count_damage(count_damaged_block)
     scheduler = Scheduler(
         jobs if tracing is None else tracing.jobs(jobs),
         runs,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from mudra.audit.event import Caller
     from mudra.demo.network import Demo
     from mudra.demo.past import Past
+    from mudra.metrics.rollup.stored_metrics import StoredMetrics
     from mudra.overview.administration import Diagnosis, Rewrapped, SettingDetails
     from mudra.overview.backups import (
         BackupDetails,
@@ -95,6 +96,10 @@ class Dependencies(Protocol):
     @property
     def clock(self) -> Callable[[], datetime]:
         """The service's clock."""
+
+    @property
+    def stored_metrics(self) -> StoredMetrics:
+        """The stored metrics: what checks, repairs and exports them."""
 
     def unit_of_work(self, *, within_s: float = ...) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a transaction with all its ports."""

@@ -23,6 +23,9 @@ SENTENCES: Final = frozenset(
         translatable("no signing key can be used yet"),
         translatable("this node is stopping"),
         translatable("this node is too busy"),
+        translatable(
+            "stored metrics of this time are damaged, until the operator has repaired them"
+        ),
     )
 )
 """Each outage; a sentence with a number stays in English."""

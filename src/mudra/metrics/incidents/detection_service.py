@@ -223,8 +223,9 @@ class DetectionService(Struct, frozen=True):
                 if called is None or reports.window < called:
                     calls = no_calls()
                 else:
-                    reported = await self.store.calls(reports.window)
-                    calls = await asyncio.to_thread(window_calls, reported)
+                    heard = await self.store.heard(reports.window)
+                    reports = reports.without(heard.lost)  # noqa: PLW2901  # as if they had not come
+                    calls = await asyncio.to_thread(window_calls, heard.totals)
                 detected = min(_received_by(reports), now) if past else now
                 await asyncio.to_thread(run.evaluate, reports, calls, fips, detected)
             start = part.end

@@ -1,10 +1,11 @@
 """What the reports of a window say, as storage has it, who sent them, and who was to."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, Tag
 
@@ -24,6 +25,14 @@ class WindowReports(Struct, frozen=True):
     """AAs of which notification metrics were received."""
     maintained: frozenset[str] = frozenset()
     """Entities in planned maintenance: nothing is evaluated about them."""
+
+    def without(self, lost: Collection[tuple[str, Tag]]) -> "WindowReports":
+        """Returns the same as if these reports, of an AA and a tag each, had not come."""
+        requests = {aa: at for aa, at in self.requests.items() if (aa, Tag.REQUESTS) not in lost}
+        notifications = frozenset(
+            aa for aa in self.notifications if (aa, Tag.NOTIFICATIONS) not in lost
+        )
+        return replace(self, requests=requests, notifications=notifications)
 
     @property
     def late(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import day_start
+from mudra.metrics.rollup.damage import BlockPlace
 from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.rollup_store import RollupStore
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, Stale
@@ -34,12 +35,12 @@ class RollupService(Struct, frozen=True):
 
     store: RollupStore
 
-    async def next_stale(self, *, delayed: bool) -> Stale | None:
-        """Returns the most urgent stale sums; None when there are none.
+    async def next_stale(self, *, delayed: bool, without: Sequence[Stale] = ()) -> Stale | None:
+        """Returns the most urgent stale sums, but for some; None when there are none.
 
         With `delayed`, sums for which late windows are still arriving wait.
         """
-        return await self.store.next_stale(delayed=delayed)
+        return await self.store.next_stale(delayed=delayed, without=without)
 
     async def refresh(self, stale: Stale) -> None:
         """Makes these sums again and marks those that are made of them.
@@ -61,9 +62,19 @@ class RollupService(Struct, frozen=True):
         else:
             await self.store.replace_received(stale, day)
 
-    async def settle_next(self, now: datetime) -> bool:
+    async def remake(self, stale: Stale) -> None:
+        """Makes sums again of what is finer, and marks those that are made of them.
+
+        Raises NothingFiner and BlockDamaged; nothing is changed then.
+        """
+        marks = await self.store.lock(stale)
+        await self.store.remake(stale)
+        await self._mark_coarser(stale)
+        await self.store.clear(marks)
+
+    async def settle_next(self, now: datetime, *, without: Sequence[BlockPlace] = ()) -> bool:
         """Lays out by FIP the oldest sums that can change no more; returns whether there were."""
-        return await self.store.settle_next(now)
+        return await self.store.settle_next(now, without=without)
 
     async def recount_parts(self, now: datetime, days: int) -> Sequence[RecountPart]:
         """Returns the parts in which the sums of the last days are counted again, the last first.

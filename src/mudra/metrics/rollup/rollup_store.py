@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from mudra.metrics.rollup.damage import BlockPlace
 from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.stale import Stale
 
@@ -11,8 +12,11 @@ from mudra.metrics.rollup.stale import Stale
 class RollupStore(Protocol):
     """Stored sums of windows, hours and days, and the stale ones among them."""
 
-    async def next_stale(self, *, delayed: bool) -> Stale | None:
-        """Returns what to sum next; `delayed` leaves out what late windows still arrive for."""
+    async def next_stale(self, *, delayed: bool, without: Sequence[Stale] = ()) -> Stale | None:
+        """Returns what to sum next, but for some.
+
+        `delayed` leaves out what late windows still arrive for.
+        """
         ...
 
     async def lock(self, stale: Stale) -> Sequence[int]:
@@ -38,8 +42,19 @@ class RollupStore(Protocol):
         """Deletes stale marks that were handled."""
         ...
 
-    async def settle_next(self, now: datetime) -> bool:
-        """Lays out by FIP the oldest sums that can change no more; returns whether there were."""
+    async def remake(self, stale: Stale) -> None:
+        """Makes these sums again, whatever is there: damaged ones, and all of their settled block.
+
+        Raises NothingFiner where what they are made of is kept no more, BlockDamaged where that is
+        damaged; nothing is changed then.
+        """
+        ...
+
+    async def settle_next(self, now: datetime, *, without: Sequence[BlockPlace] = ()) -> bool:
+        """Lays out by FIP the oldest sums that can change no more; returns whether there were.
+
+        Those of which a block is at one of these places are left as they are.
+        """
         ...
 
     async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:

@@ -184,6 +184,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_receipt": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_HOUR_DAYS`"),
     "metrics_push": ByJob("deleted with its row of `metrics_receipt`"),
     "metrics_received": Aged(m.metrics_received.c.at, "sums"),
+    "metrics_daily": Aged(m.metrics_daily.c.day, "sums"),
     "metrics_stale": ByJob("deleted by `metrics-sums` and `metrics-watch` with the sums they make"),
     "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour at most"),
     "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),

@@ -7,12 +7,12 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.metrics.health.fip_state import FipStates, no_states, states_from_bytes
+from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.payload.catalogue import Tag, window_start
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS, LIVE, MAX_DELAY
-from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
@@ -133,9 +133,9 @@ class PostgresDetections(PostgresIncidents):
         left = await self._tx.connection.scalar(_LEFT, {"ids": list(marks)})
         return left == len(marks)
 
-    async def calls(self, window: datetime) -> Totals:
-        """Returns what all AAs reported of a window."""
-        return await BlockQuestions(self._tx).reported(window)
+    async def heard(self, window: datetime) -> Heard:
+        """Returns what all AAs reported of a window, and which reports are damaged."""
+        return await BlockQuestions(self._tx).heard(window)
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         """Returns the first of these windows of which any AA reported calls; None for none."""

@@ -25,6 +25,11 @@ class Partitioned(Struct, frozen=True):
         """Returns the name of the partition that contains this moment."""
         return f"{self.table}_{self.begin(at).strftime(self.form)}"
 
+    def begin_of(self, name: str) -> datetime:
+        """Returns the begin of the partition of this name."""
+        suffix = name.removeprefix(f"{self.table}_")
+        return datetime.strptime(suffix, self.form).replace(tzinfo=UTC)
+
 
 def month_of(at: datetime) -> datetime:
     """Returns the start of the month in UTC."""
@@ -95,8 +100,7 @@ async def drop_oldest(tx: Transaction, part: Partitioned, before: datetime) -> s
     )
     if name is None:
         return None
-    suffix = name.removeprefix(f"{part.table}_")
-    begin = datetime.strptime(suffix, part.form).replace(tzinfo=UTC)
+    begin = part.begin_of(name)
     if part.end(begin) > before:
         return None
     await _call(tx, "metrics_partition_drop", part, begin)

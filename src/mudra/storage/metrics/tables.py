@@ -28,6 +28,25 @@ metrics_received: Final = sa.Table(
 )
 """The number of windows of a day that an AA reported, with or without traffic."""
 
+metrics_daily: Final = sa.Table(
+    "metrics_daily",
+    metadata,
+    sa.Column("day", sa.Date, nullable=False),
+    sa.Column("fip_id", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    *(
+        sa.Column(name, sa.Numeric, nullable=False)
+        for name in ("total", "succeeded", "errors_4xx", "errors_5xx")
+    ),
+    *(sa.Column(name, sa.BigInteger) for name in ("p50", "p95", "p99")),
+    sa.PrimaryKeyConstraint("day", "fip_id", "type"),
+    sa.Index("ix_metrics_daily_fip_id", "fip_id", "day"),
+)
+"""Requests to each FIP by day (UTC) and type, over all AAs: for people who ask in SQL.
+
+The service reads it never. Percentiles are estimates in milliseconds, NULL without an answer.
+"""
+
 metrics_receipt: Final = sa.Table(
     "metrics_receipt",
     metadata,

@@ -18,6 +18,7 @@ OVER_FIPS: Final = {REQ: "req-fips", NOT: "not-fips"}
 """The tags of the sums of an AA by type over all its FIPs."""
 DERIVED: Final = {REQ: (ALL, NOT_GOOD, OVER_FIPS[REQ]), NOT: (OVER_FIPS[NOT],)}
 """What is stored with the sums of an AA by their tag, and of a window with those over all AAs."""
+_SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of}
 
 
 class Grain(enum.StrEnum):
@@ -56,3 +57,8 @@ def number_of(at: datetime) -> int:
 def time_of(number: int) -> datetime:
     """Returns the time of a number of a cell."""
     return datetime.fromtimestamp(number * WINDOW_SECONDS, UTC)
+
+
+def source_tag(tag: str) -> str:
+    """Returns the tag of the sums with which those of a tag are stored: itself, unless derived."""
+    return _SOURCES.get(tag, tag)

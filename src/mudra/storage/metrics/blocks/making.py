@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
 from mudra.storage.metrics.blocks.grain import (
     ALL,
     DERIVED,
@@ -49,8 +50,16 @@ def source_of(series: Series) -> Grain:
     return series.grain if series.aa_id == ALL_AAS else _FINER[series.grain]
 
 
-async def sums_of(tx: Transaction, series: Series, at: datetime) -> Sequence[Row]:
-    """Returns the sums of an AA, or over all AAs, at one time, as they are stored.
+class Made(NamedTuple):
+    """Sums of one time: as they are stored, and their cells."""
+
+    rows: Sequence[Row]
+    cells: Cells
+    ids: Sequence[str]
+
+
+async def sums_of(tx: Transaction, series: Series, at: datetime) -> Made:
+    """Returns the sums of an AA, or over all AAs, at one time.
 
     With the hour or day of an AA, and with a window over all AAs for each of them, come those
     that are small: all calls of each pair, the calls that are not good, and the sums over FIPs.
@@ -63,23 +72,50 @@ async def sums_of(tx: Transaction, series: Series, at: datetime) -> Sequence[Row
         window = _Window(series, at, blocks.names.ids)
         async for parts in blocks.parts(wanted, Form()):
             await asyncio.to_thread(window.add, parts)
-        return await asyncio.to_thread(window.rows)
+        return await asyncio.to_thread(window.made)
     cells = await blocks.summed([wanted], _BY)
-    return await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
+    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
+    rows = await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
+    return Made(rows, cells, blocks.names.ids)
 
 
-async def replace_sums(tx: Transaction, series: Series, at: datetime, rows: Sequence[Row]) -> None:
+async def derived_at(tx: Transaction, series: Series, at: datetime) -> Sequence[Row]:
+    """Returns what is stored besides the sums of an AA at one time, from them as they are."""
+    blocks = Blocks(tx)
+    wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset({at}))
+    sums = await blocks.summed([wanted], ("at", *_BY))
+    made = await asyncio.to_thread(_rows, series, at, sums, blocks.names.ids)
+    return [row for row in made if row.tag != series.tag]
+
+
+async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
     """Stores sums in place of those that are there."""
+    if series.grain is not Grain.WINDOW:
+        for tag in (series.tag, *derived_tags(series)):
+            await unsettle(tx, series._replace(tag=tag), at)
+    await delete_sums(tx, series, [at])
+    await put_sums(tx, series, at, made)
+
+
+async def delete_sums(tx: Transaction, series: Series, times: Sequence[datetime]) -> None:
+    """Deletes the sums of these times, with what is stored besides."""
+    for tag in (series.tag, *derived_tags(series)):
+        await delete(tx, series._replace(tag=tag), times)
     if series.grain is Grain.WINDOW:
-        await delete(tx, series, [at])
-        await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
-    else:
-        derived = () if series.aa_id == ALL_AAS else DERIVED[series.tag]
-        for tag in (series.tag, *derived):
-            of_tag = series._replace(tag=tag)
-            await unsettle(tx, of_tag, at)
-            await delete(tx, of_tag, [at])
-    await put(tx, rows)
+        for at in times:
+            await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
+
+
+async def put_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
+    """Stores sums where none are; with a day over all AAs its rows for SQL."""
+    await put(tx, made.rows)
+    if series == OF_SERIES:
+        await replace_daily(tx, at, made.cells, made.ids)
+
+
+def derived_tags(series: Series) -> Sequence[str]:
+    """Returns the tags of what is stored besides the sums of an AA; over all AAs none."""
+    return () if series.aa_id == ALL_AAS else DERIVED[series.tag]
 
 
 class _Window:
@@ -97,15 +133,16 @@ class _Window:
         for tag, cells in _derived(self._series.tag, sums):
             self._derived[tag].append(cells)
 
-    def rows(self) -> list[Row]:
+    def made(self) -> Made:
         """Returns them as they are stored."""
-        rows = _rows(self._series, self._at, self._whole.total(), self._ids)
+        whole = self._whole.total()
+        rows = _rows(self._series, self._at, whole, self._ids)
         for tag, parts in self._derived.items():
             cells = added(parts, ("aa", "type", "fip"), times=parts[0].rises is not None)
             for aa in np.unique(cells.keys["aa"]).tolist():
                 series = Series(self._ids[aa], self._series.grain, tag)
                 rows += _rows_of(series, self._at, cells.chosen(cells.keys["aa"] == aa), self._ids)
-        return rows
+        return Made(rows, whole, self._ids)
 
 
 def _rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:

@@ -14,6 +14,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from mudra.metrics.health.weighing import may_be_disputed, surely_good
+from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
@@ -44,6 +45,7 @@ from mudra.storage.metrics.blocks.grain import (
 )
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
+from mudra.storage.metrics.stored_report import long_tag
 from mudra.storage.metrics.tables import metrics_receipt
 
 _CALLS: Final = types_of(CALL_CODES)
@@ -159,9 +161,15 @@ class BlockQuestions:
         found = _in_steps(await self._blocks.summed(selected, ("at",), form), step)
         return {time_of(at): row for at, row in self._totals(found).steps()}
 
-    async def reported(self, window: datetime) -> Totals:
-        """Returns what all AAs reported of a window, for detection."""
-        return await self._reported(window, None, Form())
+    async def heard(self, window: datetime) -> Heard:
+        """Returns what all AAs reported of a window, for detection.
+
+        A report with a damaged block is none: detection stands still for no AA.
+        """
+        wanted = Wanted(Grain.WINDOW, (REQ, NOT), None, frozenset({window}))
+        found, lost = await self._blocks.intact(wanted)
+        totals = self._totals(joined(found) if found else empty())
+        return Heard(totals, frozenset((aa_id, long_tag(tag)) for aa_id, tag in lost))
 
     async def _reported(self, window: datetime, aa_id: str | None, form: Form) -> Totals:
         wanted = Wanted(Grain.WINDOW, (REQ, NOT), aa_id, frozenset({window}))

@@ -8,14 +8,14 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
-import structlog
 from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace, damaged
 from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of
@@ -24,14 +24,12 @@ from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
-from mudra.storage.metrics.blocks.damage import BlockDamaged, BlockPlace
 from mudra.storage.metrics.blocks.grain import Grain, number_of
 
 _C: Final = metrics_block.c
 _TOGETHER: Final = 64
 """Blocks that are read and decoded together: some 60,000 cells of a nation, a tenth of a second."""
 _TYPES: Final = {Tag.REQUESTS: RequestType, Tag.NOTIFICATIONS: NotificationType}
-_log = structlog.get_logger()
 
 
 class Wanted(Struct, frozen=True):
@@ -98,11 +96,22 @@ class Form(Struct, frozen=True):
         return None if self.share is None else self.share.buckets()
 
 
+class Found(NamedTuple):
+    """The cells of one block that are wanted."""
+
+    aa_id: str
+    tag: str
+    bucket: int
+    cells: Cells
+
+
 class Blocks:
     """Reads cells in one transaction; the numbers of their names hold for all that it reads."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, together: int = _TOGETHER) -> None:
+        """`together` is how many blocks are read and decoded at once."""
         self._tx = transaction
+        self._together = together
         self.names = Names()
 
     async def summed(
@@ -122,22 +131,33 @@ class Blocks:
         Raises BlockDamaged for a block that is not as it was written; it is logged as well.
         """
         async for some in self._read(wanted, form):
-            for _, cells in some:
-                yield cells
+            for found in some:
+                yield found.cells
 
     async def parts(self, wanted: Wanted, form: Form) -> AsyncIterator[Sequence[Cells]]:
         """Gives the same, the cells of some blocks together."""
         async for some in self._read(wanted, form):
             if some:
-                yield [cells for _, cells in some]
+                yield [found.cells for found in some]
 
     async def by_bucket(self, wanted: Wanted) -> AsyncIterator[tuple[int, Cells]]:
         """Gives the same with the bucket of each block, as it is stored, with all its FIPs."""
         async for some in self._read(wanted, Form()):
-            for bucket, cells in some:
-                yield bucket, cells
+            for found in some:
+                yield found.bucket, found.cells
 
-    async def _read(self, wanted: Wanted, form: Form) -> AsyncIterator[Sequence[tuple[int, Cells]]]:
+    async def intact(self, wanted: Wanted) -> tuple[Sequence[Cells], frozenset[tuple[str, str]]]:
+        """Returns the cells of what has no damaged block, and the AAs and tags that have one.
+
+        Of a report with a damaged block no cell is returned.
+        """
+        lost = set[tuple[str, str]]()
+        read = [found async for some in self._read(wanted, Form(), lost) for found in some]
+        return [one.cells for one in read if (one.aa_id, one.tag) not in lost], frozenset(lost)
+
+    async def _read(
+        self, wanted: Wanted, form: Form, lost: set[tuple[str, str]] | None = None
+    ) -> AsyncIterator[Sequence[Found]]:
         times = wanted.all_times
         if not times:
             return
@@ -154,18 +174,28 @@ class Blocks:
             last=ats[-1],
             buckets=buckets,
         )
-        async for rows in self._tx.in_parts(query, _TOGETHER):
-            yield await asyncio.to_thread(self._decoded, rows, wanted, form)
+        async for rows in self._tx.in_parts(query, self._together):
+            yield await asyncio.to_thread(self._decoded, rows, wanted, form, lost)
 
     def _decoded(
-        self, rows: Sequence[sa.Row[Any]], wanted: Wanted, form: Form
-    ) -> Sequence[tuple[int, Cells]]:
+        self,
+        rows: Sequence[sa.Row[Any]],
+        wanted: Wanted,
+        form: Form,
+        lost: set[tuple[str, str]] | None,
+    ) -> Sequence[Found]:
         found = []
         for row in rows:
             single = row.until - row.at == wanted.grain.length
             if single and not wanted.has(row.aa_id, row.tag, row.at):
                 continue
-            cells = self._cells(row, wanted.grain, form)
+            try:
+                cells = self._cells(row, wanted.grain, form)
+            except BlockDamaged:
+                if lost is None:
+                    raise
+                lost.add((row.aa_id, row.tag))
+                continue
             if not single:
                 cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
             if form.fip_ids is not None:
@@ -173,7 +203,7 @@ class Blocks:
             if form.share is not None and row.bucket < form.share.of:
                 cells = cells.chosen(self._is_shared(cells, form.share))
             if len(cells):
-                found.append((row.bucket, cells))
+                found.append(Found(row.aa_id, row.tag, row.bucket, cells))
         return found
 
     def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
@@ -182,10 +212,9 @@ class Blocks:
         try:
             at = number_of(row.at)
             return decoded(row.numbers, times, self.names, aa, at, fip, form.types)
-        except DamagedBlock as damaged:
+        except DamagedBlock as problem:
             place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
-            _log.error("a block of metrics is damaged", **place.facts(), problem=str(damaged))
-            raise BlockDamaged(place) from damaged
+            raise damaged(place, str(problem)) from problem
 
     def _is_shared(self, cells: Cells, share: Share) -> Flags:
         ids, fips = self.names.ids, np.unique(cells.keys["fip"])
@@ -194,9 +223,9 @@ class Blocks:
         return np.isin(cells.keys["fip"], mine)
 
 
-def _add(total: RunningSum, some: Sequence[tuple[int, Cells]]) -> None:
-    for _, cells in some:
-        total.add(cells)
+def _add(total: RunningSum, some: Sequence[Found]) -> None:
+    for found in some:
+        total.add(found.cells)
 
 
 def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozenset[int]:

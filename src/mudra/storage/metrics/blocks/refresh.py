@@ -7,6 +7,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import day_start
+from mudra.metrics.rollup.damage import BlockPlace
 from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.stale import (
     ALL_AAS,
@@ -28,6 +29,7 @@ from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.making import replace_sums, source_of, sums_of
 from mudra.storage.metrics.blocks.recount import recount, recount_parts
+from mudra.storage.metrics.blocks.remaking import remake_sums
 from mudra.storage.metrics.blocks.settling import next_unsettled, settle
 from mudra.storage.metrics.blocks.writing import Series
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
@@ -109,20 +111,23 @@ class BlockSums:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def next_stale(self, *, delayed: bool) -> Stale | None:
+    async def next_stale(self, *, delayed: bool, without: Sequence[Stale] = ()) -> Stale | None:
         """Returns what to sum next: live first, hours before days, each AA's before those of all.
 
         Times of one day are returned together, some at a time: history is filled by days.
         """
         now = await self._tx.now()
         times = {"live_after": now - LIVE, "settled_at": now - SETTLED_AFTER}
-        row = (await self._tx.connection.execute(_FIRST_DUE if delayed else _FIRST, times)).first()
+        others = _others(without)
+        first = (_FIRST_DUE if delayed else _FIRST).where(*others)
+        row = (await self._tx.connection.execute(first, times)).first()
         if row is None:
             return None
         grain, aa_id, tag, begin, live = row
         like = {"grain": grain, "aa_id": aa_id, "tag": tag, "live": live}
         day = {"begin": begin, "end": day_start(begin) + DAY}
-        ats = await self._tx.connection.scalars(_TIMES_LIKE, times | like | day)
+        times_like = _TIMES_LIKE.where(*others)
+        ats = await self._tx.connection.scalars(times_like, times | like | day)
         return Stale(grain, aa_id, long_tag(tag), tuple(ats))
 
     async def lock(self, stale: Stale) -> Sequence[int]:
@@ -145,9 +150,9 @@ class BlockSums:
         source = None if series == (ALL_AAS, Grain.DAY, series.tag) else source_of(series)
         if source and not await has_partition(self._tx, BLOCK_OF[source], stale.ats[0]):
             return False
-        for at, rows in zip(stale.ats, made, strict=True):
+        for at, sums in zip(stale.ats, made, strict=True):
             await make_partition(self._tx, BLOCK_OF[series.grain], at)
-            await replace_sums(self._tx, series, at, rows)
+            await replace_sums(self._tx, series, at, sums)
         if series.grain is Grain.WINDOW:
             await self._drop_unread_windows()
         return True
@@ -184,10 +189,24 @@ class BlockSums:
         """Deletes stale marks that were handled."""
         await self._tx.connection.execute(_CLEAR, {"ids": list(marks)})
 
-    async def settle_next(self, now: datetime) -> bool:
-        """Lays out by FIP the oldest sums that can change no more; returns whether there were."""
+    async def remake(self, stale: Stale) -> None:
+        """Makes these sums again, whatever is there: damaged ones, and all of their settled block.
+
+        Raises NothingFiner where what they are made of is kept no more, BlockDamaged where that is
+        damaged; nothing is changed then.
+        """
         await self._tx.take_time(ROLLUP_S)
-        unsettled = await next_unsettled(self._tx, now)
+        series = Series(stale.aa_id, Grain(stale.grain), short_tag(stale.tag))
+        for at in stale.ats:
+            await remake_sums(self._tx, series, at)
+
+    async def settle_next(self, now: datetime, *, without: Sequence[BlockPlace] = ()) -> bool:
+        """Lays out by FIP the oldest sums that can change no more; returns whether there were.
+
+        Those of which a block is at one of these places are left as they are.
+        """
+        await self._tx.take_time(ROLLUP_S)
+        unsettled = await next_unsettled(self._tx, now, without)
         if unsettled is not None:
             await settle(self._tx, unsettled)
         return unsettled is not None
@@ -199,3 +218,9 @@ class BlockSums:
     async def recount(self, part: RecountPart) -> Sequence[Compared]:
         """Compares sums with what they are made of; those that are stale are left out."""
         return await recount(self._tx, part)
+
+
+def _others(than: Sequence[Stale]) -> Sequence[sa.ColumnElement[bool]]:
+    """Returns what is true of marks of other sums."""
+    keys = [(one.grain, one.aa_id, short_tag(one.tag), at) for one in than for at in one.ats]
+    return [sa.tuple_(_M.grain, _M.aa_id, _M.tag, _M.at).not_in(keys)] if keys else []

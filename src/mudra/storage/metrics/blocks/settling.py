@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
+from mudra.metrics.rollup.damage import BlockPlace
 from mudra.metrics.sums.adding import stacked
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import FANS, fan_of, split
@@ -64,9 +65,19 @@ class Unsettled(NamedTuple):
     begin: datetime
 
 
-async def next_unsettled(tx: Transaction, now: datetime) -> Unsettled | None:
-    """Returns the oldest sums that can change no more and are not settled; None for none."""
-    found = (await tx.connection.execute(_NEXT, {"before": now - SETTLED_AFTER})).first()
+async def next_unsettled(
+    tx: Transaction, now: datetime, without: Sequence[BlockPlace] = ()
+) -> Unsettled | None:
+    """Returns the oldest sums that can change no more and are not settled; None for none.
+
+    Those of which a block is at one of these places are left out.
+    """
+    keys = [
+        (one.aa_id, one.grain, one.tag, Grain(one.grain).settled_start(one.at)) for one in without
+    ]
+    others = [sa.tuple_(_C.aa_id, _C.grain, _C.tag, _BEGIN).not_in(keys)] if keys else []
+    query = _NEXT.where(*others)
+    found = (await tx.connection.execute(query, {"before": now - SETTLED_AFTER})).first()
     if found is None:
         return None
     aa_id, grain, tag, begin = found
@@ -84,7 +95,7 @@ async def settle(tx: Transaction, unsettled: Unsettled) -> None:
     series, begin = unsettled
     await lock_layout(tx, series, begin)
     end = series.grain.settled_end(begin)
-    times = _times(series.grain, begin, end)
+    times = times_of_layout(series.grain, begin)
     largest = await tx.connection.scalar(_FANS_AT, {**series._asdict(), "begin": begin, "end": end})
     if largest is None:
         return
@@ -100,6 +111,13 @@ async def settle(tx: Transaction, unsettled: Unsettled) -> None:
     await put(tx, made)
 
 
+async def is_settled(tx: Transaction, series: Series, at: datetime) -> bool:
+    """Returns whether a settled block contains the sums of this time."""
+    begin = series.grain.settled_start(at)
+    values = {**series._asdict(), "begin": begin, "first_end": begin + series.grain.length}
+    return await tx.connection.scalar(_IS_SETTLED, values) is not None
+
+
 async def unsettle(tx: Transaction, series: Series, at: datetime) -> None:
     """Lays out the settled sums that contain a time by their times; nothing where none do.
 
@@ -107,13 +125,10 @@ async def unsettle(tx: Transaction, series: Series, at: datetime) -> None:
     """
     # Before it is asked: what is settled meanwhile would go with the sums of its first time.
     await lock_layout(tx, series, at)
-    begin = series.grain.settled_start(at)
-    first_end = begin + series.grain.length
-    values = {**series._asdict(), "begin": begin, "first_end": first_end}
-    if await tx.connection.scalar(_IS_SETTLED, values) is None:
+    if not await is_settled(tx, series, at):
         return
     blocks = Blocks(tx)
-    times = _times(series.grain, begin, series.grain.settled_end(begin))
+    times = times_of_layout(series.grain, at)
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset(times))
     made: list[Row] = []
     async for bucket, cells in blocks.by_bucket(wanted):
@@ -148,5 +163,7 @@ def _rows_by_time(series: Series, bucket: int, cells: Cells, ids: Sequence[str])
     return rows
 
 
-def _times(grain: Grain, begin: datetime, end: datetime) -> list[datetime]:
+def times_of_layout(grain: Grain, at: datetime) -> list[datetime]:
+    """Returns the times of the settled block that may contain this one."""
+    begin, end = grain.settled_start(at), grain.settled_end(at)
     return [begin + place * grain.length for place in range((end - begin) // grain.length)]

@@ -1,0 +1,129 @@
+"""mudra metrics export: rows of metrics for people who want SQL."""
+
+import enum
+import time
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from mudra.cli.local.program import Dependencies
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_store
+from mudra.cli.output.output import Exit, fail, show_json
+from mudra.cli.output.steps import rows_shown
+from mudra.metrics.rollup.damage import BlockDamaged
+from mudra.metrics.rollup.stored_metrics import ExportedFile, ExportOrder, ExportRefused
+
+_DAY: Final = ["%Y-%m-%d"]
+_MAX_DAYS: Final = 4000
+_LATE_DAYS: Final = 8
+"""So many days a report may still change a day: it comes up to seven days late."""
+
+
+class Form(enum.StrEnum):
+    """The form of a file."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class Of(enum.StrEnum):
+    """The time of one row."""
+
+    WINDOW = "window"
+    HOUR = "hour"
+    DAY = "day"
+
+
+def export(  # noqa: PLR0913, PLR0917  # its options
+    first: Annotated[datetime, typer.Option("--from", formats=_DAY, help="The first day, of UTC.")],
+    out: Annotated[
+        Path, typer.Option(help="A folder, for a file a day; or the file itself, of one day.")
+    ],
+    last: Annotated[
+        datetime | None,
+        typer.Option("--to", formats=_DAY, help="The last day, included; else the first alone."),
+    ] = None,
+    aa: Annotated[str, typer.Option(help="Only this AA; each of all when left out.")] = "",
+    fip: Annotated[str, typer.Option(help="Only this FIP; each of all when left out.")] = "",
+    form: Annotated[
+        Form, typer.Option("--format", help="Parquet needs the extra mudra[parquet].")
+    ] = Form.CSV,
+    grain: Annotated[Of, typer.Option(help="The time of one row.")] = Of.DAY,
+    again: Annotated[
+        bool, typer.Option("--again", help="Write the files that are there once more.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write metrics as rows: one for each time, AA, FIP and type, with exact sums.
+
+    The service may run; nothing is changed. Each day is a file of its own, which has its name
+    once it is whole: a second run goes on where the first was cut short. Only days that are over
+    are written; the last eight may still change, so export them again later.
+    """
+    days = _days(first.date(), (last or first).date())
+    _check_out(out, form, len(days))
+    order = ExportOrder(days, grain.value, form.value, out, aa, fip, again)
+    began = time.monotonic()
+    over, files = _exported(order, data_dir, quiet=as_json)
+    _show(files, time.monotonic() - began, as_json=as_json)
+    if not as_json and days[-1] > over - timedelta(days=_LATE_DAYS):
+        typer.echo("Late reports may still change the last eight days.", err=True)
+
+
+def _check_out(out: Path, form: Form, days: int) -> None:
+    if out.suffix in {".csv", ".parquet"} and out.suffix != f".{form}":
+        fail(f"--out ends in {out.suffix}, and --format is {form}: make them agree", Exit.USAGE)
+    if out.suffix == f".{form}" and days > 1:
+        fail("--out must be a folder for several days: each is a file of its own", Exit.USAGE)
+
+
+def _exported(
+    order: ExportOrder, data_dir: Path | None, *, quiet: bool
+) -> tuple[date, Sequence[ExportedFile]]:
+    """Export; return the last day that is over as well."""
+    with rows_shown(quiet=quiet) as on_rows:
+
+        async def act(dependencies: Dependencies) -> tuple[date, Sequence[ExportedFile]]:
+            stored, last = dependencies.stored_metrics, order.days[-1]
+            over = await stored.last_whole_day()
+            if last > over:
+                raise ExportRefused(f"{last} is not over: --to may be {over} at the latest")
+            return over, await stored.export(order, on_rows)
+
+        try:
+            return with_store(act, data_dir)
+        except ExportRefused as refused:
+            fail(str(refused), Exit.USAGE)
+        except BlockDamaged as error:
+            fail(f"the {error.place.words}, is damaged: run mudra metrics remake --damaged")
+        except OSError as error:
+            fail(f"{error.filename or order.out} cannot be written: {error.strerror}")
+
+
+def _days(first: date, last: date) -> Sequence[date]:
+    number = (last - first).days + 1
+    if not 1 <= number <= _MAX_DAYS:
+        fail(f"--to must be {first} or one of the {_MAX_DAYS - 1} days after it", Exit.USAGE)
+    return [first + timedelta(days=place) for place in range(number)]
+
+
+def _show(files: Sequence[ExportedFile], seconds: float, *, as_json: bool) -> None:
+    if as_json:
+        show_json(
+            [
+                {"file": str(one.path), "rows": one.rows, "bytes": one.size}
+                | ({"skipped": True} if one.rows is None else {})
+                for one in files
+            ]
+        )
+        return
+    for one in files:
+        what = "was there already" if one.rows is None else f"{one.rows} rows"
+        typer.echo(f"{one.path}  {what}, {one.size / 1e6:.1f} MB")
+    rows = sum(one.rows or 0 for one in files)
+    typer.echo(f"{rows} rows in {seconds:.1f} s", err=True)

@@ -1,0 +1,52 @@
+"""Removes a report that cannot be read any more, so that its AA can send it again."""
+
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.metrics.payload.catalogue import Tag, hour_start
+from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
+from mudra.storage.metrics.blocks.checking import is_damaged
+from mudra.storage.metrics.blocks.grain import Grain
+from mudra.storage.metrics.stored_report import short_tag
+from mudra.storage.metrics.tables import metrics_push, metrics_receipt, metrics_stale
+
+_B: Final = metrics_block.c
+_P: Final = metrics_block_previous.c
+_R: Final = metrics_receipt.c
+
+
+async def remove_damaged_report(tx: Transaction, aa_id: str, tag: Tag, window: datetime) -> bool:
+    """Removes all that is known of a report with a damaged block: blocks, versions and receipts.
+
+    The window is one that the AA never reported from then on, and its sums are made again without
+    it. Returns False, and changes nothing, where no block of it is damaged.
+    """
+    await tx.lock_name(f"push:{aa_id}")
+    short = short_tag(tag)
+    if not await is_damaged(tx, aa_id, short, window):
+        return False
+    for c, table in ((_B, metrics_block), (_P, metrics_block_previous)):
+        of_report = (c.aa_id == aa_id, c.tag == short, c.at == window)
+        await tx.connection.execute(
+            sa.delete(table).where(*of_report, c.grain == Grain.WINDOW.value)
+        )
+    receipts = (_R.aa_id == aa_id, _R.tag == short, _R.window_at == window)
+    await tx.connection.execute(
+        sa.delete(metrics_push).where(
+            metrics_push.c.aa_id == aa_id,
+            metrics_push.c.receipt_id.in_(sa.select(_R.receipt_id).where(*receipts)),
+        )
+    )
+    await tx.connection.execute(sa.delete(metrics_receipt).where(*receipts))
+    marks = [("hour", aa_id, hour_start(window)), ("window", aa_id, window)]
+    if window >= await tx.now() - CHARTS_KEPT:
+        marks.append(("window", ALL_AAS, window))
+    await tx.connection.execute(
+        sa.insert(metrics_stale),
+        [{"grain": grain, "aa_id": of, "tag": short, "at": at} for grain, of, at in marks],
+    )
+    return True
