@@ -41,7 +41,7 @@ class Totals:
 
     @property
     def are_reports(self) -> bool:
-        """Whether the rows are blocks of one window: no two are of one AA, FIP and type."""
+        """Returns whether the rows are blocks of one window: no two are of one AA, FIP and type."""
         at = self.cells.keys["at"]
         return self.cells.points is not None and bool((at == at[:1]).all())
 
