@@ -29,9 +29,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from bench.push import cpu_of_tree, widened
+from bench.push import widened
 from bench.sizes import sized
-from bench.support import data_directory, scratch
+from bench.support import cpu_of_tree, data_directory, scratch
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.token_issues import TokenIssue, pack
 from mudra.bootstrap.config import Settings

@@ -17,6 +17,7 @@ from mudra.metrics.health.weighing import surely_good
 from mudra.metrics.payload.catalogue import TIMING_CODES
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
+from mudra.metrics.sums.buckets import fan_of
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.grain import (
@@ -74,11 +75,10 @@ async def replace_sums(tx: Transaction, series: Series, at: datetime, rows: Sequ
         await delete(tx, series, [at])
         await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
     else:
-        derived = () if series.aa_id == ALL_AAS else DERIVED[series.tag]
-        for tag in (series.tag, *derived):
-            of_tag = series._replace(tag=tag)
-            await unsettle(tx, of_tag, at)
-            await delete(tx, of_tag, [at])
+        await unsettle(tx, series, at)
+        await delete(tx, series, [at])
+        for tag in () if series.aa_id == ALL_AAS else DERIVED[series.tag]:
+            await delete(tx, series._replace(tag=tag), [at])
     await put(tx, rows)
 
 
@@ -120,7 +120,9 @@ def _rows_of(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> 
     if not len(cells):
         return []
     cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
-    return rows_of(series, at, at + series.grain.length, cells, ids)
+    # No one asks for what is derived by FIP: it is in one block.
+    fan = fan_of(len(cells)) if series.tag in DERIVED else 1
+    return rows_of(series, at, at + series.grain.length, cells, ids, fan)
 
 
 def _derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
