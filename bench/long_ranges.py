@@ -6,7 +6,7 @@ The windows of the last hours are checked, written and summed by the job's own c
 day; its sums are then moved to 30 days, and what the public status reads to 90. Then each page and
 call is asked of a worker that has read nothing before, and again, next to a client that asks for
 something small of the same worker, which shows how long a page keeps its event loop. What counts is
-the CPU time of the worker; that of PostgreSQL is printed beside it. At last the hours of a day are
+the CPU time of the worker; that of PostgreSQL is printed next to it. At last the hours of a day are
 summed once more, for the memory of the jobs. `KEEP=DIR` keeps what is loaded, and asks only, when
 it is there already; `ONLY=WORDS` asks for those whose name has these words.
 """

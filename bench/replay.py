@@ -133,7 +133,7 @@ def main() -> None:
     used = time.process_time() - used
     say(found, wrong, unseen, memory)
     again = FIRST + windows - begin
-    print(f"judged again {again} windows, {LATE} of them drawn anew: {used:.1f} s of CPU,"
+    print(f"judged again {again} windows, {LATE} of them drawn again: {used:.1f} s of CPU,"
           f" {1000 * used / again:.0f} ms a window; memory"
           f" {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")  # fmt: skip
 

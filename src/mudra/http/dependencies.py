@@ -211,7 +211,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
     page_turns: FairTurns = field(default_factory=new_page_turns)
     page_parts: SharedValues = field(
-        default_factory=lambda: SharedValues(monotonic, max_kept=MAX_PARTS)
+        default_factory=lambda: SharedValues(monotonic, max_small=MAX_PARTS)
     )
     """What pages of health made for all their readers."""
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))

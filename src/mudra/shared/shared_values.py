@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from mudra.shared.shared_read import SharedRead, is_gone
 
-MAX_KEPT: Final = 6
-"""Some are megabytes: an AA's calls to 2,000 FIPs are 28,000 rows."""
+MAX_LARGE: Final = 6
+"""Of the large ones, which are megabytes: an AA's calls to 2,000 FIPs are 28,000 rows."""
+MAX_SMALL: Final = 60
+"""Of the others: a page that compares an AA with others asks for ten FIPs."""
 TTL_S: Final = 600.0
 """A window: what is asked for after it is of later ones."""
 IDLE_S: Final = 120.0
@@ -28,8 +30,9 @@ class _Value(Struct, frozen=True):
 class _Place:
     """One question, with its latest value."""
 
-    def __init__(self, is_of_all: Callable[[Exception], bool]) -> None:
+    def __init__(self, is_of_all: Callable[[Exception], bool], *, large: bool) -> None:
         self.reading = SharedRead(is_of_all)
+        self.large = large
         self.found: _Value | None = None
         self.asked_at = 0.0
 
@@ -51,10 +54,10 @@ class SharedValues:
         self,
         monotonic: Callable[[], float],
         is_of_all: Callable[[Exception], bool] = is_gone,
-        max_kept: int = MAX_KEPT,
+        max_small: int = MAX_SMALL,
     ) -> None:
         """`is_of_all` says of a failure whether those who wait fail with it."""
-        self._max_kept = max_kept
+        self._max_small = max_small
         self._monotonic = monotonic
         self._is_of_all = is_of_all
         self._places: OrderedDict[Hashable, _Place] = OrderedDict()
@@ -76,7 +79,7 @@ class SharedValues:
         what each is made from.
         """
         self._drop_old()
-        place = self._place(question)
+        place = self._place(question, large=large)
         async with place.reading.turn():
             found = place.found
             if found is None or found.until <= self._monotonic() or found.made_of != made_of:
@@ -93,13 +96,15 @@ class SharedValues:
         for question in old:
             del self._places[question]
 
-    def _place(self, question: Hashable) -> _Place:
-        place = self._places.setdefault(question, _Place(self._is_of_all))
+    def _place(self, question: Hashable, *, large: bool) -> _Place:
+        place = self._places.setdefault(question, _Place(self._is_of_all, large=large))
         place.asked_at = self._monotonic()
         self._places.move_to_end(question)
         # What is being made stays: who asks for it next would have it made once more.
-        free = [one for one, of in self._places.items() if not of.reading.is_busy]
-        for old in free[: max(0, len(self._places) - self._max_kept)]:
+        alike = {one: of for one, of in self._places.items() if of.large == large}
+        free = [one for one, of in alike.items() if not of.reading.is_busy]
+        most = MAX_LARGE if large else self._max_small
+        for old in free[: max(0, len(alike) - most)]:
             if old != question:
                 del self._places[old]
         return place

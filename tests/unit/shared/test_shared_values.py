@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from mudra.shared.shared_values import IDLE_S, MAX_KEPT, TTL_S, SharedValues
+from mudra.shared.shared_values import IDLE_S, MAX_LARGE, MAX_SMALL, TTL_S, SharedValues
 from mudra.shared.unavailable import DatabaseUnavailable
 
 
@@ -77,7 +77,7 @@ def test_of_large_values_one_is_made_at_a_time():
 def test_only_the_latest_questions_are_kept():
     async def act():
         asking = Asking()
-        for question in range(MAX_KEPT):
+        for question in range(MAX_SMALL):
             await asking.get(question, 1)
         await asking.get(0, 1)
         await asking.get("one more", 1)
@@ -86,6 +86,25 @@ def test_only_the_latest_questions_are_kept():
         assert asking.made == []
         await asking.get(1, 1)
         assert asking.made == [(1, 1)]
+
+    asyncio.run(act())
+
+
+def test_small_questions_take_no_place_of_large_ones():
+    async def act():
+        values, made = SharedValues(lambda: 0.0), []
+
+        async def make():
+            made.append(1)
+
+        for number in range(MAX_LARGE):
+            await values.get(("large", number), 1, make, large=True)
+        for number in range(MAX_SMALL):
+            await values.get(number, 1, make)
+        made.clear()
+        for number in range(MAX_LARGE):
+            await values.get(("large", number), 1, make, large=True)
+        assert made == []
 
     asyncio.run(act())
 
@@ -149,7 +168,7 @@ def test_what_is_being_made_is_not_made_once_more_for_others_who_come():
 
         first = asyncio.create_task(values.get("slow", 1, slowly))
         await begun.wait()
-        for number in range(MAX_KEPT + 1):
+        for number in range(MAX_SMALL + 1):
             await values.get(number, 1, at_once)
         second = asyncio.create_task(values.get("slow", 1, slowly))
         await asyncio.sleep(0)

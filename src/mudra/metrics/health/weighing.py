@@ -77,7 +77,7 @@ def may_be_disputed(whole: Cells, not_good: Cells, windows: int) -> Array:
     known = api < len(number)
     number[api[known]] = against[known]
     most = 2 * number[whole.keys["type"] * width + whole.keys["fip"]] > reporters
-    may = (denominator > 0) & (~surely_good(whole) | (most & enough))
+    may = (denominator > 0) & (~certainly_good(whole) | (most & enough))
     found: Array = np.unique(whole.keys["fip"][may])
     return found
 
@@ -108,10 +108,10 @@ def _weighed(contested: Totals, by_aa: Sequence[_Seen], whole: Rollup) -> Weighe
 def _contested(cells: Cells) -> Flags:
     """Returns the rows of those FIPs and types of which some AA does not see good calls."""
     api = cells.keys["type"] * (int(cells.keys["fip"].max(initial=0)) + 1) + cells.keys["fip"]
-    return np.isin(api, np.unique(api[~surely_good(cells)]))
+    return np.isin(api, np.unique(api[~certainly_good(cells)]))
 
 
-def surely_good(cells: Cells) -> Flags:
+def certainly_good(cells: Cells) -> Flags:
     """Returns which sums are certainly GOOD, and so is every sum of such: each term adds up."""
     refused = [cells.of(name) for name in _4XX]
     denominator = cells.of(COUNTS[Position.TOTAL]) - sum(refused, np.zeros(len(cells), np.int64))

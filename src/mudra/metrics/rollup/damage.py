@@ -35,7 +35,7 @@ class BlockPlace(NamedTuple):
 
     @property
     def is_report(self) -> bool:
-        """Whether it holds what an AA reported, and not sums."""
+        """Return whether it holds what an AA reported, and not sums."""
         return self.grain == "window" and self.aa_id != ALL_AAS and self.tag in REPORTED
 
     def facts(self) -> dict[str, str | int]:

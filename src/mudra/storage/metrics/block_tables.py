@@ -28,11 +28,14 @@ def _block_columns() -> list[sa.Column[object]]:
 
 
 _UNSETTLED: Final = (
-    "grain <> 'window' AND until - at <= CASE grain WHEN 'hour' THEN interval '1 hour'"
-    " ELSE interval '1 day' END"
+    "grain <> 'window' AND tag IN ('req', 'not')"
+    " AND until - at <= CASE grain WHEN 'hour' THEN interval '1 hour' ELSE interval '1 day' END"
 )
 UNSETTLED: Final = sa.text(_UNSETTLED)
-"""Matches sums that are laid out by time, in the words of their index."""
+"""Matches sums that are laid out by time, in the words of their index.
+
+What is derived of sums is not among them: no one asks for it by FIP.
+"""
 
 metrics_block: Final = sa.Table(
     "metrics_block",

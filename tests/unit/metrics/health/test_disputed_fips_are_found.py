@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.depth import examples
 
-from mudra.metrics.health.weighing import disputed, may_be_disputed, surely_good
+from mudra.metrics.health.weighing import certainly_good, disputed, may_be_disputed
 from mudra.metrics.payload.catalogue import RequestType, Tag
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.cells import Cells, type_place
@@ -25,7 +25,7 @@ def test_a_disputed_fip_is_always_one_that_may_be(seed: int, windows: int, calls
     by = ("aa", "type", "fip")
     pairs = added(parts, by, times=False)
     whole = added(parts, ("type", "fip"), times=False)
-    not_good = [part.chosen(~surely_good(part)) for part in parts]
+    not_good = [part.chosen(~certainly_good(part)) for part in parts]
 
     found = may_be_disputed(whole, added(not_good, by, times=False), windows)
 
@@ -37,7 +37,7 @@ def test_a_healthy_network_has_none():
     dice = np.random.default_rng(1)
     parts = [drawn(dice, 400, place, bad=0.0) for place in range(6)]
     whole = added(parts, ("type", "fip"), times=False)
-    not_good = [part.chosen(~surely_good(part)) for part in parts]
+    not_good = [part.chosen(~certainly_good(part)) for part in parts]
 
     found = may_be_disputed(whole, added(not_good, ("aa", "type", "fip"), times=False), 6)
 

@@ -13,10 +13,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mudra.metrics.health.weighing import surely_good
+from mudra.metrics.health.weighing import certainly_good
 from mudra.metrics.payload.catalogue import TIMING_CODES
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
+from mudra.metrics.sums.buckets import fan_of
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
@@ -91,8 +92,7 @@ async def derived_at(tx: Transaction, series: Series, at: datetime) -> Sequence[
 async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
     """Stores sums in place of those that are there."""
     if series.grain is not Grain.WINDOW:
-        for tag in (series.tag, *derived_tags(series)):
-            await unsettle(tx, series._replace(tag=tag), at)
+        await unsettle(tx, series, at)
     await delete_sums(tx, series, [at])
     await put_sums(tx, series, at, made)
 
@@ -157,7 +157,9 @@ def _rows_of(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> 
     if not len(cells):
         return []
     cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
-    return rows_of(series, at, at + series.grain.length, cells, ids)
+    # No one asks for what is derived by FIP: it is in one block.
+    fan = fan_of(len(cells)) if series.tag in DERIVED else 1
+    return rows_of(series, at, at + series.grain.length, cells, ids, fan)
 
 
 def _derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
@@ -166,4 +168,4 @@ def _derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
     if tag == REQ:
         calls = cells.without_times().chosen(~np.isin(cells.keys["type"], _TIMINGS))
         yield ALL, added([calls], ("aa", "fip"), times=False)
-        yield NOT_GOOD, calls.chosen(~surely_good(calls))
+        yield NOT_GOOD, calls.chosen(~certainly_good(calls))

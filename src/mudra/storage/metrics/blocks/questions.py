@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import sqlalchemy as sa
 
-from mudra.metrics.health.weighing import may_be_disputed, surely_good
+from mudra.metrics.health.weighing import certainly_good, may_be_disputed
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start
 from mudra.metrics.rollup.coverage import TimeRange
@@ -117,7 +117,7 @@ class BlockQuestions:
         whole = await self._blocks.summed(over_all, ("type", "fip"), form)
         by = ("aa", "type", "fip")
         stored, reported = await self._derived(within, {REQ: NOT_GOOD}, by, (form, form))
-        not_good = added([stored, reported.chosen(~surely_good(reported))], by, times=False)
+        not_good = added([stored, reported.chosen(~certainly_good(reported))], by, times=False)
         ids = self._blocks.names.ids
         fips = may_be_disputed(whole, not_good, max(within.number, 1))
         if not len(fips):
@@ -164,7 +164,7 @@ class BlockQuestions:
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, for detection.
 
-        A report with a damaged block is none: detection stands still for no AA.
+        A report with a damaged block is none: detection waits for no AA.
         """
         wanted = Wanted(Grain.WINDOW, (REQ, NOT), None, frozenset({window}))
         found, lost = await self._blocks.intact(wanted)

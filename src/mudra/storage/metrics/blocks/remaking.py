@@ -36,9 +36,8 @@ async def remake_sums(tx: Transaction, series: Series, at: datetime) -> None:
     Raises NothingFiner and BlockDamaged; nothing is changed then.
     """
     await lock_layout(tx, series, at)
-    tags = (series.tag, *derived_tags(series))
-    settled = [await is_settled(tx, series._replace(tag=tag), at) for tag in tags]
-    times = times_of_layout(series.grain, at) if any(settled) else [at]
+    settled = await is_settled(tx, series, at)
+    times = times_of_layout(series.grain, at) if settled else [at]
     if not await _has_finer(tx, series, times):
         await _remake_derived(tx, series, times)
         return

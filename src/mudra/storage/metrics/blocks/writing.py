@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.block_bytes import encoded
-from mudra.metrics.sums.buckets import fan_of, split
+from mudra.metrics.sums.buckets import split
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
@@ -61,13 +61,13 @@ class Row(NamedTuple):
 
 
 def rows_of(
-    series: Series, at: datetime, until: datetime, cells: Cells, ids: Sequence[str]
+    series: Series, at: datetime, until: datetime, cells: Cells, ids: Sequence[str], fan: int
 ) -> list[Row]:
     """Returns the blocks of the cells of one time, or of several from `at` on."""
     version = uuid.uuid4()
     return [
         Row(series.aa_id, series.grain, bucket, at, until, series.tag, version, *encoded(part, ids))
-        for bucket, part in split(cells, ids, fan_of(len(cells)))
+        for bucket, part in split(cells, ids, fan)
     ]
 
 

@@ -123,7 +123,7 @@ def add_over_aas(connection: Connection, grain: str, day: datetime) -> None:
     names, blocks = Names(), list[Block]()
     query = SQL(
         "SELECT at, tag, numbers, times FROM metrics_block WHERE grain = %s AND aa_id <> ''"
-        " AND tag <> 'all' AND at >= %s AND at < %s ORDER BY at, tag"
+        " AND tag IN ('req', 'not') AND at >= %s AND at < %s ORDER BY at, tag"
     )
     rows = _rows(connection, query, grain, day, day + timedelta(days=1), together=64)
     for (at, tag), of_time in groupby(rows, itemgetter(0, 1)):

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mudra.metrics.health.weighing import certainly_good
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import fan_of, split
@@ -58,10 +59,12 @@ def number_of(at: datetime) -> int:
     return int(at.timestamp()) // _WINDOW_S
 
 
-def blocks_of(series: Series, at: datetime, cells: Cells, names: Names) -> Iterator[Block]:
-    """Yields the blocks of one time."""
+def blocks_of(
+    series: Series, at: datetime, cells: Cells, names: Names, fan: int = 0
+) -> Iterator[Block]:
+    """Yields the blocks of one time, as many as there are cells for unless `fan` says how many."""
     version, until = uuid.uuid4(), at + LENGTHS[series.grain]
-    for bucket, part in split(cells, names.ids, fan_of(len(cells))):
+    for bucket, part in split(cells, names.ids, fan or fan_of(len(cells))):
         numbers, times = encoded(part, names.ids)
         yield Block(
             series.aa_id, series.grain, bucket, at, until, series.tag, version, numbers, times
@@ -71,16 +74,24 @@ def blocks_of(series: Series, at: datetime, cells: Cells, names: Names) -> Itera
 def sums_of(series: Series, at: datetime, cells: Cells, names: Names) -> Iterator[Block]:
     """Yields the blocks of the sums of an hour or a day.
 
-    With the requests of an AA come all calls of each of its pairs, without times.
+    With those of an AA come its sums over FIPs; with its requests all calls of each pair, and the
+    calls that are not certainly good, both without times.
     """
     keys = {**cells.keys, "at": np.full(len(cells), number_of(at))}
     cells = replace(cells, keys=keys)
     yield from blocks_of(series, at, cells, names)
-    if series.aa_id and series.tag == "req":
-        calls = cells.chosen(~np.isin(cells.keys["type"], _TIMINGS))
-        if len(calls):
-            together = added([calls], ("at", "fip"), times=False)
-            yield from blocks_of(series._replace(tag="all"), at, together, names)
+    if series.aa_id:
+        for tag, derived in _derived(series.tag, cells):
+            if len(derived):
+                yield from blocks_of(series._replace(tag=tag), at, derived, names, 1)
+
+
+def _derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
+    yield f"{tag}-fips", added([cells], ("at", "type"))
+    if tag == "req":
+        calls = cells.without_times().chosen(~np.isin(cells.keys["type"], _TIMINGS))
+        yield "all", added([calls], ("at", "fip"), times=False)
+        yield "bad", calls.chosen(~certainly_good(calls))
 
 
 def added_up(parts: Iterable[Cells]) -> Cells:

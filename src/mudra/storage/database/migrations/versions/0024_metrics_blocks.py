@@ -96,8 +96,8 @@ def upgrade() -> None:
     op.execute("CREATE INDEX ix_metrics_block_at ON metrics_block (at, grain, aa_id)")
     op.execute(
         "CREATE INDEX ix_metrics_block_unsettled ON metrics_block (at)"
-        " WHERE grain <> 'window' AND until - at <= CASE grain WHEN 'hour' THEN interval '1 hour'"
-        " ELSE interval '1 day' END"
+        " WHERE grain <> 'window' AND tag IN ('req', 'not')"
+        " AND until - at <= CASE grain WHEN 'hour' THEN interval '1 hour' ELSE interval '1 day' END"
     )
     for grain in ("window", "hour", "day"):
         op.execute(
