@@ -2,7 +2,7 @@
 
     python -m bench.metrics_blocks [AAS] [FIPS]
 
-Each figure is a ratio within this run, or bytes; its goal is printed next to it. CPU is that of this
+Each figure is a ratio within this run, or bytes; its goal is next to it. CPU is that of this
 process and of PostgreSQL together. A push goes from checked structs to commit; questions go from
 SQL to rows of numbers. Memory is how far a question raised the most that this process ever held.
 """

@@ -5,7 +5,11 @@ from datetime import timedelta
 
 import pytest
 from tests.support.metrics.metrics_commands import Opened, opened
-from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import (
+    notification_metrics,
+    of_few_calls,
+    request_metrics,
+)
 from tests.support.metrics.summed_store import DAY, HOUR, Truth, summed
 
 from mudra.jobs.metrics_jobs import settle_sums
@@ -16,7 +20,7 @@ from mudra.metrics.rollup.damage import BlockDamaged
 
 WHOLE = TimeRange(DAY, DAY + timedelta(days=1))
 AAS = ("aa-one", "aa-two")
-FIPS = 90
+FIPS = 120
 """Several buckets of each AA."""
 TIME = "2026-03-04T00:00:00Z"
 
@@ -31,7 +35,9 @@ async def filled(store, *, settled=False):
     """Two AAs that reported three windows of a day, with sums; returns what a recount finds."""
     await store.empty()
     payloads = [
-        request_metrics(FIPS, aa_id, str(uuid.uuid4()), DAY + place * WINDOW, place + 1)
+        of_few_calls(
+            request_metrics(FIPS, aa_id, str(uuid.uuid4()), DAY + place * WINDOW, place + 1)
+        )
         for aa_id in AAS
         for place in (0, 1, 50)
     ]
@@ -148,7 +154,7 @@ def test_a_damaged_report_is_removed_and_sent_again(store: Opened) -> None:
     async def sent_again(opened):
         await opened.make_sums()
         without = await requests_of_day(opened)
-        payload = request_metrics(FIPS, "aa-one", str(uuid.uuid4()), DAY, 1)
+        payload = of_few_calls(request_metrics(FIPS, "aa-one", str(uuid.uuid4()), DAY, 1))
         done = await opened.push(payload)
         await opened.make_sums()
         return without, done.status, await requests_of_day(opened), await opened.differing(DAY)

@@ -138,3 +138,15 @@ def failing(payload: RequestMetrics) -> RequestMetrics:
             counts[Position.OK_200] = 0
         blocks.append(replace(block, counts=cast("Counts", tuple(counts))))
     return replace(payload, fips=(replace(first, metrics=tuple(blocks)), *others))
+
+
+def of_few_calls(payload: RequestMetrics) -> RequestMetrics:
+    """The same with one call a block: of many FIPs more would be held as implausible."""
+    few = (1, 1, *[0] * 13)
+    fips = [
+        msgspec.structs.replace(
+            fip, metrics=tuple(msgspec.structs.replace(one, counts=few) for one in fip.metrics)
+        )
+        for fip in payload.fips
+    ]
+    return msgspec.structs.replace(payload, fips=tuple(fips))

@@ -5,7 +5,11 @@ from datetime import timedelta
 
 import pytest
 from prometheus_client import REGISTRY
-from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import (
+    notification_metrics,
+    of_few_calls,
+    request_metrics,
+)
 from tests.support.metrics.summed_store import DAY, HOUR, Truth, summed
 
 from mudra.jobs.metrics_jobs import refresh_rollups, settle_sums
@@ -26,7 +30,7 @@ TWO_HOURS = (DAY, DAY + WINDOW, DAY + 3 * HOUR)
 async def reported(store):
     await store.empty()
     payloads = [
-        request_metrics(40, aa_id, str(uuid.uuid4()), window)
+        of_few_calls(request_metrics(120, aa_id, str(uuid.uuid4()), window))
         for aa_id in AAS
         for window in TWO_HOURS
     ]
