@@ -25,6 +25,7 @@ OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
             f" ('OLD-AA', 'day', 1, {_BLOCK})"
         ),
         "metrics_block_previous": f"VALUES ('OLD-AA', 'window', 1, {_BLOCK}, 1)",
+        "metrics_daily": "VALUES ('2001-01-01', 'F', 'cns', 1, 1, 0, 0, 1, 1, 1)",
         "metrics_received": f"VALUES ({_AT}, 'OLD-AA', 'req', 1)",
         "metrics_refused": (f"(aa_id, at, total, findings) VALUES ('OLD-AA', {_AT}, 1, '[]')"),
         "metrics_stale": (
@@ -44,6 +45,7 @@ _TIME: Final[Mapping[str, str]] = MappingProxyType(
             ("metrics_receipt", "metrics_attribution", "metrics_fip_state"),
             "window_at < '2002-01-01'",
         ),
+        "metrics_daily": "day < '2002-01-01'",
         "metrics_push": "txn_id = 'old'",
         "metrics_held": "aa_id = 'OLD-AA'",
     }
