@@ -19,9 +19,9 @@ from tests.support.processes import LISTENING, socket_states
 from tests.support.service import Service
 
 from bench.entity_token import make_members
+from bench.loaded_service import loaded_service
 from bench.people import make_people
 from bench.sizes import sized
-from bench.soak import loaded_service
 from bench.soak_load import (
     Admin,
     Journal,

@@ -26,13 +26,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import httpx2
 import psycopg
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
-from tests.support.service import Service, running_service
+from tests.support.service import Service
 from tests.support.until import until
 
 from bench.entity_token import make_members
@@ -46,6 +46,7 @@ from bench.history import (
     put_windows,
     windows_until,
 )
+from bench.loaded_service import loaded_service
 from bench.nation import QUARTER
 from bench.people import make_people
 from bench.sizes import argument, exit_code, sized
@@ -108,12 +109,6 @@ MAX_RESETS = 4
 """Of an admin: a fifth one more is refused for the rest of the day."""
 GAP_S = (0.5, 4.0) if sized(1, 0) else (0.1, 0.3)
 DRAIN_S = 120
-VARIABLES = {
-    "MUDRA_SECOND_FACTOR": "none",
-    "MUDRA_METRICS_PUSH_UNKNOWN_FIPS": "100000",
-    "MUDRA_ENTITY_TOKEN_RATE": "100000",
-    "MUDRA_ENTITY_TOKEN_BURST": "100000",
-}
 
 
 class Held(NamedTuple):
@@ -123,25 +118,6 @@ class Held(NamedTuple):
     descriptors: int
     peak_mb: float
     """The most that was resident since the process began, shared pages counted whole."""
-
-
-@contextlib.contextmanager
-def loaded_service(data_dir: Path, workers: int, port: int) -> Iterator[Service]:
-    """A service for a load, on `port`, 0 for a free one. Its log is read: it never waits."""
-    words = ("--workers", str(workers))
-    variables = cast("dict[str, Any]", VARIABLES)
-    with running_service(data_dir, *words, port=port, sandbox=False, **variables) as service:
-        assert service.process.stdout is not None
-        log = os.dup(service.process.stdout.fileno())
-        threading.Thread(target=drain, args=[log], daemon=True).start()
-        yield service
-
-
-def drain(log: int) -> None:
-    """Read a service's log to its end: one that is not read stops the service when it is full."""
-    while os.read(log, 65536):
-        pass
-    os.close(log)
 
 
 def held_by(pid: int) -> Held:

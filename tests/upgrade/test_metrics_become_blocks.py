@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 import psycopg
 import pytest
 import structlog
@@ -18,7 +17,6 @@ from tests.support.database.own_postgres import as_superuser
 from tests.support.metrics.rows_and_blocks import (
     Block,
     Key,
-    Sums,
     blocks_in,
     cells_of,
     fill,
@@ -27,15 +25,19 @@ from tests.support.metrics.rows_and_blocks import (
     new_held,
     new_reports,
     new_sums,
+    not_good,
     old_sums,
     recounted,
     replaced_reports,
     reported,
     stale_marks,
     values_of,
+    without_late,
+    without_versions,
 )
 from tests.support.until import until
 
+from mudra.metrics.payload.catalogue import FIRST_5XX
 from mudra.metrics.sums.percentiles import percentile
 from mudra.storage.database.embedded.server import DATABASE, embedded_server
 from mudra.storage.database.migrate import SchemaNeedsMore, migrate, revisions
@@ -75,18 +77,6 @@ def copy_of_old(filled_server: str) -> Callable[[], str]:
 def url(copy_of_old: Callable[[], str]) -> str:
     """The address of a database of 1.0.0 with metrics."""
     return copy_of_old()
-
-
-def without_late(sums: Sums) -> Sums:
-    """The same as rows of sums say it."""
-    return {
-        key: msgspec.structs.replace(one, late_lower=0, late_upper=0) for key, one in sums.items()
-    }
-
-
-def without_versions(rows: list[Block]) -> list[Block]:
-    """The same whenever it is written."""
-    return [(*row[:6], *row[7:]) for row in rows]
 
 
 def drop_old_reports(url: str) -> None:
@@ -141,6 +131,31 @@ def test_reports_and_sums_are_those_of_before(url: str) -> None:
             "SELECT count(*) FROM pg_class WHERE relname ~ 'metrics_(raw|hour|day|pair|window)'"
         ).fetchone()
     assert left == (0,)
+
+
+def test_calls_that_are_not_good_are_stored_besides(url: str) -> None:
+    rows = upgraded(url)
+
+    found, sums = not_good(rows), new_sums(rows)
+    calls = {
+        key: one
+        for key, one in sums.items()
+        if key.tag == "req" and key.aa_id and key.type not in {"sfireqnot", "ffireqnot"}
+    }
+    failed = {key for key, one in calls.items() if sum(one.counts[FIRST_5XX:]) * 10 > one.counts[0]}
+    good = {
+        key
+        for key, one in calls.items()
+        if one.counts[1] == one.counts[0] > 0 and not one.late_upper
+    }
+    kept = {key._replace(tag="req"): one for key, one in found.items()}
+    assert failed
+    assert good
+    assert failed <= kept.keys()
+    assert not good & kept.keys()
+    assert {key: one.counts for key, one in kept.items()} == {
+        key: calls[key].counts for key in kept
+    }
 
 
 def test_percentiles_of_old_sums_are_near_those_of_their_reports(

@@ -119,6 +119,7 @@ def recounted(reports: Mapping[Key, ReportedBlock]) -> Sums:
             at = key.at.replace(minute=0) if grain == "hour" else key.at.replace(hour=0, minute=0)
             own = key._replace(grain=grain, at=at)
             parts += [(own, block), (own._replace(aa_id=""), block)]
+            parts.append((own._replace(tag=f"{key.tag}-fips", fip_id=""), block))
             if key.tag == "req" and key.type not in {"sfireqnot", "ffireqnot"}:
                 parts.append((own._replace(tag="all", type=""), block))
     return plain_recount(parts)
@@ -174,15 +175,25 @@ def new_reports(rows: list[Block]) -> dict[Key, Values]:
 
 
 def new_sums(rows: list[Block]) -> dict[Key, PlainSums]:
-    """Give the sums of each hour and day, by cell."""
+    """Give the sums of each hour and day, by cell; without those that repeat calls not good."""
     found = {}
     for row, cells, names in cells_of(rows):
-        if row[1] == "window":
+        if row[1] == "window" or row[5] == "bad":
             continue
         for key, sums in zip(keys_of(row, cells, names), plain_rows(cells), strict=True):
             assert key not in found
             found[key] = sums
     return found
+
+
+def not_good(rows: list[Block]) -> dict[Key, PlainSums]:
+    """Give the calls of each hour and day that are stored as not certainly good, by cell."""
+    return {
+        key: sums
+        for row, cells, names in cells_of(rows)
+        if row[5] == "bad"
+        for key, sums in zip(keys_of(row, cells, names), plain_rows(cells), strict=True)
+    }
 
 
 def keys_of(row: Block, cells: Cells, names: Names) -> list[Key]:
@@ -195,3 +206,15 @@ def keys_of(row: Block, cells: Cells, names: Names) -> list[Key]:
             *(cells.keys[name].tolist() for name in ("at", "fip", "type")), strict=True
         )
     ]
+
+
+def without_late(sums: Sums) -> Sums:
+    """The same as rows of sums say it."""
+    return {
+        key: msgspec.structs.replace(one, late_lower=0, late_upper=0) for key, one in sums.items()
+    }
+
+
+def without_versions(rows: list[Block]) -> list[Block]:
+    """The same whenever it is written."""
+    return [(*row[:6], *row[7:]) for row in rows]
