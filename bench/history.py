@@ -155,15 +155,15 @@ def _receipt(one: CheckedReport, window: datetime) -> dict[str, object]:
     }
 
 
-async def make_sums(conninfo: str) -> int:
-    """Make all that is stale, as the job does; gives how many sums were made."""
+async def make_sums(conninfo: str, *, only_of_aas: bool = False) -> int:
+    """Make all that is stale, as the job does, or the hours of each AA; gives how many."""
     database = database_of(conninfo)
     made = 0
     while True:
         async with database.transaction(within_s=_LIMIT_S) as transaction:
             sums = RollupService(BlockSums(transaction))
             stale = await sums.next_stale(delayed=False)
-            if stale is None:
+            if stale is None or (only_of_aas and not stale.aa_id):
                 break
             await sums.refresh(stale)
         made += 1

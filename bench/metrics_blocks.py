@@ -2,7 +2,11 @@
 
     python -m bench.metrics_blocks [AAS] [FIPS]
 
+<<<<<<< HEAD
 Each figure is a ratio within this run, or bytes; its goal is next to it. CPU is that of this
+=======
+Each figure is a ratio within this run, or bytes; its goal is printed next to it. CPU is that of this
+>>>>>>> 6a289fca (Say what pages of a nation cost)
 process and of PostgreSQL together. A push goes from checked structs to commit; questions go from
 SQL to rows of numbers. Memory is how far a question raised the most that this process ever held.
 """
@@ -53,7 +57,8 @@ from mudra.storage.metrics.partitions import month_of
 
 AAS = int(argument(1, 20, 2))
 FIPS = int(argument(2, 2000, 4))
-BUSIEST = 3000
+BUSIEST = 60
+"""Calls of the busiest pair in the busiest window: ten in an average cell."""
 PUSHES = sized(12, 2)
 DAYS = sized(30, 2)
 _SIZE = (
@@ -199,7 +204,7 @@ async def load(bench: Bench, figures: Figures, today: datetime) -> None:
     with psycopg.connect(bench.conninfo, autocommit=True) as connection:
         marks = "DELETE FROM metrics_stale WHERE grain = 'window'"
         connection.execute(marks)
-    used = await bench.cpu(lambda: make_sums(bench.conninfo))
+    used = await bench.cpu(lambda: make_sums(bench.conninfo, only_of_aas=True))
     ratio = used / AAS / (6 * loads_s(body) * cells / AAS / cells_of(reports[0]))
     figures.add("sums of an hour ÷ json.loads of its six bodies", ratio, 1.5)
     with psycopg.connect(bench.conninfo, autocommit=True) as connection:

@@ -35,7 +35,9 @@ from tests.support.people.operators import active_operator
 from tests.support.service import Service
 from tests.support.until import until
 
+from bench import history
 from bench.entity_token import make_members
+<<<<<<< HEAD
 from bench.history import (
     ask_for_sums,
     checked,
@@ -47,6 +49,8 @@ from bench.history import (
     windows_until,
 )
 from bench.loaded_service import loaded_service
+=======
+>>>>>>> 6a289fca (Say what pages of a nation cost)
 from bench.nation import QUARTER
 from bench.people import make_people
 from bench.sizes import argument, exit_code, sized
@@ -163,29 +167,29 @@ class Soak:
         until = window_start(datetime.now(UTC) + LOADING)
         last = until - WINDOW
         reports = [
-            checked(of_window(model, aa, last), until + WINDOW)
+            history.checked(of_window(model, aa, last), until + WINDOW)
             for aa, models in self._models.items()
             for model in models
         ]
         hour = hour_start(until) - HOUR
-        asyncio.run(partitions(conninfo, hour - 2 * DAY, until))
-        windows = windows_until(until, (until - hour) // WINDOW)
-        say(f"{asyncio.run(put_windows(conninfo, reports, windows)):,} cells of windows")
+        asyncio.run(history.partitions(conninfo, hour - 2 * DAY, until))
+        windows = history.windows_until(until, (until - hour) // WINDOW)
+        say(f"{asyncio.run(history.put_windows(conninfo, reports, windows)):,} cells of windows")
         del reports
-        say(f"{asyncio.run(make_sums(conninfo))} sums made")
+        say(f"{asyncio.run(history.make_sums(conninfo))} sums made")
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
         first_push = until + WINDOW
         say(f"waiting until {first_push:%H:%M} UTC")
         time.sleep(max(0.0, (first_push - datetime.now(UTC)).total_seconds()))
         # Now the hour is over for long enough that it has sums over all AAs.
-        asyncio.run(make_sums(conninfo))
+        asyncio.run(history.make_sums(conninfo))
         with psycopg.connect(conninfo, autocommit=True) as connection:
             for ago in range(1, PAST_HOURS):
-                move_sums(connection, "hour", (hour, hour + HOUR), -ago * HOUR)
-            keep_sums(connection, until)
+                history.move_sums(connection, "hour", (hour, hour + HOUR), -ago * HOUR)
+            history.keep_sums(connection, until)
             # What is done once an hour is done while the service warms up: it needs its memory.
-            ask_for_sums(connection, hour)
+            history.ask_for_sums(connection, hour)
             connection.execute("VACUUM ANALYZE")
         say(f"{PAST_HOURS} hours before have sums")
 
