@@ -2,13 +2,9 @@
 
     python -m bench.metrics_blocks [AAS] [FIPS]
 
-<<<<<<< HEAD
-Each figure is a ratio within this run, or bytes; its goal is next to it. CPU is that of this
-=======
-Each figure is a ratio within this run, or bytes; its goal is printed next to it. CPU is that of this
->>>>>>> 6a289fca (Say what pages of a nation cost)
-process and of PostgreSQL together. A push goes from checked structs to commit; questions go from
-SQL to rows of numbers. Memory is how far a question raised the most that this process ever held.
+Each figure is a ratio within this run, or bytes; its goal is printed next to it. CPU is that of
+this process and of PostgreSQL together. A push goes from checked structs to commit; questions go
+from SQL to rows of numbers. Memory is how far a question raised what this process held.
 """
 
 import asyncio
@@ -57,8 +53,8 @@ from mudra.storage.metrics.partitions import month_of
 
 AAS = int(argument(1, 20, 2))
 FIPS = int(argument(2, 2000, 4))
-BUSIEST = 60
-"""Calls of the busiest pair in the busiest window: ten in an average cell."""
+BUSIEST = 300
+"""Calls of the busiest pair in the busiest window: 40 in an average cell."""
 PUSHES = sized(12, 2)
 DAYS = sized(30, 2)
 _SIZE = (
@@ -207,9 +203,15 @@ async def load(bench: Bench, figures: Figures, today: datetime) -> None:
     used = await bench.cpu(lambda: make_sums(bench.conninfo, only_of_aas=True))
     ratio = used / AAS / (6 * loads_s(body) * cells / AAS / cells_of(reports[0]))
     figures.add("sums of an hour ÷ json.loads of its six bodies", ratio, 1.5)
+    await make_sums(bench.conninfo)
     with psycopg.connect(bench.conninfo, autocommit=True) as connection:
         for place in range(1, 24):
             move_sums(connection, "hour", (day, day + HOUR), place * HOUR)
+        connection.execute(
+            "INSERT INTO metrics_stale (grain, aa_id, tag, at)"
+            " SELECT DISTINCT 'day', aa_id, tag, %s::timestamptz FROM metrics_receipt",
+            (day,),
+        )
     await make_sums(bench.conninfo)
     for name, goal in (("hour", 15.0), ("day", 40.0)):
         size = bench.scalar(_SIZE, f"metrics_block_{name}")

@@ -37,20 +37,7 @@ from tests.support.until import until
 
 from bench import history
 from bench.entity_token import make_members
-<<<<<<< HEAD
-from bench.history import (
-    ask_for_sums,
-    checked,
-    keep_sums,
-    make_sums,
-    move_sums,
-    partitions,
-    put_windows,
-    windows_until,
-)
 from bench.loaded_service import loaded_service
-=======
->>>>>>> 6a289fca (Say what pages of a nation cost)
 from bench.nation import QUARTER
 from bench.people import make_people
 from bench.sizes import argument, exit_code, sized

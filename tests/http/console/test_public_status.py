@@ -14,7 +14,6 @@ import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
-from mudra.metrics.rollup.pair import PairSums
 from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
 from tests.support.metrics.incidents import an_incident, stored_row

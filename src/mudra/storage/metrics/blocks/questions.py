@@ -14,10 +14,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from mudra.metrics.health.weighing import certainly_good, may_be_disputed
-<<<<<<< HEAD
 from mudra.metrics.incidents.heard import Heard
-=======
->>>>>>> 6a289fca (Say what pages of a nation cost)
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
