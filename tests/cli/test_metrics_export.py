@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import uuid
 from datetime import timedelta
 from decimal import Decimal
@@ -182,7 +183,9 @@ def test_parquet_is_read_by_the_line_of_the_reference(store: Opened, tmp_path, m
         *("export", "--from", "2026-03-04", "--to", "2026-03-05", "--format", "parquet"),
         *("--out", str(folder)),
     )
-    (line,) = [line for line in PAGE.read_text().splitlines() if line.startswith("duckdb.sql(")]
+    (line,) = re.findall(
+        r"^```python\n(duckdb\.sql.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL
+    )
     monkeypatch.chdir(tmp_path)
 
     found = eval(line, {"duckdb": duckdb}).fetchall()  # of our own page

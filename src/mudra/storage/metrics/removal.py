@@ -6,7 +6,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import Tag, hour_start
-from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT
+from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
 from mudra.storage.metrics.blocks.checking import is_damaged
@@ -42,9 +42,11 @@ async def remove_damaged_report(tx: Transaction, aa_id: str, tag: Tag, window: d
         )
     )
     await tx.connection.execute(sa.delete(metrics_receipt).where(*receipts))
-    marks = [("hour", aa_id, hour_start(window)), ("window", aa_id, window)]
-    if window >= await tx.now() - CHARTS_KEPT:
-        marks.append(("window", ALL_AAS, window))
+    marks = [
+        ("hour", aa_id, hour_start(window)),
+        ("window", aa_id, window),
+        ("window", ALL_AAS, window),
+    ]
     await tx.connection.execute(
         sa.insert(metrics_stale),
         [{"grain": grain, "aa_id": of, "tag": short, "at": at} for grain, of, at in marks],
