@@ -26,6 +26,7 @@ from bench.truth_network import Network, Settings
 from bench.watch import calls_of, evidence_at
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import DetectionService
+from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.incidents.incident_change import Opened, Withdrawn
 from mudra.metrics.incidents.window_reports import Received
@@ -70,8 +71,8 @@ class Memory(DetectionMemory):
         self.reported[window] = calls_of(drawn, self.aas, self.fips)
         return window
 
-    async def calls(self, window: datetime) -> Totals:
-        return self.reported[window]
+    async def heard(self, window: datetime) -> Heard:
+        return Heard(self.reported[window])
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         return min(self.reported.keys() & set(within.windows), default=None)

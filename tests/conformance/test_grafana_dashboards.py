@@ -11,7 +11,11 @@ from tests.support.programs import needs
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
 DASHBOARDS: Final = sorted(Path("deploy/grafana").glob("*.json"))
-OPTIONS: Final = {"stat": "StatPanelCfg", "timeseries": "TimeSeriesPanelCfg"}
+OPTIONS: Final = {
+    "stat": "StatPanelCfg",
+    "table": "TablePanelCfg",
+    "timeseries": "TimeSeriesPanelCfg",
+}
 STRICT: Final = (
     *("--noEmit", "--strict", "--skipLibCheck", "--target", "es2022"),
     *("--module", "nodenext", "--moduleResolution", "nodenext"),

@@ -83,6 +83,13 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
         "/mnt/backups": "backups",
         # It does not run: the code says so.
         "mudra agent status --json": "mudra agent status --config agent.toml --json || test $? = 1",
+        # There is nothing of that time to make again, and nothing damaged to remove.
+        "mudra metrics remake --aa AA-ONE --grain hour --at 2026-11-27T08:00:00Z": (
+            "mudra metrics remake --aa AA-ONE --grain hour --at 2026-11-27T08:00:00Z || test $? = 1"
+        ),
+        "mudra metrics remove --aa AA-ONE --at 2026-11-27T08:10:00Z --tag requests": (
+            "mudra metrics remove --aa AA-ONE --at 2026-11-27T08:10:00Z --tag requests || test $? = 1"
+        ),
         "P7D\n": "PT0S\n",  # the others go on in the present
         "5d0c9a3e71f2b846": "$id",
         '(mudra token user)" …': '(mudra token user)" $MUDRA_BASE_URL/v1/user/token/list',

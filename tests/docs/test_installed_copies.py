@@ -25,7 +25,7 @@ OF_MEMBERS: Final = {
 """The nouns that `[cli]` brings."""
 OF_SERVICES: Final = {
     *("serve", "doctor", "restore", "board", "member", "migrate", "mail", "admin", "operator"),
-    *("keys", "database", "backup", "audit", "health", "announcement"),
+    *("keys", "database", "backup", "audit", "health", "announcement", "metrics"),
 }
 EXTRAS: Final = {
     "": set[str](),

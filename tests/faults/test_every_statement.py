@@ -55,6 +55,7 @@ NOT_SEEN = {
         *("database:backup:restore", "database:place:move"),
         *("entity:secret:remind", "keys:master:rotate"),
         *("keys:signing:destroy", "keys:signing:import", "mail:letter:send"),
+        "metrics:report:remove",
         *("registry:entry:probe", "registry:vocabulary:change", "user:password:forgot"),
         *("sandbox:clock:advance", "sandbox:history:fill"),
     },

@@ -142,6 +142,15 @@ BY_ANOTHER_TEST: Final = {
         "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",
     },
     "docs/reference/errors.md": {"{": _ERRORS},
+    "docs/reference/metrics-tables.md": {
+        "mudra metrics export --from 2026-11-01 --to 2026-11-27 --format parquet --out exports": (
+            "cli/test_metrics_export.py::test_a_file_has_the_sums_of_a_plain_recount"
+        ),
+        "duckdb.sql(": "cli/test_metrics_export.py::test_parquet_is_read_by_the_line_of_the_reference",
+        "SELECT day, sum(succeeded) / nullif(sum(total - errors_4xx), 0) AS success": (
+            "cli/test_metrics_export.py::test_metrics_daily_has_what_all_aas_sent"
+        ),
+    },
     "docs/reference/registry.md": {
         'tokens = EntityTokenSource(issuer, "KAVERI-FIU", read_secret)': (
             "docs/test_samples.py::test_the_sample_that_reads_the_registry_finds_a_peer"

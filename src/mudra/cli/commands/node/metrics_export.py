@@ -50,7 +50,7 @@ def export(  # noqa: PLR0913, PLR0917  # its options
     aa: Annotated[str, typer.Option(help="Only this AA; each of all when left out.")] = "",
     fip: Annotated[str, typer.Option(help="Only this FIP; each of all when left out.")] = "",
     form: Annotated[
-        Form, typer.Option("--format", help="Parquet needs the extra mudra[parquet].")
+        Form, typer.Option("--format", help="Parquet needs the extra mudra-network[parquet].")
     ] = Form.CSV,
     grain: Annotated[Of, typer.Option(help="The time of one row.")] = Of.DAY,
     again: Annotated[
