@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import psycopg
 
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.payload.report import Block
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Names
-from mudra.metrics.sums.report_cells import blocks_of, window_number
+from mudra.metrics.sums.report_cells import blocks_of
 
 _WINDOWS = (
     "SELECT aa_id, tag, at, numbers FROM metrics_block"

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from tests.support.metrics.random_blocks import Reported, reports_of
 
-from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.catalogue import Tag, window_number
 from mudra.metrics.payload.report import Block, RequestBlock
 from mudra.metrics.sums.adding import joined
 from mudra.metrics.sums.cells import Names, empty
-from mudra.metrics.sums.report_cells import report_cells, window_number
+from mudra.metrics.sums.report_cells import report_cells
 from mudra.metrics.sums.rollup import EMPTY, Rollup
 from mudra.metrics.sums.totals import Totals
 

@@ -64,8 +64,7 @@ def may_be_disputed(whole: Cells, not_good: Cells, windows: int) -> Array:
     calls. Where the sum is good, more than half of the AAs must have one, and enough calls failed.
     """
     reporters = -(-whole.of("blocks") // windows)  # at least
-    refused = sum((whole.of(name) for name in _4XX), np.zeros(len(whole), np.int64))
-    denominator = whole.of(COUNTS[Position.TOTAL]) - refused
+    denominator = _denominator(whole)
     failed = denominator - whole.of(COUNTS[Position.OK_200])
     enough = (failed * 100 >= MIN_CALLS * (100 - GOOD_ABOVE_PERCENT)) | (
         whole.of("late_upper") * 100 >= MIN_CALLS * _HALF_PERCENT
@@ -113,8 +112,7 @@ def _contested(cells: Cells) -> Flags:
 
 def certainly_good(cells: Cells) -> Flags:
     """Returns which sums are certainly GOOD, and so is every sum of such: each term adds up."""
-    refused = [cells.of(name) for name in _4XX]
-    denominator = cells.of(COUNTS[Position.TOTAL]) - sum(refused, np.zeros(len(cells), np.int64))
+    denominator = _denominator(cells)
     succeeded, answered = cells.of(COUNTS[Position.OK_200]), cells.answered()
     soon: Array = answered - cells.of("late_upper")
     if max(int(column.max(initial=0)) for column in (denominator, answered)) > _LARGE:
@@ -122,3 +120,9 @@ def certainly_good(cells: Cells) -> Flags:
         answered, soon = wide(answered), wide(soon)
     good = (succeeded * 100 > denominator * GOOD_ABOVE_PERCENT) & (soon * 2 >= answered)
     return good.astype(np.bool_)
+
+
+def _denominator(cells: Cells) -> Array:
+    """Returns the calls in the denominator of success of each row, as `eligible` of one."""
+    refused = sum((cells.of(name) for name in _4XX), np.zeros(len(cells), np.int64))
+    return cells.of(COUNTS[Position.TOTAL]) - refused

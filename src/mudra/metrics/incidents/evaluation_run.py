@@ -41,12 +41,11 @@ from mudra.metrics.incidents.journal import (
     new_journal,
     renamed,
     skipped,
-    window_at,
 )
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.incidents.window_calls import WindowCalls
 from mudra.metrics.incidents.window_reports import WindowReports
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import WINDOW, window_at
 
 _LAST_OF_HOUR: Final = 50
 _KEPT_HOURLY: Final = timedelta(days=1)

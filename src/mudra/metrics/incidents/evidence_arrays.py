@@ -9,7 +9,8 @@ import numpy as np
 
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
 from mudra.metrics.incidents.window_calls import Part, WindowCalls
-from mudra.metrics.incidents.window_reports import WindowReports, window_number
+from mudra.metrics.incidents.window_reports import WindowReports
+from mudra.metrics.payload.catalogue import window_number
 
 
 def evidence_of(

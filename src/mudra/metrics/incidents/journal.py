@@ -6,7 +6,7 @@ windows are eligible again when their reports changed. Loaded in the jobs proces
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -47,8 +47,8 @@ from mudra.metrics.incidents.incident import (
     TimelineEntry,
 )
 from mudra.metrics.incidents.window_calls import WindowCalls
-from mudra.metrics.incidents.window_reports import WindowReports, window_number
-from mudra.metrics.payload.catalogue import WINDOW_SECONDS
+from mudra.metrics.incidents.window_reports import WindowReports
+from mudra.metrics.payload.catalogue import window_at, window_number
 
 FORMAT: Final = 1
 NO_FIP: Final = ""
@@ -242,11 +242,6 @@ def journal_from_bytes(data: bytes) -> Journal | None:
         )
     except (msgspec.ValidationError, UnknownFormat):
         return None
-
-
-def window_at(number: int) -> datetime:
-    """Returns the start of a window."""
-    return datetime.fromtimestamp(number * WINDOW_SECONDS, UTC)
 
 
 _ENDINGS: Final = {

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, Tag
+from mudra.metrics.payload.catalogue import WINDOW, Tag
 
 REPORT_GRACE: Final = timedelta(minutes=15)
 """A report is in time until so long after the end of its window."""
@@ -48,11 +48,6 @@ class Received(NamedTuple):
     tag: Tag
     window: datetime
     at: datetime
-
-
-def window_number(window: datetime) -> int:
-    """Returns the window as attribution counts it."""
-    return int(window.timestamp()) // WINDOW_SECONDS
 
 
 def deadline_of(window: datetime) -> datetime:

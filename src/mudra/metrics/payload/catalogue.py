@@ -206,6 +206,16 @@ def window_start(at: datetime) -> datetime:
     return utc.replace(minute=utc.minute // 10 * 10, second=0, microsecond=0)
 
 
+def window_number(at: datetime) -> int:
+    """Returns the number of the window that contains this moment: windows since 1970."""
+    return int(at.timestamp()) // WINDOW_SECONDS
+
+
+def window_at(number: int) -> datetime:
+    """Returns the start of the window of this number, in UTC."""
+    return datetime.fromtimestamp(number * WINDOW_SECONDS, UTC)
+
+
 def hour_start(at: datetime) -> datetime:
     """Returns the start of the hour, in UTC, that contains this moment."""
     return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)

@@ -4,8 +4,9 @@ A report of ten minutes, the sums of an hour or a day, of one AA or of all toget
 `Cells`. Every question is answered in one way: read the blocks of a range, then `added(parts, by)`.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,6 +20,8 @@ from mudra.metrics.payload.catalogue import (
     NotificationType,
     RequestType,
     Tag,
+    window_at,
+    window_number,
 )
 from mudra.metrics.payload.catalogue import (
     STATUSES as NUMBER_OF_STATUSES,
@@ -114,6 +117,13 @@ class Cells:
             else {name: column[span] for name, column in self.points.items()},
             rises,
         )
+
+    def moved(self, start_of: Callable[[datetime], datetime]) -> "Cells":
+        """Returns the same sums, each at the start of a longer time that contains its own."""
+        ats, which = np.unique(self.keys["at"], return_inverse=True)
+        starts = [window_number(start_of(window_at(at))) for at in ats.tolist()]
+        keys = {**self.keys, "at": np.array(starts, np.int64)[which]}
+        return replace(self, keys=keys)
 
     def without_times(self) -> "Cells":
         """Returns the same sums with no response times but the longest."""

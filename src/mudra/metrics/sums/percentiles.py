@@ -7,8 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from mudra.metrics.payload.catalogue import PERCENTS
 from mudra.metrics.sums.block_times import first_of
-from mudra.metrics.sums.cells import Array, Cells, wide
+from mudra.metrics.sums.cells import POINTS, Array, Cells, wide
 
 _SAFE: Final = 2**62
 
@@ -31,6 +32,16 @@ def percentile(cells: Cells, percent: int) -> Array:
     at = np.minimum(np.searchsorted(until, wanted), len(row) - 1)
     found = _within(place[at], calls[at], wanted - (until[at] - calls[at]))
     return np.where(samples > 0, np.minimum(found, cells.longest), -1).astype(np.int64)
+
+
+def points_of(cells: Cells) -> list[Array]:
+    """Returns p50, p95, p99 and p100 of each row in milliseconds; no times without answers.
+
+    Those of single blocks are as reported, those of sums estimates and the longest.
+    """
+    if cells.points is not None:
+        return [cells.points[name] for name in POINTS]
+    return [*(percentile(cells, percent) for percent in PERCENTS[:-1]), cells.longest]
 
 
 def samples_of(cells: Cells) -> Array:

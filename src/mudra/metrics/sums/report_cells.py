@@ -1,7 +1,6 @@
 """From the payload of a report to cells, and back."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import chain
 from typing import Final, cast
 
@@ -9,10 +8,10 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from mudra.metrics.payload.catalogue import (
-    WINDOW_SECONDS,
     NotificationType,
     RequestType,
     Tag,
+    window_number,
 )
 from mudra.metrics.payload.report import (
     Block,
@@ -50,11 +49,6 @@ _PLACES: Final = {
 _FETCH: Final = type_place(Tag.REQUESTS, RequestType.FI_FETCH)
 _OUTCOMES: Final = type_place(Tag.NOTIFICATIONS, NotificationType.FI)
 _NO_STATUS: Final = (0,) * len(STATUSES)
-
-
-def window_number(at: datetime) -> int:
-    """Returns the number of a ten-minute window, since 1970."""
-    return int(at.timestamp()) // WINDOW_SECONDS
 
 
 def report_cells(checked: CheckedReport, names: Names) -> Cells:

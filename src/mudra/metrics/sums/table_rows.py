@@ -1,30 +1,27 @@
 """Cells as rows of a table for people and programs: the columns of `mudra metrics export`."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import repeat
 from typing import Final
 
 import numpy as np
 
 from mudra.metrics.payload.catalogue import (
-    PERCENTS,
-    WINDOW_SECONDS,
     Position,
     StatusPosition,
+    window_at,
 )
 from mudra.metrics.sums.adding import summed_blocks
 from mudra.metrics.sums.cells import (
-    COUNTS,
     LATE,
     POINTS,
     REQUESTS,
-    STATUSES,
+    SUMS,
     TYPES,
     Array,
     Cells,
 )
-from mudra.metrics.sums.percentiles import percentile
+from mudra.metrics.sums.percentiles import points_of
 from mudra.shared.csv_export import safe_cell
 
 NAMES: Final = ("starts_at", "aa_id", "fip_id", "tag", "type")
@@ -40,7 +37,6 @@ NUMBERS: Final = (
 COLUMNS: Final = (*NAMES, *NUMBERS)
 UNBOUNDED: Final = "data_bytes"
 """The only number that 64 bits do not hold in a network that works."""
-_SUMS: Final = ("blocks", *COUNTS, *STATUSES, "size", *LATE)
 _TAGS: Final = ("requests", "notifications")
 
 
@@ -61,7 +57,7 @@ def table_rows(cells: Cells, ids: Sequence[str]) -> Iterator[tuple[object, ...]]
         (names[place] for place in keys["fip"].tolist()),
         (tags[place] for place in types),
         (TYPES[place] for place in types),
-        *(_column(sums, name) for name in _SUMS),
+        *(_column(sums, name) for name in SUMS),
         *times_of(cells),
         strict=False,  # a column of zeros has no end of its own
     )
@@ -70,12 +66,8 @@ def table_rows(cells: Cells, ids: Sequence[str]) -> Iterator[tuple[object, ...]]
 def times_of(cells: Cells) -> list[list[int | None]]:
     """Returns p50, p95, p99 and p100 of each row; None without an answered request."""
     has = (cells.answered() > 0) & (cells.keys["type"] < REQUESTS)
-    if cells.points is not None:
-        columns = [cells.points[name] for name in POINTS]
-    else:
-        columns = [*(percentile(cells, percent) for percent in PERCENTS[:-1]), cells.longest]
     found: list[list[int | None]] = []
-    for column in columns:
+    for column in points_of(cells):
         times = column.astype(object)
         times[~has] = None
         found.append(times.tolist())
@@ -92,4 +84,4 @@ def _places(*columns: Array) -> list[int]:
 
 
 def _text(at: int) -> str:
-    return f"{datetime.fromtimestamp(at * WINDOW_SECONDS, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return f"{window_at(at):%Y-%m-%dT%H:%M:%SZ}"

@@ -6,19 +6,18 @@ from typing import Final
 
 import numpy as np
 
-from mudra.metrics.payload.catalogue import PERCENTS, Tag
+from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.sums.adding import added, summed_blocks
 from mudra.metrics.sums.cells import (
     COUNTS,
     LATE,
-    POINTS,
     REQUESTS,
     STATUSES,
     TYPES,
     Array,
     Cells,
 )
-from mudra.metrics.sums.percentiles import percentile, samples_of
+from mudra.metrics.sums.percentiles import points_of, samples_of
 from mudra.metrics.sums.rollup import NONE_LATE, Cell, Late, ResponseTime, Rollup
 
 _TAGS: Final = (
@@ -101,16 +100,14 @@ def _late(cells: Cells) -> Iterable[Late]:
 
 
 def _reported_times(blocks: Cells) -> Iterable[ResponseTime | None]:
-    assert blocks.points is not None
     samples = np.where(blocks.keys["type"] < REQUESTS, blocks.answered(), 0)
-    return _times(samples, [blocks.points[name] for name in POINTS], reported=True)
+    return _times(samples, points_of(blocks), reported=True)
 
 
 def _estimated_times(sums: Cells) -> Iterable[ResponseTime | None]:
     if sums.rises is None:
         return repeat(None, len(sums))
-    estimates = [percentile(sums, percent) for percent in PERCENTS[:-1]]
-    return _times(samples_of(sums), [*estimates, sums.longest], reported=False)
+    return _times(samples_of(sums), points_of(sums), reported=False)
 
 
 def _times(

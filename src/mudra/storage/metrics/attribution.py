@@ -116,7 +116,7 @@ class PostgresDetections(PostgresIncidents):
     async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
         """Returns closed windows with new content, and the stale marks that say so.
 
-        Late ones whose content is still arriving wait (rollup_delay.py).
+        Late ones whose content is still arriving wait (blocks/delay.py).
         """
         rows = await self._tx.connection.execute(
             _STALE, {"live_after": now - LIVE, "before": window_start(now)}

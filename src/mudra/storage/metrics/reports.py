@@ -5,13 +5,13 @@ the receipt, and the marks that the sums of its hour and window are stale.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, cast
 
 import msgspec
 import sqlalchemy as sa
 
-from mudra.metrics.payload.catalogue import WINDOW, day_start
+from mudra.metrics.payload.catalogue import WINDOW, day_start, hour_start
 from mudra.metrics.payload.ingest_rule import (
     Accept,
     Decision,
@@ -214,7 +214,7 @@ class PostgresReports:
         # those over all AAs of a window. Of a history that is filled only the latest have these:
         # its windows are many, and seldom asked for.
         summed_from = await self._tx.now() - CHARTS_KEPT
-        stale = {_mark("hour", one, _hour(one.key.window)): None for one in receipts}
+        stale = {_mark("hour", one, hour_start(one.key.window)): None for one in receipts}
         for one in receipts:
             if one.key.window >= watched_from:
                 stale[_mark("window", one, one.key.window)] = None
@@ -248,10 +248,6 @@ def _series(receipt: Receipt) -> Series:
 
 def _mark(grain: str, receipt: Receipt, at: datetime) -> tuple[str, str, str, datetime]:
     return grain, receipt.key.aa_id, short_tag(receipt.key.tag), at
-
-
-def _hour(window: datetime) -> datetime:
-    return window - timedelta(minutes=window.minute)
 
 
 def receipt_of(row: Row) -> Receipt:

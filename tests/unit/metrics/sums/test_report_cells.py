@@ -12,11 +12,12 @@ from tests.support.metrics.metrics_payloads import (
     request_metrics,
 )
 
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.payload.report import Report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Names
-from mudra.metrics.sums.report_cells import blocks_of, encode_report, window_number
+from mudra.metrics.sums.report_cells import blocks_of, encode_report
 
 
 def checked(report: Report) -> CheckedReport:

@@ -15,12 +15,11 @@ from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_json
 from mudra.cli.output.steps import rows_shown
 from mudra.metrics.rollup.damage import BlockDamaged
+from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.metrics.rollup.stored_metrics import ExportedFile, ExportOrder, ExportRefused
 
 _DAY: Final = ["%Y-%m-%d"]
 _MAX_DAYS: Final = 4000
-_LATE_DAYS: Final = 8
-"""So many days a report may still change a day: it comes up to seven days late."""
 
 
 class Form(enum.StrEnum):
@@ -71,7 +70,7 @@ def export(  # noqa: PLR0913, PLR0917  # its options
     began = time.monotonic()
     over, files = _exported(order, data_dir, quiet=as_json)
     _show(files, time.monotonic() - began, as_json=as_json)
-    if not as_json and days[-1] > over - timedelta(days=_LATE_DAYS):
+    if not as_json and days[-1] > over - timedelta(days=RECOUNTED_DAYS):
         typer.echo("Late reports may still change the last eight days.", err=True)
 
 

@@ -8,11 +8,11 @@ from typing import Final
 import sqlalchemy as sa
 import structlog
 
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.cells import Names
 from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.daily import OF_SERIES, daily_rows
-from mudra.storage.metrics.blocks.grain import number_of
 from mudra.storage.metrics.tables import metrics_daily
 
 _C: Final = metrics_block.c
@@ -34,7 +34,7 @@ def fill(connection: sa.Connection) -> None:
     for row in found:
         names = Names()
         try:
-            cells = decoded(row.numbers, row.times, names, 0, number_of(row.at))
+            cells = decoded(row.numbers, row.times, names, 0, window_number(row.at))
         except DamagedBlock as problem:
             _log.error(
                 "a block of metrics is damaged: its days are not in metrics_daily",

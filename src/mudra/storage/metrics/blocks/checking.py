@@ -16,13 +16,14 @@ from msgspec import Struct
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.damage import BlockPlace, Checked, DamagedPlace
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.cells import Names
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.tables import service_fact
 from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
-from mudra.storage.metrics.blocks.grain import Grain, number_of
+from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.partitions import (
     ALL_PARTITIONED,
     BLOCK_OF,
@@ -228,7 +229,7 @@ def _damaged(source: _Source, rows: Sequence[Any]) -> Sequence[DamagedPlace]:
     found = []
     for row in rows:
         try:
-            decoded(row.numbers, row.times, Names(), 0, number_of(row.at))
+            decoded(row.numbers, row.times, Names(), 0, window_number(row.at))
         except DamagedBlock as problem:
             found.append(DamagedPlace(_place(source, tuple(row)), str(problem)))
     return found

@@ -10,12 +10,12 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position
+from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, window_at
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.cells import COUNTS, TYPES, Cells, across
 from mudra.metrics.sums.table_rows import times_of
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.blocks.grain import REQ, Grain, time_of
+from mudra.storage.metrics.blocks.grain import REQ, Grain
 from mudra.storage.metrics.blocks.writing import Series
 from mudra.storage.metrics.tables import metrics_daily
 
@@ -29,7 +29,7 @@ _D: Final = metrics_daily.c
 
 def daily_rows(cells: Cells, ids: Sequence[str]) -> Iterator[DailyRow]:
     """Yields the rows of days over all AAs, those of the timings as well."""
-    days = {at: time_of(at).date() for at in set(cells.keys["at"].tolist())}
+    days = {at: window_at(at).date() for at in set(cells.keys["at"].tolist())}
     rows = len(cells)
     p50, p95, p99, _ = times_of(cells) if cells.rises is not None else repeat([None] * rows, 4)
     return zip(

@@ -7,7 +7,7 @@ next one. The rows wait in a file next to it while DuckDB makes a Parquet file o
 import csv
 import importlib.util
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Final
 
@@ -110,7 +110,3 @@ def _into_parquet(source: Path, target: Path) -> None:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-Progress = Callable[[str, int], None]
-"""Is given a file and how many rows of it are written."""

@@ -7,23 +7,23 @@ and some FIPs at a time.
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-import numpy as np
-
+from mudra.metrics.payload.catalogue import day_start, hour_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import DAY
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.cells import KEYS, Cells
 from mudra.metrics.sums.selection import OfAas, SeriesKey, Times, of_aas
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain, number_of, time_of
+from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain, by_grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
 from mudra.storage.metrics.blocks.stale_sums import stale_sums
 
 _TAGS: Final = (REQ, NOT)
+_STARTS: Final = {Grain.HOUR: hour_start, Grain.DAY: day_start}
+"""Of the grains that have finer ones."""
 _TOGETHER: Final = 4
 """Blocks that are decoded together: their rows take longer to write than these to read."""
 _SHARES: Final = 32
@@ -56,13 +56,9 @@ async def cells_of_day(
 
 
 def _apart(selected: OfAas, grain: Grain) -> tuple[Times, Mapping[Grain, Times]]:
-    by_grain = {
-        Grain.DAY: selected.days,
-        Grain.HOUR: selected.hours,
-        Grain.WINDOW: selected.windows,
-    }
-    valid = by_grain.pop(grain)
-    return valid, {one: times for one, times in by_grain.items() if times.only}
+    parts = by_grain(selected)
+    valid = parts.pop(grain)
+    return valid, {one: times for one, times in parts.items() if times.only}
 
 
 def _by_aa(finer: Mapping[Grain, Times]) -> Mapping[str, Mapping[Grain, frozenset[SeriesKey]]]:
@@ -77,11 +73,4 @@ def _by_aa(finer: Mapping[Grain, Times]) -> Mapping[str, Mapping[Grain, frozense
 
 
 def _of_grain(cells: Cells, grain: Grain) -> Cells:
-    first = {at: _start(at, grain) for at in np.unique(cells.keys["at"]).tolist()}
-    starts = np.array([first[at] for at in cells.keys["at"].tolist()], np.int64)
-    return added([replace(cells, keys={**cells.keys, "at": starts})], KEYS)
-
-
-def _start(at: int, grain: Grain) -> int:
-    length = number_of(time_of(0) + grain.length)
-    return at // length * length
+    return added([cells.moved(_STARTS[grain])], KEYS)

@@ -1,11 +1,12 @@
 """The grains of blocks, their tags, and times as the numbers that cells have."""
 
 import enum
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, day_start
+from mudra.metrics.payload.catalogue import WINDOW, day_start
 from mudra.metrics.rollup.stale import DAY, HOUR
+from mudra.metrics.sums.selection import OfAas, Times
 from mudra.storage.metrics.partitions import month_of
 
 REQ: Final = "req"
@@ -49,14 +50,9 @@ class Grain(enum.StrEnum):
 _LENGTHS: Final = {Grain.WINDOW: WINDOW, Grain.HOUR: HOUR, Grain.DAY: DAY}
 
 
-def number_of(at: datetime) -> int:
-    """Returns a time as cells have it: ten-minute windows since 1970."""
-    return int(at.timestamp()) // WINDOW_SECONDS
-
-
-def time_of(number: int) -> datetime:
-    """Returns the time of a number of a cell."""
-    return datetime.fromtimestamp(number * WINDOW_SECONDS, UTC)
+def by_grain(selected: OfAas) -> dict[Grain, Times]:
+    """Returns what is read of each grain, the longest first."""
+    return {Grain.DAY: selected.days, Grain.HOUR: selected.hours, Grain.WINDOW: selected.windows}
 
 
 def source_tag(tag: str) -> str:

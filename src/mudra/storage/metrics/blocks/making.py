@@ -6,31 +6,23 @@ many contains whole buckets of more, so that each part has all cells of its FIPs
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from mudra.metrics.health.weighing import certainly_good
-from mudra.metrics.payload.catalogue import TIMING_CODES
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
 from mudra.metrics.sums.buckets import fan_of
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
-from mudra.storage.metrics.blocks.grain import (
-    ALL,
-    DERIVED,
-    NOT_GOOD,
-    OVER_FIPS,
-    REQ,
-    Grain,
-    number_of,
-)
-from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
+from mudra.storage.metrics.blocks.derived import derived
+from mudra.storage.metrics.blocks.grain import DERIVED, Grain
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.settling import unsettle
 from mudra.storage.metrics.blocks.writing import (
     Row,
@@ -43,7 +35,6 @@ from mudra.storage.metrics.blocks.writing import (
 
 _FINER: Final = {Grain.HOUR: Grain.WINDOW, Grain.DAY: Grain.HOUR}
 _BY: Final = ("type", "fip")
-_TIMINGS: Final = sorted(types_of(TIMING_CODES))
 
 
 def source_of(series: Series) -> Grain:
@@ -75,7 +66,7 @@ async def sums_of(tx: Transaction, series: Series, at: datetime) -> Made:
             await asyncio.to_thread(window.add, parts)
         return await asyncio.to_thread(window.made)
     cells = await blocks.summed([wanted], _BY)
-    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
+    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), window_number(at))})
     rows = await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
     return Made(rows, cells, blocks.names.ids)
 
@@ -84,9 +75,8 @@ async def derived_at(tx: Transaction, series: Series, at: datetime) -> Sequence[
     """Returns what is stored besides the sums of an AA at one time, from them as they are."""
     blocks = Blocks(tx)
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset({at}))
-    sums = await blocks.summed([wanted], ("at", *_BY))
-    made = await asyncio.to_thread(_rows, series, at, sums, blocks.names.ids)
-    return [row for row in made if row.tag != series.tag]
+    sums = await blocks.summed([wanted], _BY)
+    return await asyncio.to_thread(_derived_rows, series, at, sums, blocks.names.ids)
 
 
 async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
@@ -130,7 +120,7 @@ class _Window:
         """Adds the blocks of some buckets."""
         sums = summed_blocks(joined(parts))
         self._whole.add(sums)
-        for tag, cells in _derived(self._series.tag, sums):
+        for tag, cells in derived(self._series.tag, sums):
             self._derived[tag].append(cells)
 
     def made(self) -> Made:
@@ -147,25 +137,18 @@ class _Window:
 
 def _rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
     rows = _rows_of(series, at, cells, ids)
-    if series.aa_id != ALL_AAS:
-        for tag, derived in _derived(series.tag, cells):
-            rows += _rows_of(series._replace(tag=tag), at, derived, ids)
-    return rows
+    return rows if series.aa_id == ALL_AAS else rows + _derived_rows(series, at, cells, ids)
+
+
+def _derived_rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
+    return [
+        row
+        for tag, part in derived(series.tag, cells)
+        for row in _rows_of(series._replace(tag=tag), at, part, ids)
+    ]
 
 
 def _rows_of(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
-    if not len(cells):
-        return []
-    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), number_of(at))})
     # No one asks for what is derived by FIP: it is in one block.
     fan = fan_of(len(cells)) if series.tag in DERIVED else 1
-    return rows_of(series, at, at + series.grain.length, cells, ids, fan)
-
-
-def _derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
-    """Yields what is stored besides the sums of AAs, by its tag."""
-    yield OVER_FIPS[tag], added([cells], ("aa", "type"))
-    if tag == REQ:
-        calls = cells.without_times().chosen(~np.isin(cells.keys["type"], _TIMINGS))
-        yield ALL, added([calls], ("aa", "fip"), times=False)
-        yield NOT_GOOD, calls.chosen(~certainly_good(calls))
+    return rows_of(series, (at, at + series.grain.length), cells, ids, fan)

@@ -4,18 +4,22 @@ Each question selects blocks (metrics/sums/selection.py), reads them and adds th
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
 import msgspec
-import numpy as np
 import sqlalchemy as sa
 
 from mudra.metrics.health.weighing import certainly_good, may_be_disputed
 from mudra.metrics.incidents.heard import Heard
-from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start
+from mudra.metrics.payload.catalogue import (
+    CALL_CODES,
+    WINDOW,
+    Tag,
+    day_start,
+    window_at,
+)
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
 from mudra.metrics.rollup.step import Step
@@ -33,16 +37,7 @@ from mudra.metrics.sums.selection import (
 )
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.blocks.grain import (
-    ALL,
-    NOT,
-    NOT_GOOD,
-    OVER_FIPS,
-    REQ,
-    Grain,
-    number_of,
-    time_of,
-)
+from mudra.storage.metrics.blocks.grain import ALL, NOT, NOT_GOOD, OVER_FIPS, REQ, Grain, by_grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
@@ -158,8 +153,9 @@ class BlockQuestions:
         else:
             selected = await self._of_aas(within, aa_id, (REQ,), _LONGEST[step])
         form = Form(fip_id=fip_id, types=types_of(types))
-        found = _in_steps(await self._blocks.summed(selected, ("at",), form), step)
-        return {time_of(at): row for at, row in self._totals(found).steps()}
+        sums = await self._blocks.summed(selected, ("at",), form)
+        found = added([sums.moved(step.start_of)], ("at",))
+        return {window_at(at): row for at, row in self._totals(found).steps()}
 
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, for detection.
@@ -248,17 +244,9 @@ class BlockQuestions:
 def _each(selected: OfAas, aa_id: str | None, tags: tuple[str, ...]) -> Sequence[Wanted]:
     return [
         Wanted(grain, tags, aa_id, times.times, times.without, times.only)
-        for grain, times in _by_grain(selected)
+        for grain, times in by_grain(selected).items()
         if times.times or times.only
     ]
-
-
-def _by_grain(selected: OfAas) -> Sequence[tuple[Grain, Times]]:
-    return (
-        (Grain.DAY, selected.days),
-        (Grain.HOUR, selected.hours),
-        (Grain.WINDOW, selected.windows),
-    )
 
 
 def _apart(windows: Times, without: frozenset[datetime]) -> tuple[Times, Times]:
@@ -279,9 +267,3 @@ def _with_tags(selected: OfAas, tags: Mapping[str, str]) -> OfAas:
         return Times(times.times, without, only)
 
     return OfAas(named(selected.days), named(selected.hours), named(selected.windows))
-
-
-def _in_steps(cells: Cells, step: Step) -> Cells:
-    starts = [number_of(step.start_of(time_of(at))) for at in cells.keys["at"].tolist()]
-    keys = {**cells.keys, "at": np.array(starts, np.int64)}
-    return added([replace(cells, keys=keys)], ("at",))

@@ -14,7 +14,7 @@ import numpy as np
 import sqlalchemy as sa
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag, window_number
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace, damaged
 from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
@@ -24,7 +24,7 @@ from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
-from mudra.storage.metrics.blocks.grain import Grain, number_of
+from mudra.storage.metrics.blocks.grain import Grain
 
 _C: Final = metrics_block.c
 _TOGETHER: Final = 64
@@ -210,7 +210,7 @@ class Blocks:
         fip = None if form.fip_id is None else self.names.place(form.fip_id)
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
         try:
-            at = number_of(row.at)
+            at = window_number(row.at)
             return decoded(row.numbers, times, self.names, aa, at, fip, form.types)
         except DamagedBlock as problem:
             place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
@@ -240,7 +240,7 @@ def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozense
 
 
 def _at_times(cells: Cells, wanted: Wanted, aa_id: str, tag: str) -> Flags:
-    asked = [number_of(at) for at in wanted.all_times if wanted.has(aa_id, tag, at)]
+    asked = [window_number(at) for at in wanted.all_times if wanted.has(aa_id, tag, at)]
     return np.isin(cells.keys["at"], asked)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from mudra.metrics.payload.catalogue import Tag, day_start, hour_start
+from mudra.metrics.payload.catalogue import Tag, day_start, hour_start, window_at
 from mudra.metrics.payload.report import Block
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.recount import Compared, RecountPart, sample
@@ -21,7 +21,7 @@ from mudra.metrics.sums.report_cells import blocks_of
 from mudra.metrics.sums.selection import SeriesKey, StaleSums
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain, time_of
+from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.stale_sums import stale_sums
 from mudra.storage.metrics.partitions import BLOCK_WINDOWS, has_partition
@@ -83,7 +83,7 @@ def _blocks_by_key(read: Sequence[Cells], ids: Sequence[str]) -> Iterator[tuple[
             blocks_of(cells, ids),
             strict=True,
         ):
-            window = time_of(at)
+            window = window_at(at)
             for aa_id in (cell.aa_id, ALL_AAS):
                 yield _Key(Grain.HOUR, aa_id, cell.tag, cell.type, hour_start(window)), block
                 yield _Key(Grain.DAY, aa_id, cell.tag, cell.type, day_start(window)), block
@@ -104,7 +104,7 @@ async def _stored(tx: Transaction, part: RecountPart) -> Mapping[_Key, PlainSums
                 strict=True,
             )
             for at, longest, (cell, sums) in rows:
-                key = _Key(grain, cell.aa_id, cell.tag, cell.type, time_of(at))
+                key = _Key(grain, cell.aa_id, cell.tag, cell.type, window_at(at))
                 found[key] = PlainSums(
                     sums.blocks,
                     [*sums.counts],

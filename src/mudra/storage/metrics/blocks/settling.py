@@ -14,19 +14,20 @@ from typing import Final, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
+from mudra.metrics.payload.catalogue import window_at
 from mudra.metrics.rollup.damage import BlockPlace
+from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.metrics.sums.adding import stacked
 from mudra.metrics.sums.block_bytes import encoded
-from mudra.metrics.sums.buckets import FANS, fan_of, split
+from mudra.metrics.sums.buckets import FANS, fan_of
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import UNSETTLED, metrics_block
-from mudra.storage.metrics.blocks.grain import Grain, number_of, time_of
+from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
-from mudra.storage.metrics.blocks.writing import Row, Series, delete, put
+from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
-SETTLED_AFTER: Final = timedelta(days=8)
-"""A window may arrive 7 days late; a day more, as for the recount."""
+_UNCHANGING_AFTER: Final = timedelta(days=RECOUNTED_DAYS)
 _C: Final = metrics_block.c
 _BEGIN: Final = sa.case(
     (_C.grain == Grain.HOUR.value, sa.func.date_trunc("day", _C.at, "UTC")),
@@ -77,7 +78,7 @@ async def next_unsettled(
     ]
     others = [sa.tuple_(_C.aa_id, _C.grain, _C.tag, _BEGIN).not_in(keys)] if keys else []
     query = _NEXT.where(*others)
-    found = (await tx.connection.execute(query, {"before": now - SETTLED_AFTER})).first()
+    found = (await tx.connection.execute(query, {"before": now - _UNCHANGING_AFTER})).first()
     if found is None:
         return None
     aa_id, grain, tag, begin = found
@@ -144,19 +145,15 @@ def _settled_rows(
     cells = stacked(parts)
     if not len(cells):
         return []
-    version, first = uuid.uuid4(), number_of(begin)
     wide = min(FANS[-1], fan * fan_of(len(cells)))
-    return [
-        Row(*series[:2], bucket, begin, end, series.tag, version, *encoded(part, ids, first))
-        for bucket, part in split(cells, ids, wide)
-    ]
+    return rows_of(series, (begin, end), cells, ids, wide)
 
 
 def _rows_by_time(series: Series, bucket: int, cells: Cells, ids: Sequence[str]) -> list[Row]:
     version = uuid.uuid4()
     rows = []
     for number in np.unique(cells.keys["at"]).tolist():
-        at = time_of(number)
+        at = window_at(number)
         part = cells.chosen(cells.keys["at"] == number)
         until = at + series.grain.length
         rows.append(Row(*series[:2], bucket, at, until, series.tag, version, *encoded(part, ids)))

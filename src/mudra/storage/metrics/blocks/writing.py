@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import sqlalchemy as sa
 
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import split
@@ -61,12 +62,13 @@ class Row(NamedTuple):
 
 
 def rows_of(
-    series: Series, at: datetime, until: datetime, cells: Cells, ids: Sequence[str], fan: int
+    series: Series, span: tuple[datetime, datetime], cells: Cells, ids: Sequence[str], fan: int
 ) -> list[Row]:
-    """Returns the blocks of the cells of one time, or of several from `at` on."""
-    version = uuid.uuid4()
+    """Returns the blocks of the cells of one time, or of the several times of a span."""
+    (at, until), version = span, uuid.uuid4()
+    first = None if until - at == series.grain.length else window_number(at)
     return [
-        Row(series.aa_id, series.grain, bucket, at, until, series.tag, version, *encoded(part, ids))
+        Row(*series[:2], bucket, at, until, series.tag, version, *encoded(part, ids, first))
         for bucket, part in split(cells, ids, fan)
     ]
 

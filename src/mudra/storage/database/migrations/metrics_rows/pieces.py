@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from psycopg.sql import SQL, Composed
 
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Cells, Names
 from mudra.storage.database.migrations.metrics_rows.old_rows import (
@@ -24,7 +25,6 @@ from mudra.storage.database.migrations.metrics_rows.writing import (
     Series,
     added_up,
     blocks_of,
-    number_of,
     put,
     put_previous,
     sums_of,
@@ -51,7 +51,7 @@ def convert_reports(connection: Connection, part: Part, aa_id: str) -> None:
     for hour, of_hour in groupby(reports, _hour_of):
         windows: dict[str, list[Cells]] = defaultdict(list)
         for (at, tag), rows in of_hour:
-            cells = raw_cells([RawRow(*row) for _, *row in rows], number_of(at), names)
+            cells = raw_cells([RawRow(*row) for _, *row in rows], window_number(at), names)
             blocks += blocks_of(Series(aa_id, "window", tag), at, cells, names)
             windows[tag].append(cells)
             if at >= newest:
@@ -79,7 +79,7 @@ def convert_previous(connection: Connection, part: Part, aa_id: str) -> None:
         " ORDER BY window_at, tag, version"
     ).format(_BLOCK, part.named)
     for (at, tag, version), rows in groupby(_rows(connection, query, aa_id), itemgetter(0, 1, 2)):
-        cells = raw_cells([RawRow(*row) for _, _, _, *row in rows], number_of(at), names)
+        cells = raw_cells([RawRow(*row) for _, _, _, *row in rows], window_number(at), names)
         series = Series(aa_id, "window", tag)
         found += [(one, version) for one in blocks_of(series, at, cells, names)]
     put_previous(connection, found)
@@ -94,7 +94,7 @@ def convert_hours(connection: Connection, part: Part, aa_id: str, day: datetime)
     names = Names()
     rows = _rows(connection, query, aa_id, day, day + timedelta(days=1))
     for (at, tag), of_hour in groupby(rows, itemgetter(0, 1)):
-        cells = sums_cells([SumsRow(*row) for _, *row in of_hour], number_of(at), names)
+        cells = sums_cells([SumsRow(*row) for _, *row in of_hour], window_number(at), names)
         blocks += sums_of(Series(aa_id, "hour", tag), at, cells, names)
     put(connection, blocks)
 
@@ -113,7 +113,7 @@ def convert_day(connection: Connection, part: Part, day: datetime) -> None:
     for key, rows in groupby(_rows(connection, query, day), itemgetter(0, 1)):
         if key not in made:
             names, (aa_id, tag) = Names(), key
-            cells = sums_cells([SumsRow(*row) for _, *row in rows], number_of(day), names)
+            cells = sums_cells([SumsRow(*row) for _, *row in rows], window_number(day), names)
             blocks += sums_of(Series(aa_id, "day", tag), day, cells, names)
     put(connection, blocks)
 
@@ -127,7 +127,7 @@ def add_over_aas(connection: Connection, grain: str, day: datetime) -> None:
     )
     rows = _rows(connection, query, grain, day, day + timedelta(days=1), together=64)
     for (at, tag), of_time in groupby(rows, itemgetter(0, 1)):
-        number = number_of(at)
+        number = window_number(at)
         cells = added_up(
             decoded(numbers, times, names, 0, number) for _, _, numbers, times in of_time
         )

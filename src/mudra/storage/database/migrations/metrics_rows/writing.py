@@ -2,27 +2,21 @@
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from mudra.metrics.health.weighing import certainly_good
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import fan_of, split
-from mudra.metrics.sums.cells import TYPES, Cells, Names, empty
+from mudra.metrics.sums.cells import Cells, Names, empty
 from mudra.storage.database.migrations.metrics_rows.sources import Connection
+from mudra.storage.metrics.blocks.derived import derived
 
 LENGTHS: Final = {
     "window": timedelta(minutes=10),
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),
 }
-_WINDOW_S: Final = 600
-_TIMINGS: Final = [TYPES.index("sfireqnot"), TYPES.index("ffireqnot")]
-"""Times between two events, which are no calls."""
 _CELLS: Final = 120_000
 """Cells that wait to be added up: some 40 MB."""
 _COLUMNS: Final = "aa_id, grain, bucket, at, until, tag, version, numbers, times"
@@ -54,11 +48,6 @@ class Series(NamedTuple):
     tag: str
 
 
-def number_of(at: datetime) -> int:
-    """Returns a time as cells have it: ten-minute windows since 1970."""
-    return int(at.timestamp()) // _WINDOW_S
-
-
 def blocks_of(
     series: Series, at: datetime, cells: Cells, names: Names, fan: int = 0
 ) -> Iterator[Block]:
@@ -72,26 +61,12 @@ def blocks_of(
 
 
 def sums_of(series: Series, at: datetime, cells: Cells, names: Names) -> Iterator[Block]:
-    """Yields the blocks of the sums of an hour or a day.
-
-    With those of an AA come its sums over FIPs; with its requests all calls of each pair, and the
-    calls that are not certainly good, both without times.
-    """
-    keys = {**cells.keys, "at": np.full(len(cells), number_of(at))}
-    cells = replace(cells, keys=keys)
+    """Yields the blocks of the sums of an hour or a day; of an AA what is derived of them too."""
     yield from blocks_of(series, at, cells, names)
     if series.aa_id:
-        for tag, derived in _derived(series.tag, cells):
-            if len(derived):
-                yield from blocks_of(series._replace(tag=tag), at, derived, names, 1)
-
-
-def _derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
-    yield f"{tag}-fips", added([cells], ("at", "type"))
-    if tag == "req":
-        calls = cells.without_times().chosen(~np.isin(cells.keys["type"], _TIMINGS))
-        yield "all", added([calls], ("at", "fip"), times=False)
-        yield "bad", calls.chosen(~certainly_good(calls))
+        for tag, part in derived(series.tag, cells):
+            if len(part):
+                yield from blocks_of(series._replace(tag=tag), at, part, names, 1)
 
 
 def added_up(parts: Iterable[Cells]) -> Cells:
