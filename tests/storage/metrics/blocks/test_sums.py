@@ -1,6 +1,7 @@
 """Whatever comes when, sums equal a plain recount of what was acknowledged last."""
 
 import uuid
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -189,3 +190,25 @@ def test_sums_over_all_aas_of_windows_are_kept_while_charts_read_them(in_store):
         return rows.scalars().all()
 
     assert in_store(act) == [DAY + 5 * HOUR, DAY + 11 * HOUR]
+
+
+def test_what_is_derived_of_windows_is_kept_as_long_as_their_sums_over_all_aas(in_store):
+    async def act(store):
+        await store.empty()
+        for hours in (0, 5, 11):
+            store.now = DAY + hours * HOUR + WINDOW
+            await store.push(request_metrics(1, "aa-one", str(uuid.uuid4()), DAY + hours * HOUR))
+            await store.make_sums()
+        rows = await store.run(
+            "SELECT tag, at FROM metrics_block WHERE aa_id = 'aa-one' AND grain = 'window'"
+        )
+        found = defaultdict(set)
+        for tag, at in rows:
+            found[tag].add(at)
+        return dict(found)
+
+    found = in_store(act)
+
+    assert found.pop("req") == {DAY, DAY + 5 * HOUR, DAY + 11 * HOUR}
+    assert {"all", "req-fips"} <= found.keys()
+    assert all(ats <= {DAY + 5 * HOUR, DAY + 11 * HOUR} for ats in found.values())

@@ -27,7 +27,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
-from mudra.storage.metrics.blocks.making import replace_sums, source_of, sums_of
+from mudra.storage.metrics.blocks.making import delete_sums, replace_sums, source_of, sums_of
 from mudra.storage.metrics.blocks.recount import recount, recount_parts
 from mudra.storage.metrics.blocks.remaking import remake_sums
 from mudra.storage.metrics.blocks.settling import next_unsettled, settle
@@ -97,10 +97,14 @@ _TIMES_LIKE: Final = (
     .limit(_TOGETHER)
 )
 _B: Final = metrics_block.c
-_DROP: Final = sa.delete(metrics_block).where(
-    *(_B.aa_id == ALL_AAS, _B.grain == Grain.WINDOW.value),
-    # The other bound lets the planner skip the partitions of older days, which retention drops.
-    *(_B.at < sa.bindparam("before"), _B.at >= sa.bindparam("since")),
+_UNREAD: Final = (
+    sa.select(_B.tag, _B.at)
+    .distinct()
+    .where(
+        *(_B.aa_id == ALL_AAS, _B.grain == Grain.WINDOW.value),
+        # The other bound lets the planner skip the partitions of older days, which retention drops.
+        *(_B.at < sa.bindparam("before"), _B.at >= sa.bindparam("since")),
+    )
 )
 _LIMIT: Final = sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
 
@@ -158,9 +162,14 @@ class BlockSums:
         return True
 
     async def _drop_unread_windows(self) -> None:
-        """Deletes sums over all AAs of windows that no chart reads any more."""
+        """Deletes sums over all AAs of windows that no chart reads any more, with what is derived.
+
+        It is read only where these sums are: reports take its place.
+        """
         before = await self._tx.now() - CHARTS_KEPT - HOUR
-        await self._tx.connection.execute(_DROP, {"before": before, "since": before - 2 * DAY})
+        times = {"before": before, "since": before - 2 * DAY}
+        for tag, at in (await self._tx.connection.execute(_UNREAD, times)).all():
+            await delete_sums(self._tx, Series(ALL_AAS, Grain.WINDOW, tag), [at])
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
         """Replaces the number of windows that an AA reported on a day, while receipts are kept."""
