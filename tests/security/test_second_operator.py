@@ -220,7 +220,8 @@ def test_an_import_is_pending_until_another_operator_imports_the_same_file(
     file.write_text(json.dumps([fip(62_001)]))
 
     def imported_by(name: str, *options: str) -> str:
-        monkeypatch.setenv("LOGNAME", name)
+        # Commands get what the service was started with: the name of anyone who runs the tests.
+        monkeypatch.setitem(strict.environment, "LOGNAME", name)
         command = ("migrate", "registry-file", str(file), "--json", *options)
         return json.loads(strict.cli(*command).stdout)[0]["result"]
 
