@@ -49,6 +49,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
             began = time.monotonic()
             service.cli("backup", "create", "--to", str(home / "kept"), "--recipient", public)
             ended = time.monotonic()
+            load.backed_up.set()
             load.wait_for_more(DURING, DURING)
         revoke(service, members[0][0], token)
         until_exported(service, token_id(token))

@@ -1,6 +1,7 @@
 """A service that is backed up under load, with a journal of what it acknowledged."""
 
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,24 +24,44 @@ class Acknowledged:
 
 
 class Load(SideBySide):
-    """Resets and pushes one after the other, and a journal of the answers."""
+    """Resets and pushes one after the other, and a journal of the answers.
+
+    Each member is reset once and each window pushed once. The last `KEPT_BACK` of either wait for
+    `backed_up`, so that a machine that is quick has acts left after the backup.
+    """
+
+    KEPT_BACK = 4
+    WINDOWS = 400
 
     def __init__(self, members: list[tuple[Member, dict[str, str]]], aa: PushingAa) -> None:
         super().__init__([self._reset, self._push])
         self.members = members
         self.aa = aa
+        self.backed_up = threading.Event()
         self.resets: list[Acknowledged] = []
         self.pushes: list[Acknowledged] = []
 
     def wait_for_more(self, resets: int, pushes: int) -> None:
         resets, pushes = len(self.resets) + resets, len(self.pushes) + pushes
         self.aa.service.wait_until(
-            lambda: len(self.resets) >= resets and len(self.pushes) >= pushes, 60
+            lambda: len(self.resets) >= resets and len(self.pushes) >= pushes,
+            60,
+            lambda: f"{len(self.resets)} resets of {resets}, {len(self.pushes)} pushes of {pushes}",
         )
 
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.backed_up.set()
+        super().__exit__()
+
+    def _goes_on(self, left: int) -> bool:
+        if left <= self.KEPT_BACK:
+            self.backed_up.wait()
+        return not self.over.is_set()
+
     def _reset(self) -> None:
-        for member, headers in self.members:
-            if self.over.is_set():
+        for place, (member, headers) in enumerate(self.members):
+            if not self._goes_on(len(self.members) - place):
                 return
             asked = time.monotonic()
             answer = member.reset(headers)
@@ -48,8 +69,8 @@ class Load(SideBySide):
             self.resets.append(Acknowledged(member.entity_id, asked, time.monotonic()))
 
     def _push(self) -> None:
-        for place in range(400):
-            if self.over.is_set():
+        for place in range(self.WINDOWS):
+            if not self._goes_on(self.WINDOWS - place):
                 return
             payload = self.aa.requests(self.aa.last_window() - place * WINDOW, seed=place)
             asked = time.monotonic()
