@@ -6,6 +6,7 @@ sums of one time are made by the job's own code, and moved in the database to ot
 
 import random
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -23,6 +24,7 @@ from mudra.metrics.sums import report_cells
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.blocks.grain import DERIVED, NOT, REQ, Grain
+from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
 from mudra.storage.metrics.partitions import ALL_PARTITIONED, make_partition
@@ -41,6 +43,10 @@ _MOVE_RECEIPTS = (
     " content_hash, received_at, blocks, findings) SELECT gen_random_uuid(), aa_id, tag,"
     " window_at + %(by)s, 1, txn_id, content_hash, received_at + %(by)s, blocks, findings"
     " FROM metrics_receipt WHERE window_at >= %(start)s AND window_at < %(end)s"
+)
+_SUMS = sa.text(
+    "SELECT DISTINCT aa_id, grain, tag, at FROM metrics_block WHERE grain <> 'window'"
+    " AND tag IN ('req', 'not')"
 )
 _BUSIEST = 3000
 _STEP = timedelta(hours=3)
@@ -185,6 +191,21 @@ async def settle_all(conninfo: str) -> int:
         made += 1
     await database.close()
     return made
+
+
+async def make_all_longer(conninfo: str) -> int:
+    """Make the sums of several hours and days of all that was moved; gives of how many series."""
+    database = database_of(conninfo)
+    async with database.transaction(within_s=_LIMIT_S) as transaction:
+        rows = await transaction.connection.execute(_SUMS)
+        found: dict[Series, list[datetime]] = defaultdict(list)
+        for aa_id, grain, tag, at in rows:
+            found[Series(aa_id, Grain(grain), tag)].append(at)
+    for series, ats in found.items():
+        async with database.transaction(within_s=_LIMIT_S) as transaction:
+            await make_longer(transaction, series, ats, again=False)
+    await database.close()
+    return len(found)
 
 
 def move_sums(

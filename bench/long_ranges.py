@@ -30,7 +30,15 @@ from tests.support.service import Service, running_service
 from bench import full_traffic
 from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, fip_name, onboard_all
 from bench.full_traffic import reports as reports_of
-from bench.history import keep_sums, make_sums, move_sums, partitions, put_windows, windows_until
+from bench.history import (
+    keep_sums,
+    make_all_longer,
+    make_sums,
+    move_sums,
+    partitions,
+    put_windows,
+    windows_until,
+)
 from bench.kept_load import loaded_once, print_largest_tables
 from bench.sizes import exit_code, sized
 from bench.support import (
@@ -81,6 +89,7 @@ def load(folder: Path, now: datetime) -> None:
             move_days(connection, day_start(hour) - DAY)
             connection.execute("DELETE FROM metrics_stale")
             keep_sums(connection, now)
+            say(f"{asyncio.run(make_all_longer(conninfo))} series with longer sums")
             print_largest_tables(connection)
 
 

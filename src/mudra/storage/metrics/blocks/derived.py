@@ -1,15 +1,18 @@
 """What is stored besides the sums of an AA: small sums that a nation asks for most."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
 from mudra.metrics.health.weighing import certainly_good
 from mudra.metrics.payload.catalogue import TIMING_CODES, Tag
+from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import added
+from mudra.metrics.sums.buckets import fan_of
 from mudra.metrics.sums.cells import Cells, type_place
-from mudra.storage.metrics.blocks.grain import ALL, NOT_GOOD, OVER_FIPS, REQ
+from mudra.storage.metrics.blocks.grain import ALL, DERIVED, NOT_GOOD, OVER_FIPS, REQ
+from mudra.storage.metrics.blocks.writing import Series
 
 _TIMINGS: Final = sorted(type_place(Tag.REQUESTS, code) for code in TIMING_CODES)
 
@@ -25,3 +28,18 @@ def derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
         calls = cells.without_times().chosen(~np.isin(cells.keys["type"], _TIMINGS))
         yield ALL, added([calls], ("aa", "fip"), times=False)
         yield NOT_GOOD, calls.chosen(~certainly_good(calls))
+
+
+def derived_tags(series: Series) -> Sequence[str]:
+    """Returns the tags of what is stored besides the sums of an AA; over all AAs none."""
+    return () if series.aa_id == ALL_AAS else DERIVED[series.tag]
+
+
+def has_times(tag: str) -> bool:
+    """Returns whether sums of a tag have the times of calls."""
+    return tag not in {ALL, NOT_GOOD}
+
+
+def fan_for(tag: str, cells: Cells) -> int:
+    """Returns the number of buckets of sums of a tag: no one asks for what is derived by FIP."""
+    return fan_of(len(cells)) if tag in DERIVED else 1

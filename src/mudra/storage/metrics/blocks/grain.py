@@ -19,7 +19,13 @@ OVER_FIPS: Final = {REQ: "req-fips", NOT: "not-fips"}
 """The tags of the sums of an AA by type over all its FIPs."""
 DERIVED: Final = {REQ: (ALL, NOT_GOOD, OVER_FIPS[REQ]), NOT: (OVER_FIPS[NOT],)}
 """What is stored with the sums of an AA by their tag, and of a window with those over all AAs."""
+LONGER: Final = {tag: f"{tag}-long" for tag in (REQ, NOT, *DERIVED[REQ], *DERIVED[NOT])}
+"""The tags of the sums of some hours or days together: fewer blocks for a question over many."""
 _SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of}
+SHORTER: Final = {longer: tag for tag, longer in LONGER.items()}
+_SIX_HOURS: Final = 6 * HOUR
+_PARTS_OF_MONTH: Final = (1, 8, 15, 22)
+"""The days on which the parts of a month begin: each is of seven days, the last of up to ten."""
 
 
 class Grain(enum.StrEnum):
@@ -46,6 +52,24 @@ class Grain(enum.StrEnum):
             return day_start(at) + DAY
         return month_of(month_of(at) + timedelta(days=32)) if self is Grain.DAY else at + WINDOW
 
+    def longer(self, at: datetime) -> tuple[datetime, datetime]:
+        """Returns begin and end of what is summed together: six hours, or a quarter of a month.
+
+        A settled block has it whole.
+        """
+        if self is Grain.HOUR:
+            begin = at - (at - day_start(at)) % _SIX_HOURS
+            return begin, begin + _SIX_HOURS
+        day, month = day_start(at), month_of(at)
+        begin = day.replace(day=max(one for one in _PARTS_OF_MONTH if one <= day.day))
+        if begin.day < _PARTS_OF_MONTH[-1]:
+            return begin, begin + timedelta(days=7)
+        return begin, month_of(month + timedelta(days=32))
+
+    def times(self, begin: datetime, end: datetime) -> list[datetime]:
+        """Returns all times of this length from one until another."""
+        return [begin + place * self.length for place in range((end - begin) // self.length)]
+
 
 _LENGTHS: Final = {Grain.WINDOW: WINDOW, Grain.HOUR: HOUR, Grain.DAY: DAY}
 
@@ -56,5 +80,6 @@ def by_grain(selected: OfAas) -> dict[Grain, Times]:
 
 
 def source_tag(tag: str) -> str:
-    """Returns the tag of the sums with which those of a tag are stored: itself, unless derived."""
-    return _SOURCES.get(tag, tag)
+    """Returns the tag of the sums with which those of a tag are made: its own, unless derived."""
+    shorter = SHORTER.get(tag, tag)
+    return _SOURCES.get(shorter, shorter)

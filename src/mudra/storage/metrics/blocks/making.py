@@ -16,12 +16,12 @@ import numpy as np
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
-from mudra.metrics.sums.buckets import fan_of
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
-from mudra.storage.metrics.blocks.derived import derived
+from mudra.storage.metrics.blocks.derived import derived, derived_tags, fan_for
 from mudra.storage.metrics.blocks.grain import DERIVED, Grain
+from mudra.storage.metrics.blocks.longer import delete_longer
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.settling import unsettle
 from mudra.storage.metrics.blocks.writing import (
@@ -88,12 +88,14 @@ async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made
 
 
 async def delete_sums(tx: Transaction, series: Series, times: Sequence[datetime]) -> None:
-    """Deletes the sums of these times, with what is stored besides."""
+    """Deletes the sums of these times, with what is stored besides, and the longer ones."""
     for tag in (series.tag, *derived_tags(series)):
         await delete(tx, series._replace(tag=tag), times)
-    if series.grain is Grain.WINDOW:
-        for at in times:
-            await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
+    if series.grain is not Grain.WINDOW:
+        await delete_longer(tx, series, times)
+        return
+    for at in times:
+        await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
 
 
 async def put_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
@@ -101,11 +103,6 @@ async def put_sums(tx: Transaction, series: Series, at: datetime, made: Made) ->
     await put(tx, made.rows)
     if series == OF_SERIES:
         await replace_daily(tx, at, made.cells, made.ids)
-
-
-def derived_tags(series: Series) -> Sequence[str]:
-    """Returns the tags of what is stored besides the sums of an AA; over all AAs none."""
-    return () if series.aa_id == ALL_AAS else DERIVED[series.tag]
 
 
 class _Window:
@@ -149,6 +146,5 @@ def _derived_rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]
 
 
 def _rows_of(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
-    # No one asks for what is derived by FIP: it is in one block.
-    fan = fan_of(len(cells)) if series.tag in DERIVED else 1
-    return rows_of(series, (at, at + series.grain.length), cells, ids, fan)
+    span = (at, at + series.grain.length)
+    return rows_of(series, span, cells, ids, fan_for(series.tag, cells))

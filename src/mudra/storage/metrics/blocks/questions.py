@@ -38,6 +38,7 @@ from mudra.metrics.sums.selection import (
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.grain import ALL, NOT, NOT_GOOD, OVER_FIPS, REQ, Grain, by_grain
+from mudra.storage.metrics.blocks.longer import with_longer
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
@@ -68,7 +69,7 @@ class BlockQuestions:
         if within.number == 1:
             return await self._reported(within.first, aa_id, form)
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
-        return self._totals(await self._blocks.summed(selected, ("aa", "type", "fip"), form))
+        return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
 
     async def over_aas(
         self,
@@ -81,7 +82,7 @@ class BlockQuestions:
         """Returns the sums of each FIP over all AAs, of all types or these."""
         form = Form(fip_id=fip_id, types=types_of(codes, tag) if codes else None)
         selected = await self._over_aas(within, _TAGS[tag])
-        return self._totals(await self._blocks.summed(selected, ("type", "fip"), form))
+        return self._totals(await self._summed(selected, ("type", "fip"), form))
 
     async def of_aas(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
@@ -92,7 +93,7 @@ class BlockQuestions:
             parts = await self._derived(within, OVER_FIPS, by, (Form(), Form()), aa_id)
             return self._totals(added(parts, by))
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
-        return self._totals(await self._blocks.summed(selected, by, Form(fip_id=fip_id)))
+        return self._totals(await self._summed(selected, by, Form(fip_id=fip_id)))
 
     async def calls_of_pairs(self, within: TimeRange) -> Totals:
         """Returns the sums of all calls of each pair, without percentiles."""
@@ -109,7 +110,7 @@ class BlockQuestions:
         types = types_of(codes)
         form = Form(times=False, types=types)
         over_all = await self._over_aas(within, (REQ,))
-        whole = await self._blocks.summed(over_all, ("type", "fip"), form)
+        whole = await self._summed(over_all, ("type", "fip"), form)
         by = ("aa", "type", "fip")
         stored, reported = await self._derived(within, {REQ: NOT_GOOD}, by, (form, form))
         not_good = added([stored, reported.chosen(~certainly_good(reported))], by, times=False)
@@ -121,7 +122,7 @@ class BlockQuestions:
             times=False, types=types, fip_ids=frozenset(ids[place] for place in fips.tolist())
         )
         selected = await self._of_aas(within, None, (REQ,))
-        return self._totals(await self._blocks.summed(selected, by, form))
+        return self._totals(await self._summed(selected, by, form))
 
     async def pairs(
         self, within: TimeRange, codes: Collection[str], *, fip_id: str | None = None
@@ -129,7 +130,7 @@ class BlockQuestions:
         """Returns the sums of each pair and each of these types, without percentiles."""
         selected = await self._of_aas(within, None, (REQ,))
         form = Form(times=False, fip_id=fip_id, types=types_of(codes))
-        return self._totals(await self._blocks.summed(selected, ("aa", "type", "fip"), form))
+        return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
 
     async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
         """Returns whether more pairs than this reported within a range."""
@@ -215,8 +216,8 @@ class BlockQuestions:
         of_stored = _each(stored, aa_id, (*tags.values(),))
         of_windows = _each(OfAas(windows=reported), aa_id, (*tags,))
         return (
-            await self._blocks.summed(of_stored, by, forms[0]),
-            await self._blocks.summed(of_windows, by, forms[1]),
+            await self._summed(of_stored, by, forms[0]),
+            await self._summed(of_windows, by, forms[1]),
         )
 
     async def _stale(
@@ -236,6 +237,9 @@ class BlockQuestions:
         day = day_start(within.end)
         end = within.end if beyond or day == within.end else day + DAY
         return TimeRange(within.start, end)
+
+    async def _summed(self, selected: Sequence[Wanted], by: Sequence[str], form: Form) -> Cells:
+        return await self._blocks.summed(await with_longer(self._tx, selected), by, form)
 
     def _totals(self, cells: Cells) -> Totals:
         return Totals(cells, self._blocks.names.ids)

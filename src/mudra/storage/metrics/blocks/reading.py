@@ -24,10 +24,10 @@ from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
-from mudra.storage.metrics.blocks.grain import Grain
+from mudra.storage.metrics.blocks.grain import SHORTER, Grain
 
 _C: Final = metrics_block.c
-_TOGETHER: Final = 64
+_TOGETHER: Final = 16
 """Blocks that are read and decoded together: some 60,000 cells of a nation, a tenth of a second."""
 _TYPES: Final = {Tag.REQUESTS: RequestType, Tag.NOTIFICATIONS: NotificationType}
 
@@ -186,7 +186,7 @@ class Blocks:
     ) -> Sequence[Found]:
         found = []
         for row in rows:
-            single = row.until - row.at == wanted.grain.length
+            single = row.tag in SHORTER or row.until - row.at == wanted.grain.length
             if single and not wanted.has(row.aa_id, row.tag, row.at):
                 continue
             try:

@@ -27,10 +27,11 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
+from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.making import delete_sums, replace_sums, source_of, sums_of
 from mudra.storage.metrics.blocks.recount import recount, recount_parts
 from mudra.storage.metrics.blocks.remaking import remake_sums
-from mudra.storage.metrics.blocks.settling import next_unsettled, settle
+from mudra.storage.metrics.blocks.settling import next_unsettled, settle, times_of_layout
 from mudra.storage.metrics.blocks.writing import Series
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
 from mudra.storage.metrics.stored_report import long_tag, short_tag
@@ -161,6 +162,12 @@ class BlockSums:
             await self._drop_unread_windows()
         return True
 
+    async def make_longer(self, stale: Stale) -> None:
+        """Makes the sums of several times again that contain these, once those are over."""
+        if stale.grain != Grain.WINDOW:
+            series = Series(stale.aa_id, Grain(stale.grain), short_tag(stale.tag))
+            await make_longer(self._tx, series, stale.ats)
+
     async def _drop_unread_windows(self) -> None:
         """Deletes sums over all AAs of windows that no chart reads any more, with what is derived.
 
@@ -218,6 +225,9 @@ class BlockSums:
         unsettled = await next_unsettled(self._tx, now, without)
         if unsettled is not None:
             await settle(self._tx, unsettled)
+            series, begin = unsettled
+            times = times_of_layout(series.grain, begin)
+            await make_longer(self._tx, series, times, again=False)
         return unsettled is not None
 
     async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:

@@ -14,11 +14,12 @@ from mudra.metrics.rollup.damage import BlockDamaged, NothingFiner
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.metrics.blocks.derived import derived_tags
 from mudra.storage.metrics.blocks.grain import Grain, source_tag
+from mudra.storage.metrics.blocks.longer import delete_longer
 from mudra.storage.metrics.blocks.making import (
     delete_sums,
     derived_at,
-    derived_tags,
     put_sums,
     source_of,
     sums_of,
@@ -58,6 +59,7 @@ async def _remake_derived(tx: Transaction, series: Series, times: Sequence[datet
         raise NothingFiner from error
     for tag in derived_tags(series):
         await delete(tx, series._replace(tag=tag), times)
+    await delete_longer(tx, series, times)
     await put(tx, made)
 
 

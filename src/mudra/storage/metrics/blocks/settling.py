@@ -162,5 +162,4 @@ def _rows_by_time(series: Series, bucket: int, cells: Cells, ids: Sequence[str])
 
 def times_of_layout(grain: Grain, at: datetime) -> list[datetime]:
     """Returns the times of the settled block that may contain this one."""
-    begin, end = grain.settled_start(at), grain.settled_end(at)
-    return [begin + place * grain.length for place in range((end - begin) // grain.length)]
+    return grain.times(grain.settled_start(at), grain.settled_end(at))

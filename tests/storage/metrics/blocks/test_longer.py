@@ -1,0 +1,157 @@
+"""Sums of six hours and of a quarter of a month: the same cells in fewer blocks, never old ones."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from tests.support.depth import examples
+from tests.support.metrics.metrics_payloads import request_metrics
+from tests.support.metrics.summed_store import DAY, HOUR, Truth, deliveries, examine, summed
+
+from mudra.jobs.metrics_jobs import settle_sums
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.damage import BlockDamaged
+from mudra.metrics.rollup.stale import Stale
+
+MARCH = datetime(2026, 3, 1, tzinfo=UTC)
+DAYS = timedelta(days=1)
+OVER = MARCH + 7 * DAYS + 2 * HOUR
+"""When the first quarter of March is over, and a window of its last four days may still come."""
+RANGES = (
+    TimeRange(MARCH, OVER),
+    TimeRange(DAY + 50 * timedelta(minutes=1), MARCH + 7 * DAYS + HOUR),
+)
+LAST_ONES = (0, 35, 36 + 35, 7 * 144 - 1)
+"""The first window of a week, and the last ones of its first two quarters of a day, and of all."""
+_LONGER = (
+    "SELECT DISTINCT aa_id, grain, at FROM metrics_block WHERE tag = 'req-long' ORDER BY 1, 2, 3"
+)
+
+
+@pytest.mark.deeper
+def test_sums_of_a_week_equal_a_plain_recount_whatever_came_when(in_store):
+    @settings(max_examples=examples(2), deadline=None)
+    @given(deliveries(windows=4 * 144))
+    def recounted(case):
+        async def act(store):
+            store.now = OVER
+            await examine(store, case, RANGES)
+
+        in_store(act)
+
+    recounted()
+
+
+async def a_week(store, aas=("aa-one", "aa-two")):
+    """Some AAs that reported a few windows of a week, with all sums of it."""
+    await store.empty()
+    payloads = []
+    for place in LAST_ONES:
+        at = MARCH + place * WINDOW
+        store.now = at + HOUR
+        for aa_id in aas:
+            payloads.append(request_metrics(3, aa_id, str(uuid.uuid4()), at))
+            await store.push(payloads[-1])
+        await store.make_sums()
+    store.now = OVER
+    await store.make_sums()
+    return payloads
+
+
+async def longer(store):
+    return [tuple(row) for row in await store.run(_LONGER)]
+
+
+def test_each_series_has_longer_sums_once_their_last_window_came(in_store):
+    async def act(store):
+        await a_week(store)
+        return await longer(store)
+
+    hours = [MARCH, MARCH + 6 * HOUR, MARCH + 6 * DAYS + 18 * HOUR]
+    assert in_store(act) == [
+        (aa_id, grain, at)
+        for aa_id in ("", "aa-one", "aa-two")
+        for grain, at in [("day", MARCH), *(("hour", one) for one in hours)]
+    ]
+
+
+def test_a_question_reads_them_in_place_of_shorter_ones(in_store):
+    async def act(store):
+        payloads = await a_week(store)
+        six_hours, week = TimeRange(MARCH, MARCH + 6 * HOUR), TimeRange(MARCH, MARCH + 7 * DAYS)
+        await store.run("DELETE FROM metrics_block WHERE tag IN ('req', 'all') AND grain = 'hour'")
+        await store.reads_of_all_are_true(six_hours, payloads)
+        await store.run("DELETE FROM metrics_block WHERE tag IN ('req', 'all') AND grain = 'day'")
+        await store.reads_of_all_are_true(week, payloads)
+
+    in_store(act)
+
+
+def test_an_aa_without_them_is_read_by_hours(in_store):
+    async def act(store):
+        payloads = await a_week(store)
+        for of_one in ("aa_id = 'aa-one'", "aa_id = ''"):
+            await store.run(f"DELETE FROM metrics_block WHERE tag LIKE '%-long' AND {of_one}")
+            for within in RANGES:
+                await store.reads_are_true(within, payloads)
+
+    in_store(act)
+
+
+def test_a_late_report_makes_them_again(in_store):
+    async def act(store):
+        payloads = await a_week(store)
+        late = request_metrics(3, "aa-one", str(uuid.uuid4()), MARCH + 6 * DAYS + 20 * HOUR)
+        await store.push(late)
+        for _ in range(2):
+            for within in RANGES:
+                await store.reads_are_true(within, [*payloads, late])
+            await store.make_sums()
+        return await longer(store)
+
+    assert len(in_store(act)) == 12
+
+
+def test_those_of_a_running_time_are_made_once_it_is_settled(in_store):
+    async def act(store):
+        await store.empty()
+        store.now = MARCH + HOUR
+        payload = request_metrics(3, "aa-one", str(uuid.uuid4()), MARCH)
+        await store.push(payload)
+        await store.make_sums()
+        first = await longer(store)
+        store.now = MARCH + 45 * DAYS
+        await settle_sums(store.maintenance)
+        for within in RANGES:
+            await store.reads_are_true(within, [payload])
+        return first, await longer(store)
+
+    first, later = in_store(act)
+
+    assert first == []
+    assert ("aa-one", "hour", MARCH) in later
+
+
+def test_a_damaged_one_is_named_and_made_again_with_its_time(in_store):
+    async def act(store):
+        payloads = await a_week(store)
+        week = TimeRange(MARCH, MARCH + 7 * DAYS)
+        await store.run(
+            "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte(numbers, 8))"
+            " WHERE tag = 'req-long' AND grain = 'day' AND aa_id = 'aa-one'"
+        )
+        with pytest.raises(BlockDamaged) as met:
+            await store.totals(week, aa_id="aa-one")
+        async with store.maintenance(within_s=60) as work:
+            place = met.value.place
+            await work.rollups.remake(Stale(place.grain, place.aa_id, Tag.REQUESTS, (place.at,)))
+        of_one = [one for one in payloads if one.aa_id == "aa-one"]
+        found = await store.totals(week, aa_id="aa-one")
+        assert summed(found) == Truth(of_one, week).by("aa", "fip", "type")
+        return place
+
+    place = in_store(act)
+
+    assert (place.grain, place.at, place.tag) == ("day", MARCH, "req-long")
