@@ -203,7 +203,7 @@ async def make_all_longer(conninfo: str) -> int:
             found[Series(aa_id, Grain(grain), tag)].append(at)
     for series, ats in found.items():
         async with database.transaction(within_s=_LIMIT_S) as transaction:
-            await make_longer(transaction, series, ats, again=False)
+            await make_longer(transaction, series, ats)
     await database.close()
     return len(found)
 

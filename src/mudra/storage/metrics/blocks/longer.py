@@ -64,13 +64,10 @@ async def delete_longer(tx: Transaction, series: Series, times: Collection[datet
         await delete(tx, series._replace(tag=LONGER[tag]), begins)
 
 
-async def make_longer(
-    tx: Transaction, series: Series, times: Collection[datetime], *, again: bool = True
-) -> None:
+async def make_longer(tx: Transaction, series: Series, times: Collection[datetime]) -> None:
     """Makes the sums that have these times among theirs, with what is derived of them.
 
-    None of what is not over, or has a stale time: who makes that makes these as well. Without
-    `again`, those that are there stay.
+    None of what is not over, or has a stale time: who makes that makes these as well.
     """
     now = await tx.now()
     for begin, end in sorted({series.grain.longer(at) for at in times}):
@@ -78,10 +75,7 @@ async def make_longer(
         await lock_layout(tx, series, begin)
         if end > now or await _is_stale(tx, series, begin, end):
             continue
-        if again:
-            await delete_longer(tx, series, [begin])
-        elif await _stored(tx, Wanted(series.grain, (LONGER[series.tag],), series.aa_id), [begin]):
-            continue
+        await delete_longer(tx, series, [begin])
         for tag in _tags(series):
             await _make(tx, series._replace(tag=tag), begin, end)
 

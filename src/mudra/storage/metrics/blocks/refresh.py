@@ -227,7 +227,7 @@ class BlockSums:
             await settle(self._tx, unsettled)
             series, begin = unsettled
             times = times_of_layout(series.grain, begin)
-            await make_longer(self._tx, series, times, again=False)
+            await make_longer(self._tx, series, times)
         return unsettled is not None
 
     async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:
