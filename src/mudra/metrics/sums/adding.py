@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from mudra.metrics.sums.block_times import times_of
+from mudra.metrics.sums.block_times import BlockTimes, times_of
 from mudra.metrics.sums.cells import (
     ALL_TYPES,
     KEYS,
@@ -62,19 +62,23 @@ class RunningSum:
     def __init__(self, by: Sequence[str] = KEYS, *, times: bool = True) -> None:
         self._by, self._times = by, times
         self._parts: list[Cells] = []
-        self._pending = 0
+        self._pending = self._kept = 0
 
     def add(self, part: Cells) -> None:
         """Adds a part: some bucket of some time."""
         self._parts.append(part)
-        self._pending += len(part) * _NUMBERS_A_ROW
-        self._pending += 0 if part.rises is None else len(part.rises.row)
-        if self._pending > _MOST_PENDING:
+        self._pending += _numbers(part)
+        if self._pending > max(_MOST_PENDING, self._kept):
             self._parts, self._pending = [self.total()], 0
+            self._kept = _numbers(self._parts[0])
 
     def total(self) -> Cells:
         """Returns the sum of all parts so far."""
         return added(self._parts, self._by, times=self._times)
+
+
+def _numbers(part: Cells) -> int:
+    return len(part) * _NUMBERS_A_ROW + (0 if part.rises is None else len(part.rises.place))
 
 
 def summed_blocks(blocks: Cells, *, times: bool = True) -> Cells:
@@ -97,14 +101,21 @@ def _summed(blocks: Cells, *, times: bool) -> Cells:
     if not times:  # of the others all calls are sooner
         has = has[longest[has] >= LIMIT_MS]
     points = np.stack([blocks.points[name][has] for name in POINTS], 1)
-    row, place, calls, late = times_of(answered[has], points)
+    found = times_of(answered[has], points)
     sums = {"blocks": np.ones(len(blocks), np.int64), **blocks.sums}
-    for name, column in zip(LATE, late.T, strict=True):
+    for name, column in zip(LATE, found.late.T, strict=True):
         if column.any():
             sums[name] = np.zeros(len(blocks), np.int64)
             sums[name][has] = column
-    rises = Rises(has[row], place, calls) if times else None
+    rises = _by_row(found, has, len(blocks)) if times else None
     return Cells(blocks.keys, sums, longest, None, rises)
+
+
+def _by_row(found: BlockTimes, has: Array, rows: int) -> Rises:
+    row = has[found.row]
+    order = np.argsort(row, kind="stable")
+    width = np.bincount(row, minlength=rows)
+    return Rises(width, found.place[order], found.calls[order])
 
 
 def joined(parts: Sequence[Cells]) -> Cells:
@@ -142,9 +153,7 @@ def _below_rises(parts: Sequence[Cells]) -> Rises | None:
     rises = [part.rises for part in parts if part.rises is not None]
     if len(rises) < len(parts):
         return None
-    before = accumulate(map(len, parts), initial=0)
-    rows = [one.row + shift for one, shift in zip(rises, before, strict=False)]
-    return Rises(_one(rows), _one([one.place for one in rises]), _one([one.calls for one in rises]))
+    return Rises(*(_one(columns) for columns in zip(*rises, strict=True)))
 
 
 def _as_sums(parts: Sequence[Cells], *, times: bool) -> Sequence[Cells]:
@@ -209,29 +218,28 @@ def _added_rises(parts: Sequence[Cells], group: Array, rows: int) -> Rises:
     rises = [
         (group[start : start + len(part)], part.rises)
         for part, start in zip(parts, before, strict=False)
-        if part.rises is not None and len(part.rises.row)
+        if part.rises is not None and len(part.rises.place)
     ]
     if not rises:
-        return empty_rises()
+        return empty_rises(rows)
     low = min(int(one.place.min()) for _, one in rises)
-    width = max(int(one.place.max()) for _, one in rises) - low + 1
-    number = sum(len(one.row) for _, one in rises)
-    keys = (mine[one.row] * width + (one.place - low) for mine, one in rises)
+    places = max(int(one.place.max()) for _, one in rises) - low + 1
+    number = sum(len(one.place) for _, one in rises)
+    keys = (np.repeat(mine * places - low, one.width) + one.place for mine, one in rises)
     every = [one.calls for _, one in rises]
-    if rows * width <= min(_DENSE * number, _DENSEST) and _fit(every):
-        total = np.zeros(rows * width, np.int64)
+    if rows * places <= min(_DENSE * number, _DENSEST) and _fit(every):
+        total = np.zeros(rows * places, np.int64)
         for key, calls in zip(keys, every, strict=True):
             np.add.at(total, key, calls)
-        found = np.flatnonzero(total != 0)  # of flags: faster than of numbers
-        calls = total[found]
-    else:
-        key = _one([*keys])
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        first = _firsts(key)
-        found, calls = key[first], _added(every, order, first)
-    row, place = np.divmod(found, width)
-    return Rises(row, place + low, calls)
+        held = total != 0
+        found = np.flatnonzero(held)  # of flags: faster than of numbers
+        return Rises(held.reshape(rows, places).sum(1), found % places + low, total[found])
+    key = _one([*keys])
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = _firsts(key)
+    row, place = np.divmod(key[first], places)
+    return Rises(np.bincount(row, minlength=rows), place + low, _added(every, order, first))
 
 
 def _one(columns: Sequence[Array]) -> Array:

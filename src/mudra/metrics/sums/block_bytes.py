@@ -218,12 +218,11 @@ def _by_name(fip: Array, ids: Sequence[str]) -> tuple[Array, list[str]]:
 
 
 def _times(cells: Cells) -> bytes:
-    if cells.rises is None or not len(cells.rises.row):
+    if cells.rises is None or not len(cells.rises.place):
         return b""
-    row, place, calls = cells.rises
-    if len(row) > MAX_RISES:
-        raise ValueError(f"{len(row)} response times are too many for a block: split its cells")
-    width = np.bincount(row, minlength=len(cells))
+    width, place, calls = cells.rises
+    if len(place) > MAX_RISES:
+        raise ValueError(f"{len(place)} response times are too many for a block: split its cells")
     step = np.diff(place, prepend=0)
     starts = (np.cumsum(width) - width)[width > 0]
     step[starts] = place[starts]
@@ -263,7 +262,7 @@ def _fip_of_rows(block: _Numbers) -> Array:
 def _rises(times: bytes, rows: int, chosen: Array | None) -> Rises:
     """Returns the response times of all rows of a block, or of some in their order."""
     if not times:
-        return empty_rises()
+        return empty_rises(rows if chosen is None else len(chosen))
     stored = _read_times(times)
     width, which = _at_most(_wide(stored.width, rows), PLACES), None
     number = int(width.sum())
@@ -275,13 +274,13 @@ def _rises(times: bytes, rows: int, chosen: Array | None) -> Rises:
         which = runs(starts[chosen], width)
     step = _at_most(_wide(stored.place, number, which), PLACES)
     calls = _wide(stored.calls, number, which)
-    total = np.cumsum(step)
     held = width > 0
     first = (np.cumsum(width) - width)[held]
+    total = np.cumsum(step)
     before = np.zeros(len(width), np.int64)
     before[held] = total[first] - step[first]
-    row = np.repeat(np.arange(len(width)), width)
-    return Rises(row, _at_most(total - before[row], PLACES), calls)
+    total -= np.repeat(before, width)
+    return Rises(width, _at_most(total, PLACES), calls)
 
 
 def _read_times(times: bytes) -> _Times:

@@ -49,12 +49,13 @@ LARGEST: Final = 2**63 - 1
 
 
 class Rises(NamedTuple):
-    """Estimated response times: `calls` of row `row` are in the cell of time `place`.
+    """Estimated response times: some `calls` of a row are in the cell of time `place`.
 
-    Sorted by row, then by place; no two have both in common.
+    Those of a row follow each other by place, no two in the same one, and are followed by those of
+    the next row: `width` is how many each row has.
     """
 
-    row: Array
+    width: Array
     place: Array
     calls: Array
 
@@ -97,7 +98,7 @@ class Cells:
             _taken(self.sums, places),
             self.longest[places],
             None if self.points is None else _taken(self.points, places),
-            None if self.rises is None else _chosen_rises(self.rises, places, len(self)),
+            None if self.rises is None else _chosen_rises(self.rises, places),
         )
 
     def part(self, start: int, stop: int) -> "Cells":
@@ -105,9 +106,10 @@ class Cells:
         span = slice(start, stop)
         rises = None
         if self.rises is not None:
-            first, last = np.searchsorted(self.rises.row, (start, stop)).tolist()
-            row, place, calls = (column[first:last] for column in self.rises)
-            rises = Rises(row - start, place, calls)
+            width, place, calls = self.rises
+            first, mine = int(width[:start].sum()), width[span]
+            of = slice(first, first + int(mine.sum()))
+            rises = Rises(mine, place[of], calls[of])
         return Cells(
             {name: column[span] for name, column in self.keys.items()},
             {name: column[span] for name, column in self.sums.items()},
@@ -175,10 +177,10 @@ def empty() -> Cells:
     return Cells(dict.fromkeys(KEYS, none), {}, none, None, empty_rises())
 
 
-def empty_rises() -> Rises:
+def empty_rises(rows: int = 0) -> Rises:
     """Returns the response times of no call."""
     none = np.zeros(0, np.int64)
-    return Rises(none, none, none)
+    return Rises(np.zeros(rows, np.int64), none, none)
 
 
 def wide(column: Array) -> Array:
@@ -208,9 +210,7 @@ def _taken(columns: Mapping[str, Array], places: Array) -> dict[str, Array]:
     return {name: column[places] for name, column in columns.items()}
 
 
-def _chosen_rises(rises: Rises, places: Array, rows: int) -> Rises:
-    edges = np.searchsorted(rises.row, np.arange(rows + 1))
-    starts, lengths = edges[places], np.diff(edges)[places]
-    at = runs(starts, lengths)
-    row = np.repeat(np.arange(len(places)), lengths)
-    return Rises(row, rises.place[at], rises.calls[at])
+def _chosen_rises(rises: Rises, places: Array) -> Rises:
+    starts, width = (np.cumsum(rises.width) - rises.width)[places], rises.width[places]
+    at = runs(starts, width)
+    return Rises(width, rises.place[at], rises.calls[at])

@@ -21,15 +21,15 @@ def percentile(cells: Cells, percent: int) -> Array:
     took longer than the longest.
     """
     assert cells.rises is not None, "these sums were read without response times"
-    row, place, calls = cells.rises
-    if not len(row):
+    width, place, calls = cells.rises
+    if not len(place):
         return np.full(len(cells), -1)
     until = np.cumsum(calls)
-    before = _before(row, until, len(cells))
+    before = _before(width, until)
     samples = np.diff(before)
     hundreds, rest = samples // 100, samples % 100  # no product of all samples: it may overflow
     wanted = before[:-1] + hundreds * percent - (-rest * percent // 100)
-    at = np.minimum(np.searchsorted(until, wanted), len(row) - 1)
+    at = np.minimum(np.searchsorted(until, wanted), len(place) - 1)
     found = _within(place[at], calls[at], wanted - (until[at] - calls[at]))
     return np.where(samples > 0, np.minimum(found, cells.longest), -1).astype(np.int64)
 
@@ -47,12 +47,12 @@ def points_of(cells: Cells) -> list[Array]:
 def samples_of(cells: Cells) -> Array:
     """Returns the number of calls of each row whose times are known: all that were answered."""
     assert cells.rises is not None, "these sums were read without response times"
-    return np.diff(_before(cells.rises.row, np.cumsum(cells.rises.calls), len(cells)))
+    return np.diff(_before(cells.rises.width, np.cumsum(cells.rises.calls)))
 
 
-def _before(row: Array, until: Array, rows: int) -> Array:
+def _before(width: Array, until: Array) -> Array:
     """Returns the calls before each row, and those of all rows at last."""
-    edges = np.searchsorted(row, np.arange(rows + 1))
+    edges = np.concatenate((np.zeros(1, np.int64), np.cumsum(width)))
     found: Array = np.concatenate((np.zeros(1, until.dtype), until))[edges]
     return found
 

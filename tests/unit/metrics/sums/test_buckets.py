@@ -16,9 +16,9 @@ FANS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 @pytest.mark.parametrize(
     ("cells", "fan"),
-    [(0, 1), (1024, 1), (1025, 2), (22_000, 32), (28_000, 32), (98_000, 128), (10**7, 512)],
+    [(0, 1), (4096, 1), (4097, 2), (22_000, 8), (28_000, 8), (98_000, 32), (10**7, 512)],
 )
-def test_a_bucket_has_about_a_thousand_cells(cells: int, fan: int):
+def test_a_bucket_has_about_four_thousand_cells(cells: int, fan: int):
     assert fan_of(cells) == fan
 
 

@@ -28,7 +28,9 @@ def test_a_percentile_is_in_the_cell_of_its_rank(
         total = added([total, total])
 
     assert total.rises is not None
-    rises = [*zip(*(column.tolist() for column in total.rises), strict=True)]
+    rows = np.repeat(np.arange(len(total)), total.rises.width)
+    of_rises = (rows, total.rises.place, total.rises.calls)
+    rises = [*zip(*(column.tolist() for column in of_rises), strict=True)]
     for percent in (1, 50, 95, 99, 100):
         found = percentile(total, percent)
         assert found.dtype == np.int64

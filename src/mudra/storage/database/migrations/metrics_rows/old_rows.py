@@ -22,6 +22,7 @@ from mudra.metrics.sums.cells import (
     Cells,
     Names,
     Rises,
+    empty_rises,
     wide,
 )
 
@@ -174,20 +175,20 @@ def _times(stored: Sequence[_Dense], longest: Array) -> tuple[dict[str, Array], 
     most = np.maximum(answered - soon, any_late) * any_late
     estimated = answered - (soon_parts + _PARTS // 2 - 1) // _PARTS
     late = (least, most, np.minimum(np.maximum(estimated, least), most))
-    return dict(zip(LATE, late, strict=True)), _rises(row, cell, estimate)
+    return dict(zip(LATE, late, strict=True)), _rises(row, cell, estimate, len(stored))
 
 
-def _rises(row: Array, cell: Array, calls: Array) -> Rises:
+def _rises(row: Array, cell: Array, calls: Array, rows: int) -> Rises:
     """Returns the estimate in the cells of now: from 16 ms on each is two old ones."""
     held = np.flatnonzero(calls)
     row, cell, calls = row[held], cell[held], calls[held]
     if not len(row):
-        return Rises(row, cell, calls)
+        return empty_rises(rows)
     place = np.where(cell < _EXACT, cell, cell // 2 + _EXACT // 2)
     new = np.concatenate(([True], (np.diff(row) != 0) | (np.diff(place) != 0)))
     begins = np.flatnonzero(new)
     added = _added(np.cumsum(new) - 1, calls, len(begins))
-    return Rises(row[begins], place[begins], added)
+    return Rises(np.bincount(row[begins], minlength=rows), place[begins], added)
 
 
 def _added(row: Array, calls: Array, rows: int) -> Array:
