@@ -132,17 +132,17 @@ def decoded(
     names: Names,
     aa: int,
     at: int,
-    fip: int | None = None,
+    fips: Collection[str] | None = None,
     types: Collection[int] | None = None,
 ) -> Cells:
-    """Returns the cells of which `encoded` made these bytes, or those of one FIP or some types.
+    """Returns the cells of which `encoded` made these bytes, or those of some FIPs or types.
 
     `at` is the first time of the block. Without `times` (None), sums have no response times but the
     longest. Raises `DamagedBlock` for bytes that are not as they were written.
     """
     block = _read_numbers(numbers)
     place = _fip_of_rows(block)
-    rows = _chosen_rows(block, place, None if fip is None else names.ids[fip], types)
+    rows = _chosen_rows(block, place, fips, types)
     of = names.places(block.fips)[place if rows is None else place[rows]] if block.rows else place
     columns = {
         name: _wide(column, block.rows, rows)
@@ -167,12 +167,13 @@ def decoded(
 
 
 def _chosen_rows(
-    block: _Numbers, place: Array, fip_id: str | None, types: Collection[int] | None
+    block: _Numbers, place: Array, fips: Collection[str] | None, types: Collection[int] | None
 ) -> Array | None:
-    """Returns the rows of a FIP and of some types; None for all."""
+    """Returns the rows of some FIPs and of some types; None for all."""
     chosen: Flags = np.ones(block.rows, np.bool_)
-    if fip_id is not None:
-        chosen &= place == (block.fips.index(fip_id) if fip_id in block.fips else -1)
+    if fips is not None:
+        mine = map(fips.__contains__, block.fips)
+        chosen &= np.fromiter(mine, np.bool_, len(block.fips))[place]
     if types is not None:
         known = np.zeros(ALL_TYPES + 1, np.bool_)
         known[list(types)] = True

@@ -18,7 +18,7 @@ from mudra.metrics.sums.cells import KEYS, Cells
 from mudra.metrics.sums.selection import OfAas, SeriesKey, Times, of_aas
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain, by_grain
-from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted, only
 from mudra.storage.metrics.blocks.stale_sums import stale_sums
 
 _TAGS: Final = (REQ, NOT)
@@ -40,7 +40,7 @@ async def cells_of_day(
     within = TimeRange(day, day + DAY)
     selected = of_aas(within, await stale_sums(tx, within, _TAGS), grain.length)
     valid, finer = _apart(selected, grain)
-    blocks, form = Blocks(tx, _TOGETHER), Form(fip_id=fip_id)
+    blocks, form = Blocks(tx, _TOGETHER), Form(fip_ids=only(fip_id))
     whole = Wanted(grain, _TAGS, aa_id, valid.times, valid.without, valid.only)
     async for cells in blocks.each(whole, form):
         yield cells, blocks.names.ids

@@ -38,7 +38,7 @@ from mudra.metrics.sums.selection import (
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.grain import ALL, NOT, NOT_GOOD, OVER_FIPS, REQ, Grain, by_grain
-from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, types_of
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, only, types_of
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
 from mudra.storage.metrics.tables import metrics_receipt
@@ -64,7 +64,7 @@ class BlockQuestions:
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> Totals:
         """Returns the sums of each pair and type; of a single window, what was reported."""
-        form = Form(fip_id=fip_id)
+        form = Form(fip_ids=only(fip_id))
         if within.number == 1:
             return await self._reported(within.first, aa_id, form)
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
@@ -79,7 +79,7 @@ class BlockQuestions:
         codes: Collection[str] = (),
     ) -> Totals:
         """Returns the sums of each FIP over all AAs, of all types or these."""
-        form = Form(fip_id=fip_id, types=types_of(codes, tag) if codes else None)
+        form = Form(fip_ids=only(fip_id), types=types_of(codes, tag) if codes else None)
         selected = await self._over_aas(within, _TAGS[tag])
         return self._totals(await self._blocks.summed(selected, ("type", "fip"), form))
 
@@ -92,7 +92,7 @@ class BlockQuestions:
             parts = await self._derived(within, OVER_FIPS, by, (Form(), Form()), aa_id)
             return self._totals(added(parts, by))
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
-        return self._totals(await self._blocks.summed(selected, by, Form(fip_id=fip_id)))
+        return self._totals(await self._blocks.summed(selected, by, Form(fip_ids=only(fip_id))))
 
     async def calls_of_pairs(self, within: TimeRange) -> Totals:
         """Returns the sums of all calls of each pair, without percentiles."""
@@ -128,7 +128,7 @@ class BlockQuestions:
     ) -> Totals:
         """Returns the sums of each pair and each of these types, without percentiles."""
         selected = await self._of_aas(within, None, (REQ,))
-        form = Form(times=False, fip_id=fip_id, types=types_of(codes))
+        form = Form(times=False, fip_ids=only(fip_id), types=types_of(codes))
         return self._totals(await self._blocks.summed(selected, ("aa", "type", "fip"), form))
 
     async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
@@ -152,7 +152,7 @@ class BlockQuestions:
             selected = await self._over_aas(within, (REQ,), _LONGEST[step])
         else:
             selected = await self._of_aas(within, aa_id, (REQ,), _LONGEST[step])
-        form = Form(fip_id=fip_id, types=types_of(types))
+        form = Form(fip_ids=only(fip_id), types=types_of(types))
         sums = await self._blocks.summed(selected, ("at",), form)
         found = added([sums.moved(step.start_of)], ("at",))
         return {window_at(at): row for at, row in self._totals(found).steps()}

@@ -79,9 +79,8 @@ class Form(Struct, frozen=True):
 
     times: bool = True
     """With the response times of sums."""
-    fip_id: str | None = None
     fip_ids: frozenset[str] | None = None
-    """Several FIPs, in place of one."""
+    """None for all."""
     types: frozenset[int] | None = None
     """Places in `TYPES`; None for all."""
     share: Share | None = None
@@ -89,8 +88,6 @@ class Form(Struct, frozen=True):
     @property
     def buckets(self) -> list[int] | None:
         """The buckets to read; None for all."""
-        if self.fip_id is not None:
-            return [*buckets_of(self.fip_id)]
         if self.fip_ids is not None:
             return sorted({bucket for one in self.fip_ids for bucket in buckets_of(one)})
         return None if self.share is None else self.share.buckets()
@@ -198,8 +195,6 @@ class Blocks:
                 continue
             if not single:
                 cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
-            if form.fip_ids is not None:
-                cells = cells.chosen(np.isin(cells.keys["fip"], self.names.places(form.fip_ids)))
             if form.share is not None and row.bucket < form.share.of:
                 cells = cells.chosen(self._is_shared(cells, form.share))
             if len(cells):
@@ -207,11 +202,10 @@ class Blocks:
         return found
 
     def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
-        fip = None if form.fip_id is None else self.names.place(form.fip_id)
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
         try:
             at = window_number(row.at)
-            return decoded(row.numbers, times, self.names, aa, at, fip, form.types)
+            return decoded(row.numbers, times, self.names, aa, at, form.fip_ids, form.types)
         except DamagedBlock as problem:
             place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
             raise damaged(place, str(problem)) from problem
@@ -226,6 +220,11 @@ class Blocks:
 def _add(total: RunningSum, some: Sequence[Found]) -> None:
     for found in some:
         total.add(found.cells)
+
+
+def only(fip_id: str | None) -> frozenset[str] | None:
+    """Returns the FIPs of a form: one of them, or all for None."""
+    return None if fip_id is None else frozenset({fip_id})
 
 
 def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozenset[int]:

@@ -70,7 +70,7 @@ async def _plain(tx: Transaction, part: RecountPart) -> Mapping[_Key, PlainSums]
     blocks = Blocks(tx)
     windows = frozenset(TimeRange(part.day, part.day + DAY).windows)
     wanted = Wanted(Grain.WINDOW, _TAGS, None, windows)
-    form = Form(fip_id=part.fip_id)
+    form = Form(fip_ids=frozenset({part.fip_id}))
     read = [cells async for cells in blocks.each(wanted, form)]
     return await asyncio.to_thread(plain_recount, _blocks_by_key(read, blocks.names.ids))
 
@@ -92,7 +92,7 @@ def _blocks_by_key(read: Sequence[Cells], ids: Sequence[str]) -> Iterator[tuple[
 async def _stored(tx: Transaction, part: RecountPart) -> Mapping[_Key, PlainSums]:
     blocks, found = Blocks(tx), dict[_Key, PlainSums]()
     hours = frozenset(part.day + place * HOUR for place in range(DAY // HOUR))
-    form = Form(times=False, fip_id=part.fip_id)
+    form = Form(times=False, fip_ids=frozenset({part.fip_id}))
     for grain, times in ((Grain.HOUR, hours), (Grain.DAY, frozenset({part.day}))):
         for aa_id in (None, ALL_AAS):
             wanted = Wanted(grain, _TAGS, aa_id, times)
