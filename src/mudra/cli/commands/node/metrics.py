@@ -37,7 +37,7 @@ At = Annotated[datetime, typer.Option(formats=_FORMATS, help="Its beginning, in 
 def check(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Read all blocks of metrics and name the damaged ones; change nothing.
 
-    So it reads held reports that wait for a decision. The service may run. Exits with 1 when a
+    It reads held reports that wait for a decision as well. The service may run. Exits with 1 when a
     block is damaged: mudra metrics remake --damaged then makes those again that consist of finer
     ones, and says what to do about the others. mudra doctor shows what the last check found.
     """
