@@ -3,6 +3,7 @@
 import uuid
 from datetime import timedelta
 
+import msgspec
 import pytest
 from tests.support.metrics.metrics_commands import Opened, opened
 from tests.support.metrics.metrics_payloads import (
@@ -15,6 +16,7 @@ from tests.support.metrics.summed_store import DAY, HOUR, Truth, summed
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus
+from mudra.metrics.payload.plausibility import LONGEST_MS
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged
 
@@ -22,7 +24,7 @@ WHOLE = TimeRange(DAY, DAY + timedelta(days=1))
 AAS = ("aa-one", "aa-two")
 FIPS = 120
 """Several buckets of each AA."""
-TIME = "2026-03-04T00:00:00Z"
+TIME, AT = "2026-03-04T00:00:00Z", "2026-03-04T00:00:00.000Z"
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +170,54 @@ def test_a_damaged_report_is_removed_and_sent_again(store: Opened) -> None:
         "SELECT event FROM audit_event WHERE event = 'metrics:report:remove'"
     ).fetchall()
     assert len(events) == 1
+
+
+def implausible(payload):
+    """The same with a call that took over a week: it is held."""
+    first, *others = payload.fips
+    slow, *blocks = first.metrics
+    slow = msgspec.structs.replace(slow, pxx=(*slow.pxx[:3], LONGEST_MS + 1))
+    first = msgspec.structs.replace(first, metrics=(slow, *blocks))
+    return msgspec.structs.replace(payload, fips=(first, *others))
+
+
+@pytest.mark.parametrize("place", [0, 2, 40], ids=["blocks", "bucket", "numbers"])
+def test_a_damaged_held_report_is_named_and_sent_again(store: Opened, place) -> None:
+    truth = store.act(filled)
+
+    def sent():
+        payload = request_metrics(FIPS, "aa-one", str(uuid.uuid4()), DAY, 2)
+        return store.act(lambda opened: opened.push(implausible(of_few_calls(payload)))).status
+
+    first, intact = sent(), store.shown("check")["damaged"]
+    store.connection.execute(
+        "UPDATE metrics_held SET buckets = set_byte(buckets, %(at)s, 255 - get_byte(buckets, %(at)s))",
+        {"at": place},
+    )
+
+    found, (ok, said) = store.shown("check", code=1)["damaged"], store.doctor()
+    left = store.run("remake", "--damaged")
+    again = sent()
+    removed = store.run("remove", "--aa", "aa-one", "--at", TIME, "--tag", "requests")
+
+    assert (first, again) == (IngestStatus.REPLACED, IngestStatus.DUPLICATE)
+    assert intact == []
+    problem = found[0].pop("problem")
+    assert found == [{"aaId": "aa-one", "grain": "held", "at": AT, "bucket": 0, "tag": "req"}], (
+        problem
+    )
+    assert not ok
+    assert "held report of aa-one at 2026-03-04T00:00:00+00:00, tag req" in said
+    assert left.returncode == 1
+    assert (
+        "mudra metrics remove --aa aa-one --at 2026-03-04T00:00:00Z --tag requests" in left.stdout
+    )
+    assert removed.returncode == 0, removed.stderr
+    assert store.doctor()[0]
+    store.act(lambda opened: opened.make_sums())
+    assert store.act(sums_and_differing) == (truth, {})  # what it was to replace counts still
+    assert sent() is IngestStatus.REPLACED
+    assert store.shown("check")["damaged"] == []
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,13 @@ def _count(part: RecountPart, found: Sequence[Compared]) -> None:
                 grain=sums.grain,
                 at=sums.ats[0].isoformat(),
                 aa_id=sums.aa_id or "all",
-                fip_id=part.fip_id,
+                fip_id=part.fip_id or "all",
             )
 
 
 def _facts(part: RecountPart) -> dict[str, str]:
-    return {"day": part.day.isoformat(), "fip_id": part.fip_id}
+    return {
+        "day": part.day.isoformat(),
+        "aa_id": part.aa_id or "all",
+        "fip_id": part.fip_id or "all",
+    }

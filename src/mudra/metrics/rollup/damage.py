@@ -13,6 +13,8 @@ from mudra.shared.unavailable import Outage, ServiceUnavailable
 _log = structlog.get_logger()
 REPORTED: Final = ("req", "not")
 """The tags of what AAs report; the others are of sums."""
+HELD: Final = "held"
+"""In place of a grain: a report of a window that is held as implausible."""
 
 
 class BlockPlace(NamedTuple):
@@ -36,7 +38,8 @@ class BlockPlace(NamedTuple):
     @property
     def is_report(self) -> bool:
         """Return whether it holds what an AA reported, and not sums."""
-        return self.grain == "window" and self.aa_id != ALL_AAS and self.tag in REPORTED
+        of_aa = self.grain == "window" and self.aa_id != ALL_AAS and self.tag in REPORTED
+        return of_aa or self.grain == HELD
 
     def facts(self) -> dict[str, str | int]:
         """Returns the key as it is logged."""
@@ -52,6 +55,8 @@ class BlockPlace(NamedTuple):
     @property
     def words(self) -> str:
         """The key as a person reads it."""
+        if self.grain == HELD:
+            return f"held report of {self.aa_id} at {self.at.isoformat()}, tag {self.tag}"
         of = "all AAs" if self.aa_id == ALL_AAS else self.aa_id
         replaced = f", replaced version {self.replaced}" if self.replaced else ""
         return (

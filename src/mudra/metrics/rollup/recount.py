@@ -1,10 +1,11 @@
 """The recount of sums: reports of some FIPs are added up again by plain loops, and compared.
 
-Each night other FIPs are chosen, one part of the work for each FIP and day.
+Each night other FIPs are chosen, one part of the work for each FIP and day. So are the sums of some
+AAs over all their FIPs, from those of each FIP.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,15 +13,20 @@ from msgspec import Struct
 
 from mudra.metrics.rollup.stale import Stale
 
-SAMPLE: Final = 24
+FIPS: Final = 24
 """FIPs of which each day is counted again. At a nation's size these take some minutes a night."""
+AAS: Final = 2
+"""AAs of which the sums over all FIPs of each day are counted again; of a nation's a day takes a
+second."""
 
 
 class RecountPart(Struct, frozen=True):
-    """The sums about one FIP on one day (UTC)."""
+    """The sums about one FIP on one day (UTC), or without one those of an AA over all FIPs."""
 
     day: datetime
     fip_id: str
+    aa_id: str = ""
+    """Empty for each AA, and all together."""
 
 
 class Compared(Struct, frozen=True):
@@ -31,8 +37,7 @@ class Compared(Struct, frozen=True):
     different: int
 
 
-def sample(fip_ids: Sequence[str], day: datetime) -> Sequence[str]:
-    """Returns the FIPs to count again on a day: others on each one, all where there are few."""
+def sample(ids: Collection[str], day: datetime, number: int) -> Sequence[str]:
+    """Returns what to count again on a day: others on each one, all where there are few."""
     seed = day.date().isoformat()
-    ordered = sorted(fip_ids, key=lambda fip_id: zlib.crc32(f"{seed} {fip_id}".encode()))
-    return ordered[:SAMPLE]
+    return sorted(ids, key=lambda one: zlib.crc32(f"{seed} {one}".encode()))[:number]

@@ -3,6 +3,7 @@
 It shares no code with it. Response times are not recounted: their sums are estimates.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from typing import Final, TypeVar
 
@@ -32,12 +33,59 @@ class PlainSums(Struct):
 
 def plain_recount(blocks: Iterable[tuple[K, Block]]) -> dict[K, PlainSums]:
     """Returns the sums of the blocks of each key."""
-    found: dict[K, PlainSums] = {}
+    found: dict[K, PlainSums] = defaultdict(_nothing)
     for key, block in blocks:
-        if key not in found:
-            found[key] = PlainSums(0, [0] * COUNTS, [0] * STATUSES, 0, 0, 0, 0)
         _add(found[key], block)
-    return found
+    return {**found}
+
+
+def plain_added(parts: Iterable[tuple[K, PlainSums]]) -> dict[K, PlainSums]:
+    """Returns the sums of the sums of each key."""
+    found: dict[K, PlainSums] = defaultdict(_nothing)
+    for key, part in parts:
+        sums = found[key]
+        sums.blocks += part.blocks
+        for place, calls in enumerate(part.counts):
+            sums.counts[place] += calls
+        for place, requests in enumerate(part.statuses):
+            sums.statuses[place] += requests
+        sums.data_bytes += part.data_bytes
+        sums.longest = max(sums.longest, part.longest)
+        sums.late_lower += part.late_lower
+        sums.late_upper += part.late_upper
+    return {**found}
+
+
+class PlainColumns:
+    """The sums of sums by time and type, column after column: a tenth of the cost of rows."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, dict[tuple[int, int], int]] = {
+            name: defaultdict(int) for name in SUMS
+        }
+        self._longest: dict[tuple[int, int], int] = defaultdict(int)
+
+    def add(self, cells: Cells) -> None:
+        """Adds sums; those of sums are exact, also of the calls that are late by estimate."""
+        keys = [*zip(cells.keys["at"].tolist(), cells.keys["type"].tolist(), strict=True)]
+        for name, column in cells.sums.items():
+            total = self._sums[name]
+            for key, number in zip(keys, column.tolist(), strict=True):
+                if number:
+                    total[key] += number
+        for key, time in zip(keys, cells.longest.tolist(), strict=True):
+            self._longest[key] = max(self._longest[key], time)
+
+    def rows(self) -> dict[tuple[int, int], list[int]]:
+        """Returns the sums of each time and type, and the longest time."""
+        return {
+            key: [*(self._sums[name].get(key, 0) for name in SUMS), longest]
+            for key, longest in self._longest.items()
+        }
+
+
+def _nothing() -> PlainSums:
+    return PlainSums(0, [0] * COUNTS, [0] * STATUSES, 0, 0, 0, 0)
 
 
 def _add(sums: PlainSums, block: Block) -> None:

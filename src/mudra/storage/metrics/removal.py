@@ -9,7 +9,7 @@ from mudra.metrics.payload.catalogue import Tag, hour_start
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
-from mudra.storage.metrics.blocks.checking import is_damaged
+from mudra.storage.metrics.blocks.checking import damaged_held, is_damaged
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.stored_report import short_tag
 from mudra.storage.metrics.tables import metrics_push, metrics_receipt, metrics_stale
@@ -23,18 +23,22 @@ async def remove_damaged_report(tx: Transaction, aa_id: str, tag: Tag, window: d
     """Removes all that is known of a report with a damaged block: blocks, versions and receipts.
 
     The window is one that the AA never reported from then on, and its sums are made again without
-    it. Returns False, and changes nothing, where no block of it is damaged.
+    it. Of damaged reports that are held nothing but these goes. Returns False, and changes nothing,
+    where none is damaged.
     """
     await tx.lock_name(f"push:{aa_id}")
     short = short_tag(tag)
-    if not await is_damaged(tx, aa_id, short, window):
+    receipts = [_R.aa_id == aa_id, _R.tag == short, _R.window_at == window]
+    if await is_damaged(tx, aa_id, short, window):
+        for c, table in ((_B, metrics_block), (_P, metrics_block_previous)):
+            of_report = (c.aa_id == aa_id, c.tag == short, c.at == window)
+            await tx.connection.execute(
+                sa.delete(table).where(*of_report, c.grain == Grain.WINDOW.value)
+            )
+    elif held := await damaged_held(tx, aa_id, short, window):
+        receipts.append(_R.version.in_(held))
+    else:
         return False
-    for c, table in ((_B, metrics_block), (_P, metrics_block_previous)):
-        of_report = (c.aa_id == aa_id, c.tag == short, c.at == window)
-        await tx.connection.execute(
-            sa.delete(table).where(*of_report, c.grain == Grain.WINDOW.value)
-        )
-    receipts = (_R.aa_id == aa_id, _R.tag == short, _R.window_at == window)
     await tx.connection.execute(
         sa.delete(metrics_push).where(
             metrics_push.c.aa_id == aa_id,

@@ -1,16 +1,21 @@
 """A recount finds sums that are wrong and has them made again; one part stops no other."""
 
+import dataclasses
 import uuid
 from datetime import timedelta
 
 import pytest
 from prometheus_client import REGISTRY
-from tests.support.metrics.metrics_payloads import request_metrics
+from tests.support.metrics.metrics_payloads import failing, notification_metrics, request_metrics
 from tests.support.metrics.summed_store import DAY, HOUR, summed
 
 from mudra.jobs.recount import recount_days
+from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.recount import SAMPLE, sample
+from mudra.metrics.rollup.recount import FIPS, sample
+from mudra.metrics.sums.block_bytes import decoded, encoded
+from mudra.metrics.sums.cells import Names
+from mudra.metrics.sums.plain_recount import plain_rows
 
 FIFTH = DAY + 5 * HOUR
 WITHIN = TimeRange(DAY, DAY + timedelta(days=1))
@@ -31,6 +36,55 @@ async def reported(store):
     await store.make_sums()
 
 
+async def reported_with_failures(store):
+    """One AA that reported requests that fail, and notifications, with sums."""
+    await store.empty()
+    for window in (DAY, FIFTH):
+        of_window = str(uuid.uuid4()), window
+        await store.push(failing(request_metrics(2, "aa-one", *of_window)))
+        await store.push(notification_metrics(2, "aa-one", str(uuid.uuid4()), window))
+    await store.make_sums()
+
+
+class Derived:
+    """The block of what is derived of the sums of an AA."""
+
+    def __init__(self, store, grain, tag):
+        self._store = store
+        self._at = DAY if grain == "day" else FIFTH
+        self._is_it = f"grain = '{grain}' AND aa_id = 'aa-one' AND tag = '{tag}' AND at = :at"
+        self._names = Names()
+
+    async def cells(self):
+        """Its cells."""
+        found = await self._store.run(
+            f"SELECT numbers, times FROM metrics_block WHERE {self._is_it}", at=self._at
+        )
+        return decoded(*found.one(), self._names, 0, window_number(self._at))
+
+    async def rows(self):
+        """Its cells, to compare."""
+        return plain_rows(await self.cells())
+
+    async def write(self, cells):
+        """Lets it have other cells."""
+        numbers, times = encoded(cells, self._names.ids)
+        await self._store.run(
+            f"UPDATE metrics_block SET numbers = :numbers, times = :times WHERE {self._is_it}",
+            numbers=numbers,
+            times=times,
+            at=self._at,
+        )
+
+
+def with_a_call_more(cells):
+    return dataclasses.replace(cells, sums={**cells.sums, "c0": cells.of("c0") + 1})
+
+
+def with_a_cell_less(cells):
+    return cells.part(1, len(cells))
+
+
 async def marks(store):
     rows = await store.run(
         "SELECT DISTINCT grain, aa_id, cast(extract(hour FROM at) AS integer) FROM metrics_stale"
@@ -39,9 +93,12 @@ async def marks(store):
     return [tuple(row) for row in rows]
 
 
+def counted(name, **labels):
+    return REGISTRY.get_sample_value(f"mudra_metrics_{name}_total", labels) or 0
+
+
 def failed_parts():
-    name = "mudra_metrics_recount_parts_total"
-    return REGISTRY.get_sample_value(name, {"outcome": "failed"}) or 0
+    return counted("recount_parts", outcome="failed")
 
 
 @pytest.mark.parametrize(("grain", "aa_id", "hour"), WRONG.values(), ids=WRONG)
@@ -60,6 +117,33 @@ def test_sums_that_are_missing_are_found_and_made_again_alone(in_store, grain, a
 
     assert found == [(grain, aa_id, hour)]
     assert after == before
+    assert differing == {}
+
+
+@pytest.mark.parametrize("wrong", [with_a_call_more, with_a_cell_less])
+@pytest.mark.parametrize("grain", ["hour", "day"])
+@pytest.mark.parametrize("tag", ["all", "bad", "req-fips", "not-fips"])
+def test_what_is_derived_of_sums_is_found_wrong_and_made_again(in_store, grain, tag, wrong):
+    def different():
+        return counted("recounted", grain=grain, outcome="different")
+
+    async def act(store):
+        await reported_with_failures(store)
+        block, before = Derived(store, grain, tag), different()
+        await recount_days(store.maintenance)
+        equal, rows = different() - before, await block.rows()
+        await block.write(wrong(await block.cells()))
+        await recount_days(store.maintenance)
+        found = different() - before, await marks(store)
+        await store.make_sums()
+        return equal, rows, *found, await block.rows(), await store.differing(DAY)
+
+    equal, rows, wrongly, found, after, differing = in_store(act)
+
+    assert equal == 0
+    assert wrongly > 0
+    assert found == [(grain, "aa-one", 0 if grain == "day" else 5)]
+    assert after == rows
     assert differing == {}
 
 
@@ -111,8 +195,8 @@ def test_sums_that_are_to_be_made_again_hide_no_others(in_store):
 
 def test_each_night_other_fips_are_counted_and_few_ones_all():
     many = [f"BANK-{number:04}" for number in range(2000)]
-    nights = [set(sample(many, DAY + timedelta(days=day))) for day in range(30)]
+    nights = [set(sample(many, DAY + timedelta(days=day), FIPS)) for day in range(30)]
 
-    assert {len(night) for night in nights} == {SAMPLE}
-    assert len(set.union(*nights)) > 20 * SAMPLE
-    assert set(sample(many[:5], DAY)) == set(many[:5])
+    assert {len(night) for night in nights} == {FIPS}
+    assert len(set.union(*nights)) > 20 * FIPS
+    assert set(sample(many[:5], DAY, FIPS)) == set(many[:5])

@@ -37,8 +37,9 @@ At = Annotated[datetime, typer.Option(formats=_FORMATS, help="Its beginning, in 
 def check(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Read all blocks of metrics and name the damaged ones; change nothing.
 
-    The service may run. Exits with 1 when a block is damaged: mudra metrics remake --damaged then
-    makes those again that consist of finer ones. mudra doctor shows what the last check found.
+    It reads held reports that wait for a decision as well. The service may run. Exits with 1 when a
+    block is damaged: mudra metrics remake --damaged then makes those again that consist of finer
+    ones, and says what to do about the others. mudra doctor shows what the last check found.
     """
     found = _checked(data_dir, quiet=as_json)
     if as_json:
@@ -126,7 +127,8 @@ def remove(
     """Remove a damaged report of ten minutes, so that its AA can send it again.
 
     Its receipts go as well: from then on the window counts as not reported, and the sums of its
-    hour and day are made again without it. An intact report is never removed.
+    hour and day are made again without it. Of a window whose held report alone is damaged nothing
+    else goes. An intact report is never removed.
     """
     window = at.replace(tzinfo=UTC)
     tags = {"requests": Tag.REQUESTS, "notifications": Tag.NOTIFICATIONS}

@@ -1,12 +1,15 @@
 """Reads all blocks and names the damaged ones: those of a wrong checksum, and what cannot be read.
 
+Reports that are held as implausible and wait for a decision are read as well; of those that are
+decided nothing is read any more.
+
 Table by table in the order of its key, some blocks in each transaction: a check of a nation takes
 minutes and must hold back no vacuum. Blocks that come meanwhile may be left out.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -17,9 +20,12 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from mudra.metrics.payload.catalogue import window_number
-from mudra.metrics.rollup.damage import BlockPlace, Checked, DamagedPlace
+from mudra.metrics.payload.held_reports import HeldState
+from mudra.metrics.rollup.damage import HELD, BlockPlace, Checked, DamagedPlace
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
+from mudra.metrics.sums.buckets import bucket_of
 from mudra.metrics.sums.cells import Names
+from mudra.shared.undecodable import UNDECODABLE
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.tables import service_fact
 from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
@@ -30,6 +36,8 @@ from mudra.storage.metrics.partitions import (
     BLOCK_PREVIOUS,
     Partitioned,
 )
+from mudra.storage.metrics.stored_report import buckets_in
+from mudra.storage.metrics.tables import metrics_held, metrics_receipt
 
 CHECK_S: Final = 60.0
 """The time limit of one transaction."""
@@ -45,22 +53,26 @@ _LEAVES: Final = sa.text(
     " JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = cast(:parent AS regclass)"
     " ORDER BY 1"
 )
+_HELD_SIZE: Final = sa.text("SELECT pg_total_relation_size('metrics_held')")
 _GRAINS: Final = {part.table: grain for grain, part in BLOCK_OF.items()}
 OnProgress = Callable[[int, int], None]
 """Is given how many bytes of how many were read."""
 
 
-class _Source(Struct, frozen=True):
-    """One of the two tables of blocks."""
+_EVER: Final = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
-    table: sa.Table
+
+class _Source(Struct, frozen=True):
+    """One of the two tables of blocks, or the held reports that wait."""
+
+    table: sa.FromClause
     replaced: bool = False
 
     @property
-    def key(self) -> list[sa.Column[Any]]:
+    def key(self) -> list[sa.ColumnElement[Any]]:
         """The columns of the key, in its order."""
         c = self.table.c
-        of_version = [c.report_version] if self.replaced else []
+        of_version = [c.report_version] if "report_version" in c else []
         return [c.aa_id, c.grain, c.bucket, c.at, c.tag, *of_version]
 
     def blocks(self, *more: sa.ColumnElement[Any]) -> sa.Select[Any]:
@@ -70,6 +82,17 @@ class _Source(Struct, frozen=True):
 
 _COUNTING: Final = _Source(metrics_block)
 _REPLACED: Final = _Source(metrics_block_previous, replaced=True)
+_HELD: Final = _Source(
+    sa.select(
+        *(metrics_receipt.c.aa_id, sa.literal(HELD).label("grain"), sa.literal(0).label("bucket")),
+        *(metrics_receipt.c.window_at.label("at"), metrics_receipt.c.tag),
+        metrics_receipt.c.version.label("report_version"),
+        *(metrics_held.c.buckets.label("numbers"), sa.literal(b"").label("times")),
+    )
+    .join_from(metrics_held, metrics_receipt)
+    .where(metrics_held.c.state == HeldState.WAITING.value)
+    .subquery()
+)
 
 
 class _Leaf(Struct, frozen=True):
@@ -103,6 +126,8 @@ async def check_blocks(database: Database, on_progress: OnProgress) -> Checked:
     """Reads all blocks, and remembers what it found for `last_check`."""
     async with database.transaction() as tx:
         leaves = [leaf for part in ALL_PARTITIONED for leaf in await _leaves(tx, part)]
+        held = await tx.connection.scalar(_HELD_SIZE)
+        leaves.append(_Leaf(_HELD, HELD, *_EVER, held or 0))
     total, done, blocks = sum(leaf.size for leaf in leaves), 0, 0
     found: list[DamagedPlace] = []
     for leaf in leaves:
@@ -172,11 +197,13 @@ async def _read(
 
 async def damaged_of_latest(tx: Transaction) -> Sequence[DamagedPlace]:
     """Returns the damaged ones of the latest blocks, some of each grain."""
-    found, c = list[DamagedPlace](), metrics_block.c
-    for grain in ("window", "hour", "day"):
-        query = sa.select(*_COUNTING.key, c.numbers, c.times).where(c.grain == grain)
+    found = list[DamagedPlace]()
+    for grain in ("window", "hour", "day", HELD):
+        source = _HELD if grain == HELD else _COUNTING
+        c = source.table.c
+        query = sa.select(*source.key, c.numbers, c.times).where(c.grain == grain)
         rows = await tx.connection.execute(query.order_by(c.at.desc()).limit(_LATEST))
-        found += await asyncio.to_thread(_damaged, _COUNTING, rows.all())
+        found += await asyncio.to_thread(_damaged, source, rows.all())
     return found
 
 
@@ -191,15 +218,23 @@ async def is_damaged(tx: Transaction, aa_id: str, tag: str, window: datetime) ->
     return bool(_damaged(_COUNTING, rows.all()))
 
 
+async def damaged_held(tx: Transaction, aa_id: str, tag: str, window: datetime) -> Sequence[int]:
+    """Returns the versions of the reports of a window that wait and are damaged."""
+    c = _HELD.table.c
+    query = _HELD.blocks(c.numbers, c.times)
+    rows = await tx.connection.execute(query.where(c.aa_id == aa_id, c.tag == tag, c.at == window))
+    return [row.report_version for row in rows if _damaged(_HELD, [row])]
+
+
 async def still_damaged(tx: Transaction, last: LastCheck) -> Sequence[BlockPlace]:
     """Returns which of the damaged blocks that a check found first are damaged still."""
     found = []
     for place in last.first:
-        source = _REPLACED if place.replaced else _COUNTING
+        source = _HELD if place.grain == HELD else _REPLACED if place.replaced else _COUNTING
         key = place if place.replaced else place[:5]
         query = source.blocks(source.table.c.numbers, source.table.c.times)
         rows = await tx.connection.execute(
-            query.where(*(one == value for one, value in zip(source.key, key, strict=True)))
+            query.where(*(one == value for one, value in zip(source.key, key, strict=False)))
         )
         found += [one.place for one in _damaged(source, rows.all())]
     return found
@@ -229,10 +264,24 @@ def _damaged(source: _Source, rows: Sequence[Any]) -> Sequence[DamagedPlace]:
     found = []
     for row in rows:
         try:
-            decoded(row.numbers, row.times, Names(), 0, window_number(row.at))
-        except DamagedBlock as problem:
+            _decode(source, row)
+        except (DamagedBlock, *UNDECODABLE) as problem:
             found.append(DamagedPlace(_place(source, tuple(row)), str(problem)))
     return found
+
+
+def _decode(source: _Source, row: Any) -> None:
+    """Raises DamagedBlock, or what is undecodable."""
+    at = window_number(row.at)
+    if source is not _HELD:
+        decoded(row.numbers, row.times, Names(), 0, at)
+        return
+    for bucket, numbers in buckets_in(row.numbers):
+        names = Names()
+        decoded(numbers, None, names, 0, at)
+        fan = 1 << max(bucket.bit_length() - 1, 0)
+        if any(bucket_of(fip_id, fan) != bucket for fip_id in names.ids[1:]):  # in no checksum
+            raise DamagedBlock("its bucket is not that of its FIPs")
 
 
 def _place(source: _Source, key: tuple[Any, ...]) -> BlockPlace:
