@@ -342,13 +342,11 @@ def _wide(stored: _Column, length: int, rows: Array | None = None) -> Array:
         return _long(held, length, rows)
     if width not in _WIDTHS or len(held) != width * length:
         raise DamagedBlock(f"a column of {length} numbers has {len(held)} bytes")
-    if width == 1:
-        numbers = np.frombuffer(held, np.uint8)
-        return (numbers if rows is None else numbers[rows]).astype(np.int64)
     planes = np.frombuffer(held, np.uint8).reshape(width, length)
-    if rows is not None:
-        planes = planes[:, rows]
-    found: Array = np.ascontiguousarray(planes.T).view(f"<u{width}").reshape(-1).astype(np.int64)
+    first, *others = planes if rows is None else (plane[rows] for plane in planes)
+    found: Array = first.astype(np.int64)
+    for place, plane in enumerate(others, 1):
+        found |= plane.astype(np.int64) << 8 * place
     if width == _WIDTHS[-1] and (found < 0).any():
         raise DamagedBlock("a number is beyond 63 bits")
     return found

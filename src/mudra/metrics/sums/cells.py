@@ -144,14 +144,14 @@ class Names:
     def places(self, ids: Collection[str]) -> Array:
         """Returns the places of these IDs; new ones are added."""
         known = self._places
-        found = np.empty(len(ids), np.int64)
-        for row, one in enumerate(ids):
-            place = known.get(one)
-            if place is None:
-                place = known[one] = len(self.ids)
-                self.ids.append(one)
-            found[row] = place
-        return found
+        found = [*map(known.get, ids)]
+        if None in found:
+            for one in ids:
+                if one not in known:
+                    known[one] = len(self.ids)
+                    self.ids.append(one)
+            found = [*map(known.get, ids)]
+        return np.array(found, np.int64)
 
     def place(self, one: str) -> int:
         """Returns the place of one ID; a new one is added."""
