@@ -22,7 +22,7 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, REST, NetworkHealthCache
 from mudra.metrics.health.status_history import StatusSnapshot, status_at
 from mudra.metrics.health.status_snapshot import READ_S, StatusReader
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import ServiceUnavailable
 
 _RENEW_AFTER_S: Final = 10.0
 """A request later than this renews the status in the background."""
@@ -113,7 +113,7 @@ class StatusCache:
         try:
             snapshot = await self._reader.read(dependencies.reads, dependencies.clock())
             self._cached = CachedStatus(snapshot, fresh=True)
-        except DatabaseUnavailable as error:
+        except ServiceUnavailable as error:
             _log.warning("the public status shows its last snapshot", error=str(error))
             last = before.snapshot if before else await asyncio.to_thread(self._from_disk)
             self._cached = CachedStatus(last, fresh=False) if last else None

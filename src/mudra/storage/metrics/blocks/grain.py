@@ -19,7 +19,9 @@ OVER_FIPS: Final = {REQ: "req-fips", NOT: "not-fips"}
 """The tags of the sums of an AA by type over all its FIPs."""
 DERIVED: Final = {REQ: (ALL, NOT_GOOD, OVER_FIPS[REQ]), NOT: (OVER_FIPS[NOT],)}
 """What is stored with the sums of an AA by their tag, and of a window with those over all AAs."""
-_SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of}
+SEEN: Final = "seen"
+"""The tag of all calls to a FIP as most AAs see them, without times: of a day over all AAs."""
+_SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of} | {SEEN: REQ}
 
 
 class Grain(enum.StrEnum):
