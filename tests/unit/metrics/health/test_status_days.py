@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.metrics.totals import reported_by, totals_of
 
@@ -38,6 +38,7 @@ def day_of(row):
 
 
 @given(st.lists(BLOCKS, max_size=5))
+@example([block(99, 0, 1, 0, SOON), block(99, 0, 0, 0, SOON), block(0, 100, 0, 0, SOON)])
 def test_a_day_of_many_fips_is_that_of_each(blocks):
     seen = totals_of(
         reported_by("AA", f"FIP-{number}", one) for number, one in enumerate(blocks)
