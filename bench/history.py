@@ -23,7 +23,7 @@ from mudra.metrics.rollup.stale import DAY
 from mudra.metrics.sums import report_cells
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
-from mudra.storage.metrics.blocks.grain import DERIVED, NOT, REQ, Grain
+from mudra.storage.metrics.blocks.grain import DERIVED, NOT, REQ, SEEN, Grain
 from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
@@ -51,7 +51,7 @@ _SUMS = sa.text(
 _BUSIEST = 3000
 _STEP = timedelta(hours=3)
 """Between two windows, so that the cells are of many days, each a partition."""
-EVERY_TAG = (REQ, NOT, *DERIVED[REQ], *DERIVED[NOT])
+EVERY_TAG = (REQ, NOT, *DERIVED[REQ], *DERIVED[NOT], SEEN)
 
 
 def checked(report: Report, now: datetime) -> CheckedReport:

@@ -57,6 +57,7 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, day_start, hour_start, window_start
 from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.metrics.blocks.grain import SEEN
 
 DAYS, STATUS_DAYS = sized(31, 2), sized(91, 3)
 FIRST_S, AGAIN_S = 1.0, 0.2
@@ -125,7 +126,7 @@ def move_days(connection: psycopg.Connection[tuple[object, ...]], model: datetim
     for ago in range(1, DAYS):
         move_sums(connection, "day", times, -ago * DAY)
     for ago in range(DAYS, STATUS_DAYS):
-        move_sums(connection, "day", times, -ago * DAY, ("all",))
+        move_sums(connection, "day", times, -ago * DAY, (SEEN,))
 
 
 class Call(Page):

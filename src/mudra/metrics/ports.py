@@ -124,6 +124,13 @@ class RollupQueries(Protocol):
         """Returns the sums of all calls of each pair, without percentiles."""
         ...
 
+    def seen_by_most(self, days: Collection[datetime]) -> AsyncIterator[tuple[datetime, "Totals"]]:
+        """Gives all calls to each FIP as most AAs see them, of each of these days that has it.
+
+        It is stored once a day (UTC) is over. What is stale or damaged is left out.
+        """
+        ...
+
     async def pairs(
         self, within: TimeRange, codes: Collection[str], *, fip_id: str | None = None
     ) -> "Totals":

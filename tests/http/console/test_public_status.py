@@ -25,14 +25,14 @@ from tests.support.service import NO_TLS, Service, in_store, onboard, running_se
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.localization.languages import Languages
 from mudra.metrics.health.status_history import (
+    Day,
     DayState,
     StatusSnapshot,
-    day_of_fip,
+    days_of_fips,
     public_incident,
     with_incidents,
 )
-from mudra.metrics.health.weighed import Weighed
-from mudra.metrics.health.weighing import weigh
+from mudra.metrics.health.weighing import seen_by_most
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
@@ -42,13 +42,13 @@ DAY = datetime(2026, 3, 4, tzinfo=UTC)
 HINDI_LANGUAGE = Languages().of("hi")
 
 
-def health(total: int, ok: int, not_found: int = 0) -> Weighed:
+def day_of(total: int, ok: int, not_found: int = 0) -> Day:
     counts = [0] * len(Position)
     counts[Position.TOTAL], counts[Position.OK_200] = total, ok
     counts[Position.NOT_FOUND_404] = not_found
     block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
-    (weighed,) = weigh(totals_of([reported_by("AA", "FIP", block)])).values()
-    return weighed
+    seen = seen_by_most(totals_of([reported_by("AA", "FIP", block)]))
+    return days_of_fips(DAY.date(), seen)["FIP"]
 
 
 def incident(subject: object, began: datetime, ended: datetime | None, eligible: int) -> Incident:
@@ -62,18 +62,18 @@ def get(service: Service, path: str) -> httpx2.Response:
 def test_a_day_is_reported_by_its_calls_and_incidents() -> None:
     midday = incident(FipApi("F", "fif"), DAY + timedelta(hours=12), DAY + timedelta(hours=13), 200)
 
-    good, bad = (day_of_fip(DAY.date(), health(500, ok)) for ok in (499, 400))
+    good, bad = (day_of(500, ok) for ok in (499, 400))
+    after = msgspec.structs.replace(good, day=DAY.date() + timedelta(days=1))
 
     assert (good.state, bad.state) == (DayState.GOOD, DayState.BAD)
-    assert with_incidents(good, DAY, [midday]).state is DayState.PARTLY
-    assert with_incidents(bad, DAY, [midday]) == bad
-    assert with_incidents(good, DAY + timedelta(days=1), [midday]) == good
+    assert with_incidents(good, [midday]).state is DayState.PARTLY
+    assert with_incidents(bad, [midday]) == bad
+    assert with_incidents(after, [midday]) == after
     assert good.success_percentage == 99.8
 
 
 def test_nothing_is_reported_of_few_calls_or_none() -> None:
-    for seen in (None, health(99, 99), health(500, 0, 500)):
-        day = day_of_fip(DAY.date(), seen)
+    for day in (day_of(99, 99), day_of(500, 0, 500)):
         assert (day.state, day.requests, day.success_percentage) == (DayState.NO_DATA, None, None)
     few = public_incident(incident(FipApi("F", "fif"), DAY, None, 99))
     enough = public_incident(incident(FipApi("F", "fif"), DAY, None, 100))

@@ -1,22 +1,79 @@
-"""A request that needs a damaged block is answered 503, without a number and without a name."""
+"""A request that needs a damaged block is answered 503, without a number and without a name.
 
-from datetime import timedelta
+The public status shows all that is not damaged.
+"""
 
+from datetime import date, timedelta
+from time import monotonic
+
+import msgspec
 import pytest
 import sqlalchemy as sa
-from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, in_store
+from tests.support.service import Service, in_store, onboard
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
+from mudra.metrics.health.status_history import DayState
+from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.report import RequestFip
 
+TURN_A_BYTE = "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte(numbers, 8))"
 SENTENCE = "stored metrics of this time are damaged, until the operator has repaired them"
 
 
 @pytest.fixture(scope="module")
 def aas(service: Service) -> list[PushingAa]:
     return [pushing_aa(service) for _ in range(2)]
+
+
+def test_a_damaged_day_of_the_public_status_is_no_data_until_it_is_fixed(
+    service: Service, aas: list[PushingAa]
+) -> None:
+    one, _ = aas
+    window = one.last_window() - timedelta(days=2)
+    damaged, whole = window.date(), (window - timedelta(days=1)).date()
+    fip_id, _ = onboard(service, "FIP")
+    for at in (window, window - timedelta(days=1)):
+        report = one.requests(at)
+        calls = RequestFip(fip_id, report.fips[0].metrics)
+        assert one.push(msgspec.structs.replace(report, fips=(calls,))).status_code == 200
+    sum_up(service)
+    status = StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
+
+    async def days(dependencies: Dependencies) -> dict[date, DayState]:
+        snapshot = await status.read(dependencies.reads, dependencies.clock())
+        (fip,) = [fip for fip in snapshot.fips if fip.fip_id == fip_id]
+        return {day.day: day.state for day in fip.days if day.state is not DayState.NO_DATA}
+
+    def turn_a_byte(tags: str) -> None:
+        async def turn(dependencies: Dependencies) -> None:
+            async with dependencies.database.transaction() as tx:
+                changed = await tx.connection.execute(
+                    sa.text(
+                        f"{TURN_A_BYTE} WHERE grain = 'day' AND tag IN ({tags})"
+                        " AND at = date_trunc('day', cast(:at AS timestamptz), 'UTC')"
+                    ),
+                    {"at": window},
+                )
+                assert changed.rowcount
+
+        in_store(service, turn)
+
+    turn_a_byte("'seen'")
+    of_each_aa = in_store(service, days)
+    status = StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
+    turn_a_byte("'all'")
+    without = in_store(service, days), in_store(service, days)
+    turn_a_byte("'all'")
+
+    assert {damaged, whole} <= of_each_aa.keys()
+    for shown in without:
+        assert whole in shown
+        assert damaged not in shown
+    assert in_store(service, days) == of_each_aa
 
 
 def test_a_range_with_a_damaged_block_is_refused_and_others_are_answered(

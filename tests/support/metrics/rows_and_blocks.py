@@ -122,6 +122,8 @@ def recounted(reports: Mapping[Key, ReportedBlock]) -> Sums:
             parts.append((own._replace(tag=f"{key.tag}-fips", fip_id=""), block))
             if key.tag == "req" and key.type not in {"sfireqnot", "ffireqnot"}:
                 parts.append((own._replace(tag="all", type=""), block))
+                if grain == "day":  # no AA says other than most
+                    parts.append((own._replace(aa_id="", tag="seen", type=""), block))
     return plain_recount(parts)
 
 

@@ -269,7 +269,7 @@ def _utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class PublicRow(msgspec.Struct, frozen=True):
+class PublicRow(msgspec.Struct, frozen=True, gc=False):
     """One API of one FIP for everyone. Null where too little is known.
 
     Times are in milliseconds, and estimates: p50 and p95 usually within 3 %, p99 within 10 %.

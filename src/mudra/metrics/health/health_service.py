@@ -1,7 +1,15 @@
 """The health of the network for any time, for the API, the console and commands alike."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Hashable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -30,8 +38,8 @@ from mudra.metrics.health.picture import (
 )
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
-from mudra.metrics.health.weighed import Disputed, Weighed, eligible
-from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, weigh
+from mudra.metrics.health.weighed import Disputed, eligible
+from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
@@ -289,10 +297,13 @@ class HealthService(Struct, frozen=True):
             calls = await self.rollups.pairs(within, codes, fip_id=fip_id)
         return await asyncio.to_thread(disputed, calls)
 
-    async def day(self, within: TimeRange) -> Mapping[str, Weighed]:
+    async def day(self, within: TimeRange) -> Totals:
         """Returns the calls to each FIP on a day, as most AAs see them."""
-        seen = await asyncio.to_thread(weigh, await self.rollups.calls_of_pairs(within))
-        return {fip_id: weighed for (fip_id, _), weighed in seen.items()}
+        return await asyncio.to_thread(seen_by_most, await self.rollups.calls_of_pairs(within))
+
+    def days(self, days: Collection[datetime]) -> AsyncIterator[tuple[datetime, Totals]]:
+        """Gives the same of those of these days (UTC) for which it is stored, and not stale."""
+        return self.rollups.seen_by_most(days)
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day with sums; of its reports for days from one on."""

@@ -1,9 +1,10 @@
 """Reads the public status: the last 24 hours by API, 90 days by FIP, and incidents."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
+from itertools import repeat
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -18,22 +19,24 @@ from mudra.metrics.health.status_history import (
     FipHistory,
     PublicMaintenance,
     StatusSnapshot,
-    day_of_fip,
+    day_without_data,
     days_before,
+    days_of_fips,
     is_of_network,
     is_public,
     public_announcement,
     public_incident,
     with_incidents,
 )
-from mudra.metrics.health.weighed import Weighed
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import fip_of
 from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.marks import DayMark
+from mudra.metrics.sums.totals import Totals
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 READ_S: Final = 10.0
@@ -75,24 +78,31 @@ class OpenStatus(Protocol):
 
 
 class _DayHealth(Struct, frozen=True):
-    """A day of each FIP by its calls alone, and the mark of the day before it was read.
+    """A day of each FIP by its calls alone, and the mark of the day before it was read, if it was.
 
     Snapshots share them: 2,000 FIPs have 180,000 days, and one is made every few seconds.
     """
 
     of_fips: Mapping[str, Day]
     of_others: Day
-    mark: DayMark
+    mark: DayMark | None = None
 
-    def of(self, fip_id: str) -> Day:
-        """Returns the day of a FIP."""
-        return self.of_fips.get(fip_id, self.of_others)
+    def may_change_to(self, mark: DayMark) -> bool:
+        """Returns whether the day must be read again, which has this mark now."""
+        return self.mark is None or mark.is_newer_than(self.mark)
+
+    def of(self, fip_ids: Iterable[str]) -> Iterator[Day]:
+        """Yields the day of each of these FIPs."""
+        return map(self.of_fips.get, fip_ids, repeat(self.of_others))
 
 
-def _day_health(day: datetime, health: Mapping[str, Weighed], mark: DayMark) -> _DayHealth:
+def _day_health(day: datetime, seen: Totals, mark: DayMark) -> _DayHealth:
     at = day.date()
-    of_fips = {fip_id: day_of_fip(at, seen) for fip_id, seen in health.items()}
-    return _DayHealth(of_fips, day_of_fip(at, None), mark)
+    return _DayHealth(days_of_fips(at, seen), day_without_data(at), mark)
+
+
+def _unread(day: datetime) -> _DayHealth:
+    return _DayHealth({}, day_without_data(day.date()))
 
 
 class StatusReader:
@@ -137,24 +147,31 @@ class StatusReader:
     async def _read_days(
         self, open_work: OpenStatus, days: Sequence[datetime], today: datetime
     ) -> None:
-        """Reads the days that have changed since; each in a transaction of its own."""
+        """Reads the days that have changed since: those that are stored, then each other one."""
         within = TimeRange(days[0], today + _DAY)
         async with open_work(within_s=READ_S) as work:
             marks = await work.health.marks(within, today - _CHANGING_DAYS)
-        for day in days:
-            read, mark = self._days.get(day), marks.get(day, _UNMARKED)
-            if read is None or mark.is_newer_than(read.mark):
-                try:
-                    async with open_work(within_s=READ_S) as work:
-                        totals = await work.health.day(TimeRange(day, day + _DAY))
-                except DatabaseUnavailable as outage:
-                    # A day whose sums are being made may take too long: others are shown meanwhile.
-                    if outage.cause is not Outage.TOO_SLOW:
-                        raise
-                    self._days.setdefault(day, _day_health(day, {}, _UNMARKED))
-                    continue
-                self._days[day] = await asyncio.to_thread(_day_health, day, totals, mark)
-        self._days = {day: read for day, read in self._days.items() if day in days}
+            kept = {day: self._days.get(day, _unread(day)) for day in days}
+            changed = {
+                day: mark
+                for day, read in kept.items()
+                if read.may_change_to(mark := marks.get(day, _UNMARKED))
+            }
+            self._days = kept
+            async for day, seen in work.health.days([*changed]):
+                mark = changed.pop(day)
+                kept[day] = await asyncio.to_thread(_day_health, day, seen, mark)
+        for day, mark in changed.items():
+            try:
+                async with open_work(within_s=READ_S) as work:
+                    seen = await work.health.day(TimeRange(day, day + _DAY))
+                kept[day] = await asyncio.to_thread(_day_health, day, seen, mark)
+            except BlockDamaged:
+                kept[day] = _unread(day)
+            except DatabaseUnavailable as outage:
+                # A day whose sums are being made may take too long: others are shown meanwhile.
+                if outage.cause is not Outage.TOO_SLOW:
+                    raise
 
     def _snapshot(
         self,
@@ -170,18 +187,19 @@ class StatusReader:
         for one in incidents:
             by_fip.setdefault(fip_of(one.subject) or "", []).append(one)
         public = [public_incident(one) for one in incidents]
-        proof, days = network.coverage.proof(), sorted(self._days.items())
+        proof, fips = network.coverage.proof(), sorted(apis)
+        days = zip(*(one.of(fips) for _, one in sorted(self._days.items())), strict=True)
         return StatusSnapshot(
             network.within.end,
             [
                 FipHistory(
                     fip_id,
                     names.get(fip_id, fip_id),
-                    _days_of(fip_id, days, [*by_fip.get(fip_id, ()), *of_network]),
-                    rows,
+                    _with_incidents(of_fip, [*by_fip.get(fip_id, ()), *of_network]),
+                    apis[fip_id],
                     self._groups.get(fip_id, ()),
                 )
-                for fip_id, rows in sorted(apis.items())
+                for fip_id, of_fip in zip(fips, days, strict=True)
             ],
             [one for one in public if one is not None],
             proof.reporters_seen,
@@ -192,9 +210,5 @@ class StatusReader:
         )
 
 
-def _days_of(
-    fip_id: str, days: Sequence[tuple[datetime, _DayHealth]], incidents: Sequence[Incident]
-) -> list[Day]:
-    if not incidents:
-        return [one.of(fip_id) for _, one in days]
-    return [with_incidents(one.of(fip_id), start, incidents) for start, one in days]
+def _with_incidents(days: Sequence[Day], incidents: Sequence[Incident]) -> list[Day]:
+    return [with_incidents(one, incidents) for one in days] if incidents else [*days]

@@ -27,33 +27,25 @@ MIN_CALLS: Final = 100
 _4XX: Final = COUNTS[FIRST_4XX:FIRST_5XX]
 _HALF_PERCENT: Final = 45
 """Fewer late calls among those that succeeded are not half of them."""
-_LARGE: Final = 2**50
+LARGE: Final = 2**50
 """Larger counts are multiplied as numbers of any length."""
 
 
-def weigh(calls: Totals) -> dict[tuple[str, str], Weighed]:
-    """Returns what most AAs see of each FIP and type; `calls` are those of each AA.
+def seen_by_most(calls: Totals) -> Totals:
+    """Returns what most AAs see of each FIP and type: the sums of all calls but those left out.
 
-    An empty type means all calls. No AA is outvoted where each sees good calls alone: their sum is
-    as good, so those that are not good are looked at one by one, and no others.
+    `calls` are those of each AA; an empty type means all calls.
     """
     calls = calls.by("aa", "type", "fip")
-    found = {
-        (cell.fip_id, cell.type): Weighed(row) for cell, row in calls.by("type", "fip").items()
-    }
-    contested = Totals(calls.cells.chosen(_contested(calls.cells)), calls.ids)
-    seen: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
-    for place, (cell, row) in enumerate(contested.items()):
-        seen[cell.fip_id, cell.type].append(_Seen(place, cell.aa_id, row))
-    for key, by_aa in seen.items():
-        found[key] = _weighed(contested, by_aa, found[key].sums)
-    return found
+    outvoted = [row for _, rows in _disputes(calls).values() for row in rows]
+    rows = np.delete(np.arange(len(calls)), np.array(outvoted, np.int64))
+    return Totals(calls.cells.chosen(rows), calls.ids).by("type", "fip")
 
 
 def disputed(calls: Totals) -> Disputed:
     """Returns the APIs of FIPs of which most AAs say other than the sums over all."""
-    of_calls = calls.only(Tag.REQUESTS, CALL_CODES)
-    return {api: one for api, one in weigh(of_calls).items() if one.outvoted}
+    of_calls = calls.only(Tag.REQUESTS, CALL_CODES).by("aa", "type", "fip")
+    return {api: seen for api, (seen, _) in _disputes(of_calls).items()}
 
 
 def may_be_disputed(whole: Cells, not_good: Cells, windows: int) -> Array:
@@ -64,7 +56,7 @@ def may_be_disputed(whole: Cells, not_good: Cells, windows: int) -> Array:
     calls. Where the sum is good, more than half of the AAs must have one, and enough calls failed.
     """
     reporters = -(-whole.of("blocks") // windows)  # at least
-    denominator = _denominator(whole)
+    denominator = denominators(whole)
     failed = denominator - whole.of(COUNTS[Position.OK_200])
     enough = (failed * 100 >= MIN_CALLS * (100 - GOOD_ABOVE_PERCENT)) | (
         whole.of("late_upper") * 100 >= MIN_CALLS * _HALF_PERCENT
@@ -78,6 +70,27 @@ def may_be_disputed(whole: Cells, not_good: Cells, windows: int) -> Array:
     most = 2 * number[whole.keys["type"] * width + whole.keys["fip"]] > reporters
     may = (denominator > 0) & (~certainly_good(whole) | (most & enough))
     found: Array = np.unique(whole.keys["fip"][may])
+    return found
+
+
+def _disputes(calls: Totals) -> dict[tuple[str, str], tuple[Weighed, list[int]]]:
+    """Returns what most AAs see otherwise by FIP and type, and the rows that are left out of it.
+
+    No AA is outvoted where each sees good calls alone: their sum is as good, so those that are not
+    good are looked at one by one, and no others.
+    """
+    rows = np.flatnonzero(_contested(calls.cells)).tolist()
+    contested = Totals(calls.cells.chosen(np.array(rows, np.int64)), calls.ids)
+    by_api: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
+    for place, (cell, row) in enumerate(contested.items()):
+        by_api[cell.fip_id, cell.type].append(_Seen(place, cell.aa_id, row))
+    found = {}
+    for cell, whole in contested.by("type", "fip").items():
+        by_aa = by_api[cell.fip_id, cell.type]
+        seen = _weighed(contested, by_aa, whole)
+        if seen.outvoted:
+            left_out = [rows[one.place] for one in by_aa if one.aa_id in seen.outvoted]
+            found[cell.fip_id, cell.type] = seen, left_out
     return found
 
 
@@ -112,17 +125,26 @@ def _contested(cells: Cells) -> Flags:
 
 def certainly_good(cells: Cells) -> Flags:
     """Returns which sums are certainly GOOD, and so is every sum of such: each term adds up."""
-    denominator = _denominator(cells)
-    succeeded, answered = cells.of(COUNTS[Position.OK_200]), cells.answered()
-    soon: Array = answered - cells.of("late_upper")
-    if max(int(column.max(initial=0)) for column in (denominator, answered)) > _LARGE:
-        denominator, succeeded = wide(denominator), wide(succeeded)
-        answered, soon = wide(answered), wide(soon)
-    good = (succeeded * 100 > denominator * GOOD_ABOVE_PERCENT) & (soon * 2 >= answered)
-    return good.astype(np.bool_)
+    return _good(cells, "late_upper")
 
 
-def _denominator(cells: Cells) -> Array:
+def good(cells: Cells) -> Flags:
+    """Returns which sums are GOOD, as `status_of_calls` of one."""
+    return _good(cells, "late_estimate")
+
+
+def denominators(cells: Cells) -> Array:
     """Returns the calls in the denominator of success of each row, as `eligible` of one."""
     refused = sum((cells.of(name) for name in _4XX), np.zeros(len(cells), np.int64))
     return cells.of(COUNTS[Position.TOTAL]) - refused
+
+
+def _good(cells: Cells, late: str) -> Flags:
+    denominator = denominators(cells)
+    succeeded, answered = cells.of(COUNTS[Position.OK_200]), cells.answered()
+    soon: Array = answered - cells.of(late)
+    if max(int(column.max(initial=0)) for column in (denominator, answered)) > LARGE:
+        denominator, succeeded = wide(denominator), wide(succeeded)
+        answered, soon = wide(answered), wide(soon)
+    found = (succeeded * 100 > denominator * GOOD_ABOVE_PERCENT) & (soon * 2 >= answered)
+    return found.astype(np.bool_)

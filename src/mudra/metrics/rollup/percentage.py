@@ -1,7 +1,6 @@
 """Shares as pages and feeds show them: in per cent, rounded down."""
 
 import math
-from decimal import Decimal
 from typing import Final, overload
 
 from mudra.localization.language import gettext
@@ -34,8 +33,14 @@ def percentage(share: float | None, places: int = 2) -> float | None:
     """Returns a share of 0 to 1 in per cent, rounded down to so many places; None stays None.
 
     99.999 % never becomes 100 %, and 57 of 100 are 57 %: in binary fractions that product
-    falls short of it, so it is computed in decimal ones.
+    falls short of it, so it is compared with the quotients next to it, which are rounded as shares.
     """
     if share is None:
         return None
-    return math.floor(Decimal(repr(share)).scaleb(2 + places)) / float(10**places)
+    scale = float(10 ** (2 + places))
+    found = int(share * scale)
+    if (found + 1) / scale <= share:
+        found += 1
+    elif found / scale > share:
+        found -= 1
+    return found / float(10**places)

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from tests.support.metrics.totals import reported_by, totals_of
 
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.weighing import MIN_CALLS, disputed, weigh
+from mudra.metrics.health.weighed import Weighed
+from mudra.metrics.health.weighing import MIN_CALLS, disputed, seen_by_most
 from mudra.metrics.payload.report import RequestBlock
 
 SOON, LATE = (100, 200, 300, 400), (90_000, 90_000, 90_000, 90_000)
@@ -22,7 +23,11 @@ def seen_by(blocks):
 
 
 def weighed(blocks):
-    return weigh(seen_by(blocks))["FIP-1", "cns"]
+    calls = seen_by(blocks)
+    (whole,) = calls.by("type", "fip").rows()
+    found = disputed(calls).get(("FIP-1", "cns"), Weighed(whole))
+    assert [*seen_by_most(calls).rows()] == [found.sums]
+    return found
 
 
 LIES = st.integers(0, 9 * 10**15).flatmap(

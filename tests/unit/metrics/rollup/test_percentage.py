@@ -1,5 +1,7 @@
 """Shares in per cent: rounded down, and exact where the share is."""
 
+import math
+
 from mudra.metrics.rollup.percentage import percentage
 
 
@@ -14,5 +16,6 @@ def test_a_share_is_rounded_down_and_never_below_what_it_is():
 def test_nearly_all_is_not_all_and_nothing_known_is_nothing_said():
     assert percentage(0.999999) == 99.99
     assert percentage(0.57) == 57.0
+    assert percentage(math.nextafter(0.0037, 0)) == 0.36
     assert percentage(0.0000001) == 0.0
     assert percentage(None) is None

@@ -11,7 +11,8 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.buckets import fan_of
 from mudra.metrics.sums.cells import Cells, type_place
-from mudra.storage.metrics.blocks.grain import ALL, DERIVED, NOT_GOOD, OVER_FIPS, REQ
+from mudra.storage.metrics.blocks.daily import OF_SERIES
+from mudra.storage.metrics.blocks.grain import ALL, DERIVED, NOT_GOOD, OVER_FIPS, REQ, SEEN
 from mudra.storage.metrics.blocks.writing import Series
 
 _TIMINGS: Final = sorted(type_place(Tag.REQUESTS, code) for code in TIMING_CODES)
@@ -31,8 +32,10 @@ def derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
 
 
 def derived_tags(series: Series) -> Sequence[str]:
-    """Returns the tags of what is stored besides the sums of an AA; over all AAs none."""
-    return () if series.aa_id == ALL_AAS else DERIVED[series.tag]
+    """Returns the tags of what is stored besides the sums of an AA, or over all AAs."""
+    if series.aa_id == ALL_AAS:
+        return (SEEN,) if series == OF_SERIES else ()
+    return DERIVED[series.tag]
 
 
 def has_times(tag: str) -> bool:

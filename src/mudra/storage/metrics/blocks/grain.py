@@ -19,9 +19,11 @@ OVER_FIPS: Final = {REQ: "req-fips", NOT: "not-fips"}
 """The tags of the sums of an AA by type over all its FIPs."""
 DERIVED: Final = {REQ: (ALL, NOT_GOOD, OVER_FIPS[REQ]), NOT: (OVER_FIPS[NOT],)}
 """What is stored with the sums of an AA by their tag, and of a window with those over all AAs."""
+SEEN: Final = "seen"
+"""The tag of all calls to a FIP as most AAs see them, without times: of a day over all AAs."""
 LONGER: Final = {tag: f"{tag}-long" for tag in (REQ, NOT, *DERIVED[REQ], *DERIVED[NOT])}
 """The tags of the sums of some hours or days together: fewer blocks for a question over many."""
-_SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of}
+_SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of} | {SEEN: REQ}
 SHORTER: Final = {longer: tag for tag, longer in LONGER.items()}
 _SIX_HOURS: Final = 6 * HOUR
 _PARTS_OF_MONTH: Final = (1, 8, 15, 22)

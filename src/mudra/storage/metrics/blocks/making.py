@@ -13,14 +13,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mudra.metrics.health.weighing import seen_by_most
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
 from mudra.metrics.sums.cells import Cells
+from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
 from mudra.storage.metrics.blocks.derived import derived, derived_tags, fan_for
-from mudra.storage.metrics.blocks.grain import DERIVED, Grain
+from mudra.storage.metrics.blocks.grain import ALL, DERIVED, SEEN, Grain
 from mudra.storage.metrics.blocks.longer import delete_longer
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.settling import unsettle
@@ -55,6 +57,7 @@ async def sums_of(tx: Transaction, series: Series, at: datetime) -> Made:
 
     With the hour or day of an AA, and with a window over all AAs for each of them, come those
     that are small: all calls of each pair, the calls that are not good, and the sums over FIPs.
+    With a day over all AAs comes what most of them see of each FIP.
     """
     blocks, source = Blocks(tx), source_of(series)
     number = series.grain.length // source.length
@@ -68,7 +71,17 @@ async def sums_of(tx: Transaction, series: Series, at: datetime) -> Made:
     cells = await blocks.summed([wanted], _BY)
     cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), window_number(at))})
     rows = await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
+    if series == OF_SERIES:
+        rows += await _seen_rows(blocks, at)
     return Made(rows, cells, blocks.names.ids)
+
+
+async def _seen_rows(blocks: Blocks, day: datetime) -> Sequence[Row]:
+    of_each = Wanted(Grain.DAY, (ALL,), None, frozenset({day}))
+    calls = await blocks.summed([of_each], ("aa", "fip"), Form(times=False))
+    seen = await asyncio.to_thread(seen_by_most, Totals(calls, blocks.names.ids))
+    series = OF_SERIES._replace(tag=SEEN)
+    return rows_of(series, (day, day + series.grain.length), seen.cells, seen.ids, 1)
 
 
 async def derived_at(tx: Transaction, series: Series, at: datetime) -> Sequence[Row]:

@@ -3,7 +3,7 @@
 Each question selects blocks (metrics/sums/selection.py), reads them and adds them up by some keys.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
@@ -21,6 +21,7 @@ from mudra.metrics.payload.catalogue import (
     window_at,
 )
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.adding import added, joined
@@ -33,17 +34,29 @@ from mudra.metrics.sums.selection import (
     Times,
     of_aas,
     over_aas,
+    valid_days,
     windows_asked,
 )
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.blocks.grain import ALL, NOT, NOT_GOOD, OVER_FIPS, REQ, Grain, by_grain
+from mudra.storage.metrics.blocks.grain import (
+    ALL,
+    NOT,
+    NOT_GOOD,
+    OVER_FIPS,
+    REQ,
+    SEEN,
+    Grain,
+    by_grain,
+)
 from mudra.storage.metrics.blocks.longer import with_longer
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, only, types_of
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
 from mudra.storage.metrics.tables import metrics_receipt
 
+_DAYS_TOGETHER: Final = 16
+"""Days of a nation of which what most AAs see takes some ten megabytes while it is read."""
 _CALLS: Final = types_of(CALL_CODES)
 _R: Final = metrics_receipt.c
 _TAGS: Final = {None: (REQ, NOT), Tag.REQUESTS: (REQ,), Tag.NOTIFICATIONS: (NOT,)}
@@ -100,6 +113,30 @@ class BlockQuestions:
         by, forms = ("aa", "fip"), (Form(times=False), Form(times=False, types=_CALLS))
         parts = await self._derived(within, {REQ: ALL}, by, forms)
         return self._totals(added(parts, by, times=False))
+
+    async def seen_by_most(
+        self, days: Collection[datetime]
+    ) -> AsyncIterator[tuple[datetime, Totals]]:
+        """Gives what is stored of these days as most AAs see them: none that is stale or damaged.
+
+        A damaged one is logged.
+        """
+        if not days:
+            return
+        within = TimeRange(min(days), max(days) + DAY)
+        left = {*days} & {*valid_days(within, await stale_sums(self._tx, within, (REQ,)))}
+        while left:
+            blocks = Blocks(self._tx, _DAYS_TOGETHER)
+            wanted = Wanted(Grain.DAY, (SEEN,), ALL_AAS, frozenset(left))
+            try:
+                async for cells in blocks.each(wanted, Form(times=False)):
+                    day = window_at(int(cells.keys["at"][0]))
+                    left.discard(day)
+                    yield day, Totals(cells, blocks.names.ids)
+            except BlockDamaged as damage:
+                left.discard(damage.place.at)
+            else:
+                return
 
     async def contested(self, within: TimeRange, codes: Collection[str]) -> Totals:
         """Returns the sums of each pair and type of FIPs of which most AAs may say other than all.

@@ -4,6 +4,8 @@ import asyncio
 import gzip
 import re
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -14,7 +16,7 @@ from msgspec.structs import replace
 
 from mudra.console.pages.public import status as pages
 from mudra.console.pages.public import status_downloads
-from mudra.console.pages.public.status_cache import CachedStatus
+from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
 from mudra.console.pages.public.status_files import ATOM, atom_feed, badge
 from mudra.console.pages.public.status_headline import who
 from mudra.console.pages.public.status_lines import PAGE
@@ -32,6 +34,7 @@ from mudra.metrics.health.status_history import (
     StatusSnapshot,
 )
 from mudra.metrics.incidents.incident import Ending
+from mudra.shared.unavailable import DatabaseUnavailable
 
 NOW = datetime(2026, 11, 23, 3, tzinfo=UTC)
 MANY = 2_000
@@ -300,3 +303,37 @@ def test_the_table_of_apis_separates_institutions_of_one_name() -> None:
 
     cells = re.findall(r'href="/status/fip/[^"]+">(Janata Bank[^<]*)</a></td>', page)
     assert set(cells) == {"Janata Bank (FIP-0001)", "Janata Bank (FIP-0002)"}
+
+
+class Readings:
+    """Reads of the database: one that is answered, and none after it."""
+
+    def __init__(self) -> None:
+        self._left = [SNAPSHOT]
+
+    async def read(self, *_: object) -> StatusSnapshot:
+        if not self._left:
+            raise DatabaseUnavailable
+        return self._left.pop()
+
+
+@pytest.mark.parametrize(
+    ("later", "fresh"), [(timedelta(minutes=29), True), (timedelta(days=1), False)]
+)
+def test_a_process_that_starts_shows_what_another_one_kept(
+    tmp_path: Path, later: timedelta, fresh: bool
+) -> None:
+    readings: Any = Readings()
+
+    async def first_of_a_process(now: datetime) -> CachedStatus | None:
+        cache = StatusCache(tmp_path, readings, monotonic)
+        given: Any = SimpleNamespace(reads=None, clock=lambda: now)
+        return await cache.get(given)
+
+    asyncio.run(first_of_a_process(NOW))
+    found = asyncio.run(first_of_a_process(NOW + later))
+
+    assert found is not None
+    assert found.fresh is fresh
+    assert [fip.days for fip in found.snapshot.fips] == [fip.days for fip in SNAPSHOT.fips]
+    assert replace(found.snapshot, fips=[]) == replace(SNAPSHOT, fips=[])

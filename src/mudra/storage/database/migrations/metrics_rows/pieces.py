@@ -9,9 +9,12 @@ from typing import Any, Final
 
 from psycopg.sql import SQL, Composed
 
+from mudra.metrics.health.weighing import seen_by_most
 from mudra.metrics.payload.catalogue import window_number
+from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Cells, Names
+from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.migrations.metrics_rows.old_rows import (
     RawRow,
     SumsRow,
@@ -119,7 +122,7 @@ def convert_day(connection: Connection, part: Part, day: datetime) -> None:
 
 
 def add_over_aas(connection: Connection, grain: str, day: datetime) -> None:
-    """Makes the sums over all AAs of a day, or of its hours."""
+    """Makes the sums over all AAs of a day, with what most of them see of it, or of its hours."""
     names, blocks = Names(), list[Block]()
     query = SQL(
         "SELECT at, tag, numbers, times FROM metrics_block WHERE grain = %s AND aa_id <> ''"
@@ -132,7 +135,22 @@ def add_over_aas(connection: Connection, grain: str, day: datetime) -> None:
             decoded(numbers, times, names, 0, number) for _, _, numbers, times in of_time
         )
         blocks += sums_of(Series("", grain, tag), at, cells, names)
+    if grain == "day":
+        blocks += _seen(connection, day)
     put(connection, blocks)
+
+
+def _seen(connection: Connection, day: datetime) -> Iterator[Block]:
+    names, number = Names(), window_number(day)
+    query = SQL(
+        "SELECT aa_id, numbers FROM metrics_block WHERE grain = 'day' AND tag = 'all' AND at = %s"
+    )
+    of_each = [
+        decoded(numbers, None, names, names.place(aa_id), number)
+        for aa_id, numbers in _rows(connection, query, day, together=64)
+    ]
+    seen = seen_by_most(Totals(added(of_each, ("aa", "fip"), times=False), names.ids))
+    return blocks_of(Series("", "day", "seen"), day, seen.cells, names, 1)
 
 
 def convert_held(connection: Connection, aa_id: str, receipt_id: str) -> None:
