@@ -229,6 +229,10 @@ async def _heard(questions: BlockQuestions, window: datetime) -> Totals:
     return (await questions.heard(window)).totals
 
 
+async def _contested(questions: BlockQuestions, day: TimeRange) -> Totals:
+    return await questions.contested(day, CALL_CODES, await questions.over_aas(day))
+
+
 async def questions(bench: Bench, figures: Figures, today: datetime) -> None:
     """Ask, and compare with `json.loads` of one body of all FIPs."""
     body = encode_report(body_of(2000 if FIPS > 100 else FIPS, today - DAY))
@@ -242,7 +246,7 @@ async def questions(bench: Bench, figures: Figures, today: datetime) -> None:
         ("all FIPs by API, 24 h", lambda q: q.over_aas(day), 40, 120),
         ("matrix of 24 h", lambda q: q.calls_of_pairs(day), 20, 120),
         ("rows by AA, 30 days", lambda q: q.of_aas(month), 40, 120),
-        ("what most AAs say, 24 h", lambda q: q.contested(day, CALL_CODES), 20, 120),
+        ("what most AAs say, 24 h", lambda q: _contested(q, day), 20, 120),
         ("one FIP, 30 days by AA", lambda q: q.totals(month, fip_id="BANK-0001"), 15, 120),
     )
     for name, question, goal, memory in asked:

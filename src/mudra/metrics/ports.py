@@ -19,7 +19,6 @@ from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, TimeRange
 from mudra.metrics.rollup.marks import DayMark, RangeMark
 from mudra.metrics.rollup.step import Step
-from mudra.metrics.sums.rollup import Rollup
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 
@@ -137,10 +136,13 @@ class RollupQueries(Protocol):
         """Returns the sums of each pair and each of these types, without percentiles."""
         ...
 
-    async def contested(self, within: TimeRange, codes: Collection[str]) -> "Totals":
+    async def contested(
+        self, within: TimeRange, codes: Collection[str], whole: "Totals"
+    ) -> "Totals":
         """Returns the sums of each pair and type of FIPs of which most AAs may say other than all.
 
-        Without percentiles; none of other FIPs.
+        Without percentiles; none of other FIPs. `whole` are the sums of `over_aas` of this range,
+        of these types at least, read in the same transaction.
         """
         ...
 
@@ -156,8 +158,8 @@ class RollupQueries(Protocol):
         *,
         aa_id: str | None = None,
         fip_id: str | None = None,
-    ) -> Mapping[datetime, Rollup]:
-        """Returns the sums of all requests of these types together, by start of the step.
+    ) -> "Totals":
+        """Returns the sums of all requests of these types together, a row for each step.
 
         A step without traffic is left out.
         """

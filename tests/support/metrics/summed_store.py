@@ -127,7 +127,7 @@ class Store:
                 shown = truth.only(REQUESTS_SHOWN).of_fip(fip_id)
                 assert summed(of_one) == shown.by("aa", "fip", "type")
                 steps = await asked.steps(within, Step.HOUR, CALL_CODES, fip_id=fip_id)
-                by_hour = {at: plain_of(row) for at, row in steps.items()}
+                by_hour = dict(zip(steps.starts(), map(plain_of, steps.rows()), strict=True))
                 assert by_hour == calls.of_fip(fip_id).by_hour()
             counted = (await PostgresReportMarks(tx).received(within)).windows
         rows = await self.run(

@@ -10,7 +10,6 @@ from mudra.metrics.payload.report import Block, RequestBlock
 from mudra.metrics.sums.adding import joined
 from mudra.metrics.sums.cells import Names, empty
 from mudra.metrics.sums.report_cells import report_cells
-from mudra.metrics.sums.rollup import EMPTY, Rollup
 from mudra.metrics.sums.totals import Totals
 
 
@@ -27,8 +26,7 @@ def totals_of(blocks: Iterable[Reported]) -> Totals:
     return Totals(joined(found) if found else empty(), names.ids)
 
 
-def sums_of(*blocks: Block) -> Rollup:
+def together(*blocks: Block) -> Totals:
     """The sums of blocks of one type, each of another window of one pair; one as reported."""
-    each = [reported_by("AA-1", "FIP-1", block, at) for at, block in enumerate(blocks)]
-    totals = totals_of(each)
-    return next((totals if len(each) == 1 else totals.by("type")).rows(), EMPTY)
+    totals = totals_of(reported_by("AA-1", "FIP-1", block, at) for at, block in enumerate(blocks))
+    return totals if len(blocks) == 1 else totals.by("type")

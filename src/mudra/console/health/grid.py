@@ -1,6 +1,6 @@
 """The AA x FIP matrix as a table: FIPs down, AAs across, the worst first, empty ones last."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -27,27 +27,54 @@ class GridCell(Struct, frozen=True):
     path: str
 
 
+class _Pair(Struct, frozen=True, gc=False):
+    """The calls of an AA to the FIP of a row; None without any."""
+
+    aa_id: str
+    calls: MatrixCell | None
+    causes: Sequence[StoredIncident]
+
+
+class _Named(Struct, frozen=True):
+    """The AAs and FIPs that the evidence of a cause names; none for all."""
+
+    aas: frozenset[str]
+    fips: frozenset[str]
+
+    def hits(self, cell: MatrixCell) -> bool:
+        """Return whether it names both ends of the cell, where it names any."""
+        return (not self.aas or cell.aa_id in self.aas) and (
+            not self.fips or cell.fip_id in self.fips
+        )
+
+
 class GridRow(Struct, frozen=True):
-    """One FIP with a cell for each AA."""
+    """One FIP; `kinds` has the kind of its cell for each AA."""
 
     fip_id: str
     name: str
-    cells: Sequence[GridCell]
+    kinds: Sequence[str]
+    pairs: Sequence[_Pair]
+
+    @property
+    def cells(self) -> Sequence[GridCell]:
+        """The cell for each AA: made when the row is shown, as most rows of a nation are not."""
+        pairs = zip(self.kinds, self.pairs, strict=True)
+        return [_cell(kind, self.fip_id, pair) for kind, pair in pairs]
 
     @property
     def is_bad(self) -> bool:
         """Return whether a cause hits it now."""
-        return any(cell.kind == "bad" for cell in self.cells)
+        return "bad" in self.kinds
 
     @property
     def rank(self) -> int:
         """Its place among the rows: bad, recovered, others, without any calls."""
-        kinds = {cell.kind for cell in self.cells}
-        if "bad" in kinds:
+        if self.is_bad:
             return 0
-        if "recovered" in kinds:
+        if "recovered" in self.kinds:
             return 1
-        return 3 if kinds <= {"none"} else 2
+        return 3 if {*self.kinds} <= {"none"} else 2
 
 
 class GridSummary(Struct, frozen=True):
@@ -102,62 +129,79 @@ def grid_of(
     matrix: Matrix, aas: Collection[str], fips: Collection[str], names: Mapping[str, str]
 ) -> Grid:
     """Returns the rows of a matrix; `aas` and `fips` appear even without calls."""
-    cells = {(cell.aa_id, cell.fip_id): cell for cell in matrix.cells}
+    calls: dict[str, dict[str, MatrixCell]] = {}
+    for cell in matrix.cells:
+        calls.setdefault(cell.fip_id, {})[cell.aa_id] = cell
     causes: dict[tuple[str, str], list[StoredIncident]] = {}
     for one in matrix.verdicts:
         causes.setdefault((one.aa_id, one.fip_id), []).append(one.cause)
-    known = sorted({*aas, *(aa for aa, _ in cells)})
-    lines = sorted({*fips, *(fip for _, fip in cells)})
+    known = sorted({*aas, *(aa for of_fip in calls.values() for aa in of_fip)})
+    pairs = {
+        fip: [_Pair(aa, calls.get(fip, {}).get(aa), causes.get((aa, fip), ())) for aa in known]
+        for fip in sorted({*fips, *calls})
+    }
+    named = {one.incident_id: _named(one) for one in matrix.causes}
+    kinds = {fip: [_kind(pair, named) for pair in of_fip] for fip, of_fip in pairs.items()}
+    order = sorted(
+        range(len(known)), key=lambda at: -sum(row[at] == "bad" for row in kinds.values())
+    )
     rows = [
         GridRow(
             fip,
             names.get(fip, fip),
-            [_cell(aa, fip, cells.get((aa, fip)), causes.get((aa, fip), ())) for aa in known],
+            [kinds[fip][place] for place in order],
+            [of_fip[place] for place in order],
         )
-        for fip in lines
+        for fip, of_fip in pairs.items()
     ]
-    order = sorted(range(len(known)), key=lambda place: -_bad(row.cells[place] for row in rows))
-    rows = [GridRow(row.fip_id, row.name, [row.cells[place] for place in order]) for row in rows]
-    rows.sort(key=lambda row: (row.rank, -_bad(row.cells)))  # a stable sort: else by ID
-    kinds = [one.kind for row in rows for one in row.cells]
-    columns = [known[place] for place in order]
-    return Grid(columns, rows, kinds.count("bad"), kinds.count("recovered"), len(cells))
+    rows.sort(key=lambda row: (row.rank, -row.kinds.count("bad")))  # a stable sort: else by ID
+    hit, recovered = (sum(row.kinds.count(kind) for row in rows) for kind in ("bad", "recovered"))
+    return Grid([known[place] for place in order], rows, hit, recovered, len(matrix.cells))
 
 
-def _bad(cells: Iterable[GridCell]) -> int:
-    return sum(cell.kind == "bad" for cell in cells)
+def _kind(pair: _Pair, named: Mapping[str, _Named]) -> str:
+    calls = pair.calls
+    if calls is None:
+        return "none"
+    if pair.causes:
+        open_ = _open(pair)
+        if not open_:
+            return "recovered"
+        if calls.status is not Status.GOOD or any(
+            named[one.incident_id].hits(calls) for one in open_
+        ):
+            return "bad"
+    return "good" if calls.status is Status.GOOD else "unsure"
 
 
-def _cell(
-    aa_id: str, fip_id: str, cell: MatrixCell | None, causes: Sequence[StoredIncident]
-) -> GridCell:
-    path = pair_path(aa_id, fip_id)
-    pair = f"{aa_id} to {fip_id}"
-    if cell is None:
-        return GridCell("none", "", "-", f"{pair}: no calls", path)
-    share = percentage(share_of(cell.succeeded, cell.eligible), 1)
-    counts = f"{cell.succeeded:,} of {cell.eligible:,} calls succeeded"
+def _cell(kind: str, fip_id: str, pair: _Pair) -> GridCell:
+    path, calls = pair_path(pair.aa_id, fip_id), pair.calls
+    ends = f"{pair.aa_id} to {fip_id}"
+    if calls is None:
+        return GridCell(kind, "", "-", f"{ends}: no calls", path)
+    share = percentage(share_of(calls.succeeded, calls.eligible), 1)
+    counts = f"{calls.succeeded:,} of {calls.eligible:,} calls succeeded"
     figure = "?" if share is None else f"{share:.1f} %"
     result = counts if share is None else f"{figure}: {counts}"  # WCAG 2.5.3
-    if causes:
-        open_ = [one for one in causes if one.incident.ended is None]
-        named = "; ".join(cause_text(one.incident) for one in open_ or causes)
-        if not open_:
-            over = f"{pair}: recovered, {result} over the whole time; the cause was: {named}"
-            return GridCell("recovered", mark_of(causes), figure, over, path)
-        if cell.status is not Status.GOOD or any(_is_hit(one, cell) for one in open_):
-            bad = f"{pair}: bad, {result}; cause: {named}"
-            return GridCell("bad", mark_of(open_), figure, bad, path)
-    if cell.status is Status.UNSURE or share is None:
-        return GridCell("unsure", "", "?", f"{pair}: not enough data, {counts}", path)
-    if cell.status is Status.GOOD:
-        return GridCell("good", "", figure, f"{pair}: good, {result}", path)
-    return GridCell("unsure", "", figure, f"{pair}: {result}; no cause, may be chance", path)
+    causes = _open(pair) if kind == "bad" else pair.causes
+    reasons = "; ".join(cause_text(one.incident) for one in causes)
+    if kind == "recovered":
+        over = f"{ends}: recovered, {result} over the whole time; the cause was: {reasons}"
+        return GridCell(kind, mark_of(causes), figure, over, path)
+    if kind == "bad":
+        bad = f"{ends}: bad, {result}; cause: {reasons}"
+        return GridCell(kind, mark_of(causes), figure, bad, path)
+    if calls.status is Status.UNSURE:
+        return GridCell(kind, "", "?", f"{ends}: not enough data, {counts}", path)
+    if kind == "good":
+        return GridCell(kind, "", figure, f"{ends}: good, {result}", path)
+    return GridCell(kind, "", figure, f"{ends}: {result}; no cause, may be chance", path)
 
 
-def _is_hit(one: StoredIncident, cell: MatrixCell) -> bool:
-    """Returns whether the evidence of a cause names both ends of the cell, where it names any."""
+def _open(pair: _Pair) -> Sequence[StoredIncident]:
+    return [one for one in pair.causes if one.incident.ended is None]
+
+
+def _named(one: StoredIncident) -> _Named:
     cause = one.incident.cause
-    return (not cause.affected_aas or cell.aa_id in cause.affected_aas) and (
-        not cause.affected_fips or cell.fip_id in cause.affected_fips
-    )
+    return _Named(frozenset(cause.affected_aas), frozenset(cause.affected_fips))

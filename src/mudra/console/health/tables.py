@@ -177,13 +177,11 @@ def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:
     return rows
 
 
-def counterpart_path(aa_id: str, fip_id: str, view: HealthQuery) -> str:
-    """Returns the link of a counterpart's row: to the pair, the FIP or the AA, at the same time."""
+def counterpart_path(aa_id: str, fip_id: str, query: str) -> str:
+    """Returns the link of a counterpart's row: to the pair, the FIP or the AA, with this query."""
     if aa_id and fip_id:
-        return pair_path(aa_id, fip_id) + view.query()
-    return (
-        f"{HEALTH}/fip/{fip_id}{view.query()}" if fip_id else f"{HEALTH}/aa/{aa_id}{view.query()}"
-    )
+        return pair_path(aa_id, fip_id) + query
+    return f"{HEALTH}/fip/{fip_id}{query}" if fip_id else f"{HEALTH}/aa/{aa_id}{query}"
 
 
 def _status(row: ApiRow) -> str | None:

@@ -55,7 +55,7 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
     matrix = await call.work.health.matrix(within, call.body.type)
     coverage = await call.work.health.coverage(within, now)
     planned = await call.work.health.maintenances(within, now)
-    return matrix_response(within, matrix, coverage.proof(), planned)
+    return await asyncio.to_thread(matrix_response, within, matrix, coverage.proof(), planned)
 
 
 @get("/operator/v1/health/{grouping:str}", "Show a picture of health")

@@ -17,7 +17,7 @@ from mudra.shared.csv_export import csv_text
 from mudra.shared.time_text import iso_ms
 
 
-class PercentileDetails(Struct):
+class PercentileDetails(Struct, gc=False):
     """Milliseconds: an estimate; where one report says it, `low` and `high` are the same value."""
 
     estimate: int
@@ -25,7 +25,7 @@ class PercentileDetails(Struct):
     high: int | UnsetType = UNSET
 
 
-class TimeDetails(Struct, rename="camel"):
+class TimeDetails(Struct, rename="camel", gc=False):
     """Milliseconds over the answered calls.
 
     The percentiles of sums are estimates: p50 and p95 usually within 3 %, p99 within 10 %. Those of
@@ -47,6 +47,7 @@ class ErrorDetails(
         "server_5xx": "server5xx",
         "no_answer": "noAnswer",
     },
+    gc=False,
 ):
     """Calls that did not succeed, by class."""
 
@@ -56,7 +57,7 @@ class ErrorDetails(
     no_answer: int
 
 
-class ApiDetails(Struct, rename="camel", kw_only=True):
+class ApiDetails(Struct, rename="camel", kw_only=True, gc=False):
     """One API."""
 
     tag: str
@@ -94,7 +95,7 @@ class RowDetails(Struct, rename="camel"):
     proof: ProofDetails
 
 
-class CellDetails(Struct, rename="camel"):
+class CellDetails(Struct, rename="camel", gc=False):
     """One AA at one FIP."""
 
     aa_id: str

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from mudra.metrics.health.health import health_of_calls
+from mudra.metrics.health.judging import health_of
 from mudra.metrics.sums.totals import Totals
 
 
@@ -22,7 +22,8 @@ class FipFigures(Struct, frozen=True, gc=False):
 
 def figures_of(totals: Totals) -> Iterator[FipFigures]:
     """Yields the figures of sums of calls over all AAs."""
-    for cell, sums in totals.items():
-        health = health_of_calls(sums)
+    for fip_id, code, health in zip(
+        totals.fip_ids(), totals.codes(), health_of(totals), strict=True
+    ):
         p50_s = None if health.time is None else health.time.p50 / 1000
-        yield FipFigures(cell.fip_id, cell.type, health.total, health.success, p50_s)
+        yield FipFigures(fip_id, code, health.total, health.success, p50_s)

@@ -1,17 +1,13 @@
 """What feed and public status tell of a FIP's APIs, over all AAs."""
 
-from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.health.health import FiOutcomes, Health, fi_outcomes, health_of_calls
-from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
-from mudra.metrics.sums.rollup import EMPTY, ResponseTime
-
-if TYPE_CHECKING:
-    from mudra.metrics.sums.totals import Totals
+from mudra.metrics.health.health import NO_CALLS, NO_OUTCOMES, FiOutcomes, Health
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.metrics.sums.rollup import ResponseTime
 
 APIS_SHOWN: Final = {
     "discovery": RequestType.ACCOUNT_DISCOVERY,
@@ -41,27 +37,7 @@ class FipHealth(Struct, frozen=True):
 
     def of(self, code: str) -> Health:
         """Returns the health of one type of request."""
-        return self.apis.get(code, _NO_CALLS)
-
-
-def health_of_fips(totals: "Totals") -> Mapping[str, FipHealth]:
-    """Returns the health of each FIP, of sums over all AAs."""
-    apis: dict[str, dict[str, Health]] = defaultdict(dict)
-    outcomes: dict[str, FiOutcomes] = {}
-    ready: dict[str, ResponseTime | None] = {}
-    for cell, sums in totals.items():
-        of_fip = apis[cell.fip_id]
-        if cell.tag is Tag.NOTIFICATIONS:
-            if cell.type == NotificationType.FI:
-                outcomes[cell.fip_id] = fi_outcomes(sums)
-        elif cell.type == RequestType.FI_READY_TIME:
-            ready[cell.fip_id] = sums.time
-        elif cell.type in REQUESTS_SHOWN:
-            of_fip[cell.type] = health_of_calls(sums)
-    return {
-        fip_id: FipHealth(of_fip, outcomes.get(fip_id, _NO_OUTCOMES), ready.get(fip_id))
-        for fip_id, of_fip in apis.items()
-    }
+        return self.apis.get(code, NO_CALLS)
 
 
 def published(
@@ -72,6 +48,4 @@ def published(
     return dict.fromkeys(live, NOTHING_REPORTED) | with_calls
 
 
-_NO_CALLS: Final = health_of_calls(EMPTY)
-_NO_OUTCOMES: Final = fi_outcomes(EMPTY)
-NOTHING_REPORTED: Final = FipHealth({}, _NO_OUTCOMES, None)
+NOTHING_REPORTED: Final = FipHealth({}, NO_OUTCOMES, None)

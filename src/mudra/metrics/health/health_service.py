@@ -21,35 +21,33 @@ from mudra.metrics.health.fip_health import (
     REQUESTS_SHOWN,
     TYPES_READ,
     FipHealth,
-    health_of_fips,
     published,
 )
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
-from mudra.metrics.health.health import health_of_calls
+from mudra.metrics.health.judging import eligible, succeeded
 from mudra.metrics.health.picture import (
     Coverage,
     Grouping,
     Matrix,
     Row,
     coverage_of,
-    matrix,
-    picture,
 )
+from mudra.metrics.health.picturing import health_of_fips, matrix, picture
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
-from mudra.metrics.health.weighed import Disputed, eligible
+from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, Position, Tag
+from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, Tag
 from mudra.metrics.ports import Incidents, Pair, PublicMembers, ReportMarks, RollupQueries, Silences
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.series import Point, points
-from mudra.metrics.rollup.step import Step, starts
+from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 from mudra.shared.shared_values import SharedValues
@@ -161,7 +159,11 @@ class HealthService(Struct, frozen=True):
 
         async def make() -> HealthOfSubject:
             totals = await self.totals(within, aa_id, fip_id, code)
-            weighed = disputed(totals) if of_one else await self._disputed(within, (code,))
+            weighed = (
+                await asyncio.to_thread(disputed, totals)
+                if of_one
+                else await self._disputed(within, totals, (code,))
+            )
             subject = Subject(aa_id, fip_id, code)
             return await asyncio.to_thread(health_of_subject, totals, subject, coverage, weighed)
 
@@ -203,7 +205,8 @@ class HealthService(Struct, frozen=True):
         """Returns a point of a chart for each step."""
 
         async def make() -> tuple[Point, ...]:
-            return await points(self.rollups, within, step, code, aa_id=aa_id, fip_id=fip_id)
+            codes = (code,) if code else CALL_CODES
+            return await points(self.rollups, within, step, codes, aa_id=aa_id, fip_id=fip_id)
 
         question = ("points", step, code, aa_id, fip_id)
         return await self._made_once(question, within, aa_id, None, make)
@@ -218,21 +221,16 @@ class HealthService(Struct, frozen=True):
         fip_id: str | None = None,
     ) -> tuple[Point, ...]:
         """Returns a point for each step, over these APIs together."""
-        sums = await self.rollups.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
-        return tuple(
-            Point(start, health_of_calls(sums[start]) if start in sums else None)
-            for start in starts(within, step)
-        )
+        return await points(self.rollups, within, step, codes, aa_id=aa_id, fip_id=fip_id)
 
     async def calls_of_pairs(
         self, within: TimeRange, codes: Collection[str]
     ) -> Mapping[Pair, tuple[int, int]]:
         """Returns the calls of each pair that succeeded, and all but 4xx, over these APIs."""
-        sums = await self.rollups.pairs(within, codes)
-        return {
-            Pair(cell.aa_id, cell.fip_id): (row.counts[Position.OK_200], eligible(row))
-            for cell, row in sums.by("aa", "fip").items()
-        }
+        calls = (await self.rollups.pairs(within, codes)).by("aa", "fip")
+        counts = succeeded(calls.cells).tolist(), eligible(calls.cells).tolist()
+        pairs = map(Pair, calls.aa_ids(), calls.fip_ids())
+        return dict(zip(pairs, zip(*counts, strict=True), strict=True))
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
         """Returns the health of every live FIP that is onboarded, over all AAs, for publication."""
@@ -240,7 +238,7 @@ class HealthService(Struct, frozen=True):
         async def make() -> tuple[Mapping[str, FipHealth], Disputed]:
             totals = await self.rollups.over_aas(within, codes=TYPES_READ)
             fips = await asyncio.to_thread(health_of_fips, totals)
-            return fips, await self._disputed(within)
+            return fips, await self._disputed(within, totals, REQUESTS_SHOWN)
 
         seen, weighed = await self._made_once("network", within, None, None, make, large=True)
         live, onboarded = await self.members.live_fips(), await self.members.onboarded_fips()
@@ -278,23 +276,25 @@ class HealthService(Struct, frozen=True):
         return await self._made_once("too many pairs", within, None, None, make, large=True)
 
     async def _weigh(
-        self, within: TimeRange, grouping: Grouping, coverage: Coverage, fip_id: str | None
+        self,
+        within: TimeRange,
+        grouping: Grouping,
+        coverage: Coverage,
+        totals: Totals,
+        fip_id: str | None,
     ) -> Disputed:
         reporters = {aa_id for (aa_id, _), windows in coverage.received.items() if windows}
         if grouping is not Grouping.FIP or len(reporters) < MIN_REPORTERS:
             return {}
-        return await self._disputed(within, CALL_CODES, fip_id)
+        if fip_id is None:
+            return await self._disputed(within, totals, CALL_CODES)
+        calls = await self.rollups.pairs(within, CALL_CODES, fip_id=fip_id)
+        return await asyncio.to_thread(disputed, calls)
 
     async def _disputed(
-        self,
-        within: TimeRange,
-        codes: Collection[str] = tuple(REQUESTS_SHOWN),
-        fip_id: str | None = None,
+        self, within: TimeRange, over_aas: Totals, codes: Collection[str]
     ) -> Disputed:
-        if fip_id is None:
-            calls = await self.rollups.contested(within, codes)
-        else:
-            calls = await self.rollups.pairs(within, codes, fip_id=fip_id)
+        calls = await self.rollups.contested(within, codes, over_aas)
         return await asyncio.to_thread(disputed, calls)
 
     async def day(self, within: TimeRange) -> Totals:
@@ -346,7 +346,7 @@ class HealthService(Struct, frozen=True):
 
         async def make() -> tuple[Row, ...]:
             totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
-            weighed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
+            weighed = {} if aa_id else await self._weigh(within, grouping, coverage, totals, fip_id)
             return await asyncio.to_thread(picture, totals, grouping, coverage, weighed)
 
         question, large = ("rows", grouping, aa_id, fip_id), fip_id is None

@@ -1,44 +1,18 @@
 """The picture of the network: sums by FIP, AA, pair and API, each with its proof (issue 4, 3)."""
 
 import enum
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from mudra.metrics.health.health import (
-    FiOutcomes,
-    Health,
-    Proof,
-    Status,
-    fi_outcomes,
-    health_of_calls,
-    health_of_notifications,
-    status_of_calls,
-)
-from mudra.metrics.health.weighed import Disputed, eligible
-from mudra.metrics.incidents.explanation import explains
+from mudra.metrics.health.health import FiOutcomes, Health, Proof, Status
 from mudra.metrics.incidents.incident import StoredIncident
-from mudra.metrics.payload.catalogue import (
-    TIMING_CODES,
-    NotificationType,
-    Position,
-    RequestType,
-    Tag,
-)
+from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.ports import PublicMembers, ReportMarks
 from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, due_until
-from mudra.metrics.sums.rollup import Cell, ResponseTime, Rollup
-
-if TYPE_CHECKING:
-    from mudra.metrics.sums.totals import Totals
-
-_NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
+from mudra.metrics.sums.rollup import ResponseTime
 
 
 class Grouping(enum.StrEnum):
@@ -50,14 +24,14 @@ class Grouping(enum.StrEnum):
     PAIR = "pair"
 
 
-class Subject(Struct, frozen=True):
+class Subject(Struct, frozen=True, gc=False):
     """The AA and FIP of a row; empty for all."""
 
     aa_id: str
     fip_id: str
 
 
-class ApiPicture(Struct, frozen=True):
+class ApiPicture(Struct, frozen=True, gc=False):
     """One API: `health` is None for the two timings, which cannot fail."""
 
     tag: Tag
@@ -160,56 +134,7 @@ async def _received_in(
     return found
 
 
-_KEYS: Final = {
-    Grouping.NETWORK: ("type",),
-    Grouping.FIP: ("type", "fip"),
-    Grouping.AA: ("type", "aa"),
-    Grouping.PAIR: ("type", "aa", "fip"),
-}
-
-
-def picture(
-    totals: "Totals", grouping: Grouping, coverage: Coverage, disputed: Disputed = _NONE_DISPUTED
-) -> tuple[Row, ...]:
-    """Returns the rows of a picture, in order of AA and FIP.
-
-    Where an API over several AAs is disputed, its status is what most AAs see. Its sums stay. The
-    times of one window of a pair are as reported.
-    """
-    apis: dict[Subject, dict[tuple[Tag, str], ApiPicture]] = defaultdict(dict)
-    as_reported = grouping is Grouping.PAIR and totals.are_reports
-    for cell, sums in (totals if as_reported else totals.by(*_KEYS[grouping])).items():
-        apis[Subject(cell.aa_id, cell.fip_id)][cell.tag, cell.type] = _api(cell, sums)
-    proof = cache(coverage.proof)
-    return tuple(
-        Row(subject, _weighed(_in_order(of_subject), subject, disputed), proof(subject.aa_id))
-        for subject, of_subject in sorted(
-            apis.items(), key=lambda one: (one[0].aa_id, one[0].fip_id)
-        )
-    )
-
-
-def _weighed(
-    apis: tuple[ApiPicture, ...], subject: Subject, disputed: Disputed
-) -> tuple[ApiPicture, ...]:
-    if subject.aa_id or not disputed:
-        return apis
-    return tuple(
-        replace(
-            api,
-            health=replace(
-                api.health, status=weighed.status, certain=False, outvoted=weighed.outvoted
-            ),
-        )
-        if api.health
-        and api.tag is Tag.REQUESTS
-        and (weighed := disputed.get((subject.fip_id, api.type)))
-        else api
-        for api in apis
-    )
-
-
-class MatrixCell(Struct, frozen=True):
+class MatrixCell(Struct, frozen=True, gc=False):
     """The calls of one AA to one FIP; the status is that of the counts, whatever its cause."""
 
     aa_id: str
@@ -233,50 +158,3 @@ class Matrix(Struct, frozen=True):
     cells: tuple[MatrixCell, ...]
     causes: tuple[StoredIncident, ...]
     verdicts: tuple[Verdict, ...]
-
-
-def matrix(calls: "Totals", causes: Sequence[StoredIncident], code: str = "") -> Matrix:
-    """Returns the matrix over the calls of each pair, with the causes of its time.
-
-    A cell that is bad by its counts alone has no verdict: a few failures are chance. One that
-    is good over the whole time has a verdict when a cause hit it within.
-    """
-    cells = [
-        MatrixCell(
-            cell.aa_id,
-            cell.fip_id,
-            status_of_calls(sums)[0],
-            sums.counts[Position.OK_200],
-            eligible(sums),
-        )
-        for cell, sums in calls.by("aa", "fip").items()
-    ]
-    cells.sort(key=lambda one: (one.aa_id, one.fip_id))
-    verdicts = tuple(
-        Verdict(cell.aa_id, cell.fip_id, one)
-        for one in causes
-        for cell in cells
-        if explains(one.incident, cell.aa_id, cell.fip_id, code)
-    )
-    return Matrix(tuple(cells), tuple(causes), verdicts)
-
-
-_ORDER = [(Tag.REQUESTS, str(code)) for code in RequestType] + [
-    (Tag.NOTIFICATIONS, str(code)) for code in NotificationType
-]
-
-
-def _in_order(apis: Mapping[tuple[Tag, str], ApiPicture]) -> tuple[ApiPicture, ...]:
-    return tuple(apis[key] for key in _ORDER if key in apis)
-
-
-def _api(cell: Cell, sums: Rollup) -> ApiPicture:
-    tag, code = cell.tag, cell.type
-    if tag is Tag.NOTIFICATIONS:
-        outcomes = fi_outcomes(sums) if code == NotificationType.FI else None
-        return ApiPicture(tag, code, health_of_notifications(sums), None, None, outcomes)
-    if code in TIMING_CODES:
-        return ApiPicture(tag, code, None, sums.time, None, None)
-    size = sums.data_bytes if code == RequestType.FI_FETCH else None
-    health = health_of_calls(sums)
-    return ApiPicture(tag, code, health, health.time, size, None)

@@ -20,7 +20,7 @@ from mudra.metrics.announcements.announcement import (
 )
 from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.weighing import LARGE, denominators, good
+from mudra.metrics.health.judging import LARGE, eligible, good, succeeded
 from mudra.metrics.incidents.incident import Ending, Incident, Network, changed_at
 from mudra.metrics.incidents.subject import fip_of, name_of
 from mudra.metrics.payload.catalogue import Position, day_start
@@ -171,12 +171,11 @@ def days_of_fips(day: date, seen: Totals) -> dict[str, Day]:
     `seen` has a row for each FIP. By columns: 2,000 FIPs have 180,000 days.
     """
     cells = seen.cells
-    total, eligible = cells.of(COUNTS[Position.TOTAL]), denominators(cells)
-    succeeded = cells.of(COUNTS[Position.OK_200])
+    total, counted, right = cells.of(COUNTS[Position.TOTAL]), eligible(cells), succeeded(cells)
     if int(total.max(initial=0)) > LARGE:
-        eligible, succeeded = wide(eligible), wide(succeeded)
-    known = (total >= FLOOR.min_calls) & (eligible > 0)
-    shares = succeeded * 10 ** (2 + _PLACES) // np.maximum(eligible, 1)  # rounded down
+        counted, right = wide(counted), wide(right)
+    known = (total >= FLOOR.min_calls) & (counted > 0)
+    shares = right * 10 ** (2 + _PLACES) // np.maximum(counted, 1)  # rounded down
     unknown, scale = day_without_data(day), float(10**_PLACES)
     rows = zip(
         (seen.ids[place] for place in cells.keys["fip"].tolist()),

@@ -1,16 +1,13 @@
 """The health of one AA, FIP or pair, or of one API of all, by counterpart and together."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from mudra.metrics.health.health import Health
-from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, picture
+from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row
+from mudra.metrics.health.picturing import picture
 from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.rollup.series import health_of_all
-
-if TYPE_CHECKING:
-    from mudra.metrics.sums.totals import Totals
+from mudra.metrics.sums.totals import Totals
 
 
 class HealthOfSubject(Struct, frozen=True):
@@ -33,7 +30,7 @@ class Subject(Struct, frozen=True):
 
 
 def health_of_subject(
-    totals: "Totals", subject: Subject, coverage: Coverage, disputed: Disputed
+    totals: Totals, subject: Subject, coverage: Coverage, disputed: Disputed
 ) -> HealthOfSubject:
     """Returns the health of a subject from its sums by AA, type and FIP."""
     of_one_side = (subject.aa_id is None) != (subject.fip_id is None)

@@ -3,19 +3,18 @@
 A step without traffic is a gap: it has no success and no times, never zero or 100 %.
 """
 
+from collections.abc import Collection
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from mudra.metrics.health.health import Health, health_of_calls
+from mudra.metrics.health.health import Health
+from mudra.metrics.health.judging import health_of
 from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.step import Step, starts
-
-if TYPE_CHECKING:
-    from mudra.metrics.sums.totals import Totals
+from mudra.metrics.sums.totals import Totals
 
 
 class Point(Struct, frozen=True):
@@ -29,21 +28,18 @@ async def points(
     rollups: RollupQueries,
     within: TimeRange,
     step: Step,
-    code: str = "",
+    codes: Collection[str],
     *,
     aa_id: str | None = None,
     fip_id: str | None = None,
 ) -> tuple[Point, ...]:
-    """Returns a point for each step, over all calls together or those of one type code."""
-    types = frozenset({code}) if code else frozenset(CALL_CODES)
-    sums = await rollups.steps(within, step, types, aa_id=aa_id, fip_id=fip_id)
-    return tuple(
-        Point(start, health_of_calls(sums[start]) if start in sums else None)
-        for start in starts(within, step)
-    )
+    """Returns a point for each step, over the calls of these types together."""
+    sums = await rollups.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
+    found = dict(zip(sums.starts(), health_of(sums), strict=True))
+    return tuple(Point(start, found.get(start)) for start in starts(within, step))
 
 
-def health_of_all(totals: "Totals", code: str = "") -> Health | None:
+def health_of_all(totals: Totals, code: str = "") -> Health | None:
     """Returns the health of all calls together, or of those of one type; None without any."""
     calls = totals.only(Tag.REQUESTS, (code,) if code else CALL_CODES).by()
-    return next((health_of_calls(row) for row in calls.rows()), None)
+    return next(iter(health_of(calls)), None)

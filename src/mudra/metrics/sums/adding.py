@@ -1,6 +1,7 @@
 """Addition of cells: one way for every sum and every question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
@@ -46,9 +47,13 @@ def added(parts: Sequence[Cells], by: Sequence[str] = KEYS, *, times: bool = Tru
     keys = {name: _one([part.keys[name] for part in sums]) for name in by}
     order, first = _groups(keys, rows)
     apart = {name: column[order[first]] for name, column in keys.items()}
+    kept = {name: apart[name] if name in apart else _together(name, len(first)) for name in KEYS}
+    if len(parts) == 1 and parts[0].points is None and len(first) == rows:  # nothing to add
+        sorted_ = (parts[0] if times else parts[0].without_times()).chosen(order)
+        return replace(sorted_, keys=kept)
     names = [name for name in SUMS if any(name in part.sums for part in sums)]
     return Cells(
-        {name: apart[name] if name in apart else _together(name, len(first)) for name in KEYS},
+        kept,
         {name: _added([part.of(name) for part in sums], order, first) for name in names},
         np.maximum.reduceat(_one([part.longest for part in sums])[order], first),
         None,

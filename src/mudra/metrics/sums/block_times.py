@@ -38,6 +38,8 @@ _BELOW_P50: Final = 4
 _FLAT: Final = -9.0
 _FAR: Final = 9
 _PARTS: Final = 512
+_TOGETHER: Final = 1000
+"""Blocks that are estimated together: of more, each column would take new pages of the machine."""
 _LOG_LIMIT: Final = float(np.log(LIMIT_MS))
 
 _Floats = NDArray[np.float64]
@@ -72,6 +74,19 @@ def first_of(cells: Array) -> Array:
 
 def times_of(samples: Array, pxx: Array) -> BlockTimes:
     """Returns the times of these blocks; each has answered calls, and four points in a row."""
+    starts = range(0, max(len(samples), 1), _TOGETHER)
+    spans = [slice(start, start + _TOGETHER) for start in starts]
+    parts = [_times_of(samples[span], pxx[span]) for span in spans]
+    row = np.concatenate([part.row + start for start, part in zip(starts, parts, strict=True)])
+    return BlockTimes(
+        row,
+        np.concatenate([part.place for part in parts]),
+        np.concatenate([part.calls for part in parts]),
+        np.concatenate([part.late for part in parts]),
+    )
+
+
+def _times_of(samples: Array, pxx: Array) -> BlockTimes:
     points = _points(samples, pxx)
     on, which = np.divmod(np.flatnonzero(points.valid), len(PERCENTS))
     of_points = (on, cell_of(points.time[on, which]), np.ones(len(on), np.int64))

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import COUNTS, STATUSES, Tag
+from mudra.metrics.payload.catalogue import Tag
 
 LIMIT_MS: Final = 5000
 """A median below this is GOOD (decisions part 5); each sum counts the calls that reached it."""
@@ -63,4 +63,3 @@ class Rollup(Struct, frozen=True, gc=False):
 
 
 NONE_LATE: Final = Late(0, 0, 0)
-EMPTY: Final = Rollup(0, (0,) * COUNTS, (0,) * STATUSES, 0, NONE_LATE, None)

@@ -1,12 +1,13 @@
 """The sums that answer a question: columns, and a row for each cell where one is asked for."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import repeat
 from typing import Final
 
 import numpy as np
 
-from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.catalogue import Tag, window_at
 from mudra.metrics.sums.adding import added, summed_blocks
 from mudra.metrics.sums.cells import (
     COUNTS,
@@ -14,7 +15,6 @@ from mudra.metrics.sums.cells import (
     REQUESTS,
     STATUSES,
     TYPES,
-    Array,
     Cells,
 )
 from mudra.metrics.sums.percentiles import points_of, samples_of
@@ -57,21 +57,40 @@ class Totals:
         ]
         return Totals(self.cells.chosen(np.isin(self.cells.keys["type"], wanted)), self.ids)
 
+    @property
+    def sums(self) -> Cells:
+        """Returns the columns as sums: single blocks as sums of one block, without times."""
+        single = self.cells.points is not None
+        return summed_blocks(self.cells, times=False) if single else self.cells
+
+    def aa_ids(self) -> list[str]:
+        """Returns the AA of each row; empty for all."""
+        return self._named("aa")
+
+    def fip_ids(self) -> list[str]:
+        """Returns the FIP of each row; empty for all."""
+        return self._named("fip")
+
+    def tags(self) -> list[Tag]:
+        """Returns the tag of each row."""
+        return [_TAGS[place] for place in self.cells.keys["type"].tolist()]
+
+    def codes(self) -> list[str]:
+        """Returns the type of each row; empty for all types of request."""
+        return [_CODES[place] for place in self.cells.keys["type"].tolist()]
+
+    def starts(self) -> list[datetime]:
+        """Returns the time of each row."""
+        return [window_at(at) for at in self.cells.keys["at"].tolist()]
+
     def items(self) -> Iterator[tuple[Cell, Rollup]]:
         """Yields each cell with its sums, in the order of the columns."""
-        ids, keys = self.ids, self.cells.keys
-        names = zip(keys["aa"].tolist(), keys["fip"].tolist(), keys["type"].tolist(), strict=True)
-        for (aa, fip, place), row in zip(names, self.rows(), strict=True):
-            yield Cell(ids[aa], ids[fip], _TAGS[place], _CODES[place]), row
-
-    def steps(self) -> Iterator[tuple[int, Rollup]]:
-        """Yields the time of each row, in ten-minute windows since 1970, with its sums."""
-        yield from zip(self.cells.keys["at"].tolist(), self.rows(), strict=True)
+        cells = map(Cell, self.aa_ids(), self.fip_ids(), self.tags(), self.codes())
+        return zip(cells, self.rows(), strict=True)
 
     def rows(self) -> Iterator[Rollup]:
         """Yields the sums, in the order of the columns."""
-        single = self.cells.points is not None
-        sums = summed_blocks(self.cells, times=False) if single else self.cells
+        sums = self.sums
         return map(
             Rollup,
             _values(sums, "blocks"),
@@ -79,8 +98,23 @@ class Totals:
             _tuples(sums, STATUSES),
             _values(sums, "size"),
             _late(sums),
-            _reported_times(self.cells) if single else _estimated_times(sums),
+            self.times(),
         )
+
+    def times(self) -> list[ResponseTime | None]:
+        """Returns the response times of each row; None where none are known."""
+        cells = self.cells
+        reported = cells.points is not None
+        if cells.rises is None and not reported:
+            return [None] * len(cells)
+        answered = cells.answered() if reported else samples_of(cells)
+        samples = np.where(cells.keys["type"] < REQUESTS, answered, 0) if reported else answered
+        columns = [column.tolist() for column in (samples, *points_of(cells))]
+        found = map(ResponseTime, *columns, repeat(reported))
+        return [one if number else None for number, one in zip(columns[0], found, strict=True)]
+
+    def _named(self, key: str) -> list[str]:
+        return [*map(self.ids.__getitem__, self.cells.keys[key].tolist())]
 
 
 def _tuples(cells: Cells, names: Sequence[str]) -> Iterable[tuple[int, ...]]:
@@ -97,22 +131,3 @@ def _late(cells: Cells) -> Iterable[Late]:
     if not any(name in cells.sums for name in LATE):
         return repeat(NONE_LATE, len(cells))
     return map(Late, *(_values(cells, name) for name in LATE))
-
-
-def _reported_times(blocks: Cells) -> Iterable[ResponseTime | None]:
-    samples = np.where(blocks.keys["type"] < REQUESTS, blocks.answered(), 0)
-    return _times(samples, points_of(blocks), reported=True)
-
-
-def _estimated_times(sums: Cells) -> Iterable[ResponseTime | None]:
-    if sums.rises is None:
-        return repeat(None, len(sums))
-    return _times(samples_of(sums), points_of(sums), reported=False)
-
-
-def _times(
-    samples: Array, points: Sequence[Array], *, reported: bool
-) -> Iterator[ResponseTime | None]:
-    rows = zip(samples.tolist(), *(column.tolist() for column in points), strict=True)
-    for number, p50, p95, p99, p100 in rows:
-        yield ResponseTime(number, p50, p95, p99, p100, reported) if number else None

@@ -32,7 +32,7 @@ async def chart(store, within, step, types=TYPES, **of):
 
 async def read(tx, within, step, types=TYPES, **of):
     found = await BlockQuestions(tx).steps(within, step, types, **of)
-    return {at: plain_of(sums) for at, sums in found.items()}
+    return dict(zip(found.starts(), map(plain_of, found.rows()), strict=True))
 
 
 async def of_sums_alone(store, step, of):

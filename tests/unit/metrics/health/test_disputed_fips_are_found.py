@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.depth import examples
 
-from mudra.metrics.health.weighing import certainly_good, disputed, may_be_disputed
+from mudra.metrics.health.judging import certainly_good
+from mudra.metrics.health.weighing import disputed, may_be_disputed
 from mudra.metrics.payload.catalogue import RequestType, Tag
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.cells import Cells, type_place

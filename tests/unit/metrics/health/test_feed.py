@@ -17,9 +17,10 @@ from mudra.metrics.health.feed import (
     public_status,
     unsure,
 )
-from mudra.metrics.health.fip_health import health_of_fips, published
+from mudra.metrics.health.fip_health import published
 from mudra.metrics.health.fip_state import FEED_APIS, NOTHING_KNOWN, ApiState, FipStates
 from mudra.metrics.health.health import Proof, Status
+from mudra.metrics.health.picturing import health_of_fips
 from mudra.metrics.incidents.incident import Fip, Path
 from mudra.metrics.incidents.subject import SubjectKind
 from mudra.metrics.payload.catalogue import RequestType

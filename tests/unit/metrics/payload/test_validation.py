@@ -16,7 +16,7 @@ from tests.support.metrics.metrics_payloads import (
     notification_metrics,
     request_metrics,
 )
-from tests.support.metrics.totals import sums_of
+from tests.support.metrics.totals import together
 from tests.unit.metrics.payload.wrong_payloads import Wrong, wrong_payloads
 
 from mudra.metrics.payload.report import encode_report
@@ -238,7 +238,8 @@ def test_a_size_of_any_length_is_taken_and_counts_as_the_largest_that_can_be_sum
     assert (note.severity, note.path[-22:]) == (Severity.NOTE, "sumOfSizeOfDataPackets")
     assert len(note.problem) < 100
     blocks = [one for fip in checked.report.fips for one in fip.metrics if one.type == "fif"]
-    assert sums_of(*blocks).data_bytes == 10**4000 - 1
+    (sums,) = together(*blocks).rows()
+    assert sums.data_bytes == 10**4000 - 1
 
 
 def test_a_window_without_any_traffic_is_taken():

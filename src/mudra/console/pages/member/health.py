@@ -69,19 +69,24 @@ _RECOVERED: Final = translatable("BAD EARLIER")
 """BAD over the time of the page, GOOD in the last hour; it comes after BAD where that is sorted."""
 
 
-class Line(Struct, frozen=True):
-    """One API between two parties. Times in milliseconds, the share in percent."""
+class Line(Struct, frozen=True, gc=False):
+    """One API between two parties. Times in milliseconds, the share from 0 to 1."""
 
     other: str
     tag: Tag
     code: str
     calls: int
-    success: float | None
+    share: float | None
     p50: int | None
     p95: int | None
     longest: int | None
     status: Status
     recovered: bool
+
+    @property
+    def success(self) -> float | None:
+        """The share in percent: written for the rows that are shown, in decimal arithmetic."""
+        return percentage(self.share)
 
     @property
     def api(self) -> str:
@@ -331,7 +336,7 @@ def _lines(
             tag=api.tag,
             code=api.type,
             calls=api.health.total,
-            success=percentage(api.health.success),
+            share=api.health.success,
             p50=api.time.p50 if api.time else None,
             p95=api.time.p95 if api.time else None,
             longest=api.time.p100 if api.time else None,

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from mudra.metrics.health.weighing import certainly_good
+from mudra.metrics.health.judging import certainly_good
 from mudra.metrics.payload.catalogue import TIMING_CODES, Tag
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import added

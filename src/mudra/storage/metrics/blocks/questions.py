@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import Final
 
 import msgspec
+import numpy as np
 import sqlalchemy as sa
 
-from mudra.metrics.health.weighing import certainly_good, may_be_disputed
+from mudra.metrics.health.judging import certainly_good
+from mudra.metrics.health.weighing import may_be_disputed
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.payload.catalogue import (
     CALL_CODES,
@@ -26,7 +28,6 @@ from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.adding import added, joined
 from mudra.metrics.sums.cells import Cells, empty
-from mudra.metrics.sums.rollup import Rollup
 from mudra.metrics.sums.selection import (
     OfAas,
     SeriesKey,
@@ -138,21 +139,21 @@ class BlockQuestions:
             else:
                 return
 
-    async def contested(self, within: TimeRange, codes: Collection[str]) -> Totals:
+    async def contested(self, within: TimeRange, codes: Collection[str], whole: Totals) -> Totals:
         """Returns the sums of each pair and type of FIPs of which most AAs may say other than all.
 
         Without percentiles. All of other FIPs are left out: in a network without trouble those are
-        all of them, and of a day they have ten million cells.
+        all of them, and of a day they have ten million cells. `whole` are the sums of `over_aas`.
         """
         types = types_of(codes)
         form = Form(times=False, types=types)
-        over_all = await self._over_aas(within, (REQ,))
-        whole = await self._summed(over_all, ("type", "fip"), form)
+        sums = whole.cells.without_times()
+        sums = sums.chosen(np.isin(sums.keys["type"], sorted(types)))
         by = ("aa", "type", "fip")
         stored, reported = await self._derived(within, {REQ: NOT_GOOD}, by, (form, form))
         not_good = added([stored, reported.chosen(~certainly_good(reported))], by, times=False)
         ids = self._blocks.names.ids
-        fips = may_be_disputed(whole, not_good, max(within.number, 1))
+        fips = may_be_disputed(sums, not_good, max(within.number, 1))
         if not len(fips):
             return self._totals(empty())
         form = Form(
@@ -181,8 +182,8 @@ class BlockQuestions:
         *,
         aa_id: str | None = None,
         fip_id: str | None = None,
-    ) -> Mapping[datetime, Rollup]:
-        """Returns the sums of all requests of these types together, by start of the step.
+    ) -> Totals:
+        """Returns the sums of all requests of these types together, a row for each step.
 
         A step without traffic is left out.
         """
@@ -192,8 +193,7 @@ class BlockQuestions:
             selected = await self._of_aas(within, aa_id, (REQ,), _LONGEST[step])
         form = Form(fip_ids=only(fip_id), types=types_of(types))
         sums = await self._blocks.summed(selected, ("at",), form)
-        found = added([sums.moved(step.start_of)], ("at",))
-        return {window_at(at): row for at, row in self._totals(found).steps()}
+        return self._totals(added([sums.moved(step.start_of)], ("at",)))
 
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, for detection.

@@ -13,8 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
-from mudra.metrics.health.health import Status, status_of_calls
-from mudra.metrics.payload.catalogue import CALL_CODES, day_start, hour_start, window_at
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
+from mudra.metrics.payload.catalogue import (
+    CALL_CODES,
+    FIRST_4XX,
+    FIRST_5XX,
+    Position,
+    day_start,
+    hour_start,
+    window_at,
+)
 from mudra.metrics.payload.report import Block
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.recount import AAS, FIPS, Compared, RecountPart, sample
@@ -22,7 +30,6 @@ from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
 from mudra.metrics.sums.cells import Cells
 from mudra.metrics.sums.plain_recount import PlainColumns, PlainSums, plain_added, plain_recount
 from mudra.metrics.sums.report_cells import blocks_of
-from mudra.metrics.sums.rollup import Late, Rollup
 from mudra.metrics.sums.selection import SeriesKey, StaleSums
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.database import Transaction
@@ -161,9 +168,11 @@ def _is_call(key: _Key) -> bool:
 
 
 def _is_certainly_good(sums: PlainSums) -> bool:
-    late = Late(sums.late_lower, sums.late_upper, sums.late_upper)
-    row = Rollup(sums.blocks, (*sums.counts,), (*sums.statuses,), sums.data_bytes, late, None)
-    return status_of_calls(row) == (Status.GOOD, True)
+    """Returns what `judging` says of columns, in numbers of one row (decisions part 5)."""
+    counted = sums.counts[Position.TOTAL] - sum(sums.counts[FIRST_4XX:FIRST_5XX])
+    answered, in_percent = sum(sums.counts[1:]), 100 * sums.counts[Position.OK_200]
+    succeeds = in_percent > counted * GOOD_ABOVE_PERCENT
+    return counted > 0 and succeeds and 0 < answered >= 2 * sums.late_upper
 
 
 async def _stored(tx: Transaction, part: RecountPart) -> Mapping[_Key, PlainSums]:

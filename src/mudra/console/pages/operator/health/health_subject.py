@@ -281,14 +281,14 @@ def _of_api(incident: Incident, code: str) -> bool:
 
 def _others(rows: Sequence[Row], about: About, view: HealthQuery) -> list[ApiRow]:
     """Returns one row for each counterpart and API; only the requested API, if there is one."""
-    found = []
+    found, query = [], view.query()
     for row in rows:
         subject = row.subject
+        path = counterpart_path(subject.aa_id, subject.fip_id, query)
         for one in row.apis:
             if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}:
                 who = subject.aa_id if about.fip_id else subject.fip_id
                 label = who if view.code else f"{who}: {api_name(one.type)}"
-                path = counterpart_path(subject.aa_id, subject.fip_id, view)
                 found.append(ApiRow(label, path, one))
     return sorted(found, key=_failed, reverse=True)
 
