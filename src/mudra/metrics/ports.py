@@ -131,9 +131,12 @@ class RollupQueries(Protocol):
         ...
 
     async def pairs(
-        self, within: TimeRange, codes: Collection[str], *, fip_id: str | None = None
+        self, within: TimeRange, codes: Collection[str], *, fip_ids: Collection[str] | None = None
     ) -> "Totals":
-        """Returns the sums of each pair and each of these types, without percentiles."""
+        """Returns the sums of each pair and each of these types, without percentiles.
+
+        Of these FIPs; None for all.
+        """
         ...
 
     async def contested(

@@ -123,7 +123,7 @@ class Store:
             pairs = await asked.pairs(within, (code,))
             assert summed(pairs) == truth.only({code}).by("aa", "fip", "type")
             for fip_id in sorted(truth.fips)[:1]:
-                of_one = await asked.pairs(within, REQUESTS_SHOWN, fip_id=fip_id)
+                of_one = await asked.pairs(within, REQUESTS_SHOWN, fip_ids=[fip_id])
                 shown = truth.only(REQUESTS_SHOWN).of_fip(fip_id)
                 assert summed(of_one) == shown.by("aa", "fip", "type")
                 steps = await asked.steps(within, Step.HOUR, CALL_CODES, fip_id=fip_id)

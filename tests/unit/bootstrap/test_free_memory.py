@@ -43,7 +43,7 @@ before, kept = resident(), []
 for turn in range(10):
     large = []
     for _ in range(100):
-        large.append(bytes(500_000 - 20_000 * turn))
+        large.append(bytes(2_500_000 - 100_000 * turn))
         kept.append(bytes(2_000))
     del large
 held = resident()

@@ -145,6 +145,21 @@ class HealthService(Struct, frozen=True):
             rows = tuple(row for row in rows if row.subject.fip_id in live)
         return HealthOfMember(rows, coverage)
 
+    async def seen_by_aas(
+        self, within: TimeRange, fip_ids: Collection[str], codes: Collection[str]
+    ) -> Mapping[str, Sequence[Row]]:
+        """Returns what each AA sees of these FIPs, by FIP: of these types, without times."""
+
+        async def make() -> Mapping[str, Sequence[Row]]:
+            calls = await self.rollups.pairs(within, codes, fip_ids=fip_ids)
+            found: dict[str, list[Row]] = {fip_id: [] for fip_id in fip_ids}
+            for row in picture(calls, Grouping.PAIR, Coverage({}, {})):
+                found[row.subject.fip_id].append(row)
+            return found
+
+        question = ("seen", frozenset(fip_ids), frozenset(codes))
+        return await self._made_once(question, within, None, None, make)
+
     async def of_subject(
         self,
         within: TimeRange,
@@ -288,7 +303,7 @@ class HealthService(Struct, frozen=True):
             return {}
         if fip_id is None:
             return await self._disputed(within, totals, CALL_CODES)
-        calls = await self.rollups.pairs(within, CALL_CODES, fip_id=fip_id)
+        calls = await self.rollups.pairs(within, CALL_CODES, fip_ids=[fip_id])
         return await asyncio.to_thread(disputed, calls)
 
     async def _disputed(

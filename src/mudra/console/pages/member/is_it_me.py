@@ -11,10 +11,9 @@ from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
 from mudra.metrics.health.picture import Row
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.shared.entity_type import EntityType
 
 _MOST: Final = 5
-"""FIPs: each is another question to the database."""
+"""FIPs: more are no answer to what fails now."""
 _ANSWERS: Final = {
     Answer.OTHERS_TOO: translatable("Others see it too: it is not you."),
     Answer.ONLY_YOU: translatable("Others are well: it is on your side, or on your way to it."),
@@ -41,18 +40,15 @@ async def compared_with_others(
     page_context: PageContext, rows: Sequence[Row], within: TimeRange, code: str
 ) -> Sequence[ComparisonLine]:
     """Return the APIs that fail from this AA, next to what the other AAs see."""
-    aa_id, found = page_context.member.entity_id, []
-    by_fip: dict[str, Sequence[Row]] = {}
-    for fip_id, api in bad_apis(rows, _MOST):
-        if code not in {"", api.type}:
-            continue
-        if fip_id not in by_fip:
-            seen = await page_context.work.health.of_member(
-                fip_id, EntityType.FIP, within, page_context.now, by_aa=True
-            )
-            by_fip[fip_id] = seen.rows
-        found.append(with_others(aa_id, fip_id, api, by_fip[fip_id]))
-    names = await page_context.work.health.names() if found else {}
+    health, aa_id = page_context.work.health, page_context.member.entity_id
+    bad = [(fip_id, api) for fip_id, api in bad_apis(rows, _MOST) if code in {"", api.type}]
+    if not bad:
+        return []
+    seen = await health.seen_by_aas(
+        within, {fip_id for fip_id, _ in bad}, {api.type for _, api in bad}
+    )
+    names = await health.names()
+    found = (with_others(aa_id, fip_id, api, seen[fip_id]) for fip_id, api in bad)
     return [_line(one, names.get(one.fip_id, "")) for one in found]
 
 

@@ -163,11 +163,15 @@ class BlockQuestions:
         return self._totals(await self._summed(selected, by, form))
 
     async def pairs(
-        self, within: TimeRange, codes: Collection[str], *, fip_id: str | None = None
+        self, within: TimeRange, codes: Collection[str], *, fip_ids: Collection[str] | None = None
     ) -> Totals:
-        """Returns the sums of each pair and each of these types, without percentiles."""
+        """Returns the sums of each pair and each of these types, without percentiles.
+
+        Of these FIPs; None for all.
+        """
         selected = await self._of_aas(within, None, (REQ,))
-        form = Form(times=False, fip_ids=only(fip_id), types=types_of(codes))
+        chosen = None if fip_ids is None else frozenset(fip_ids)
+        form = Form(times=False, fip_ids=chosen, types=types_of(codes))
         return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
 
     async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
