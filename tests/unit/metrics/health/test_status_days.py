@@ -1,4 +1,4 @@
-"""The days of the public status by columns are those by the rule for one sum."""
+"""The days of the public status by columns are those by the health of each sum."""
 
 from datetime import date
 
@@ -6,9 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.metrics.totals import reported_by, totals_of
 
-from mudra.metrics.health.health import Status, status_of_calls
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.judging import health_of
 from mudra.metrics.health.status_history import FLOOR, Day, DayState, days_of_fips
-from mudra.metrics.health.weighed import eligible
 from mudra.metrics.payload.catalogue import Position
 from mudra.metrics.payload.report import RequestBlock
 
@@ -28,13 +28,12 @@ NUMBERS = st.sampled_from([0, 1, 5, 19, 95, 99, 100, 1000, 10**6, 2**52, 10**16]
 BLOCKS = st.builds(block, NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.sampled_from([SOON, LATE]))
 
 
-def day_of(row):
+def day_of(health):
     """One day by plain numbers."""
-    status, total = status_of_calls(row)[0], row.counts[Position.TOTAL]
-    if total < FLOOR.min_calls or status is Status.UNSURE:
+    if health.total < FLOOR.min_calls or health.status is Status.UNSURE:
         return Day(DAY, DayState.NO_DATA, None, None)
-    state = DayState.GOOD if status is Status.GOOD else DayState.BAD
-    return Day(DAY, state, total, row.counts[Position.OK_200] * 1000 // eligible(row) / 10)
+    state = DayState.GOOD if health.status is Status.GOOD else DayState.BAD
+    return Day(DAY, state, health.total, health.succeeded * 1000 // health.eligible / 10)
 
 
 @given(st.lists(BLOCKS, max_size=5))
@@ -44,4 +43,5 @@ def test_a_day_of_many_fips_is_that_of_each(blocks):
         reported_by("AA", f"FIP-{number}", one) for number, one in enumerate(blocks)
     ).by("fip")
 
-    assert days_of_fips(DAY, seen) == {cell.fip_id: day_of(row) for cell, row in seen.items()}
+    found = zip(seen.fip_ids(), health_of(seen), strict=True)
+    assert days_of_fips(DAY, seen) == {fip_id: day_of(health) for fip_id, health in found}

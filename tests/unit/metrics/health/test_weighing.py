@@ -2,9 +2,11 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.support.metrics.totals import reported_by, totals_of
 
 from mudra.metrics.health.health import Status
+from mudra.metrics.health.judging import health_of
 from mudra.metrics.health.weighed import Weighed
 from mudra.metrics.health.weighing import MIN_CALLS, disputed, seen_by_most
 from mudra.metrics.payload.report import RequestBlock
@@ -24,9 +26,10 @@ def seen_by(blocks):
 
 def weighed(blocks):
     calls = seen_by(blocks)
-    (whole,) = calls.by("type", "fip").rows()
-    found = disputed(calls).get(("FIP-1", "cns"), Weighed(whole))
-    assert [*seen_by_most(calls).rows()] == [found.sums]
+    (health,) = health_of(seen_by_most(calls))
+    seen = Weighed(health.status, health.total, health.success)
+    found = disputed(calls).get(("FIP-1", "cns"), seen)
+    assert replace(found, outvoted=()) == seen
     return found
 
 
