@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from mudra.metrics.sums.block_times import BlockTimes, times_of
+from mudra.metrics.sums.block_times import times_of
 from mudra.metrics.sums.cells import (
     ALL_TYPES,
     KEYS,
@@ -97,7 +97,7 @@ def summed_blocks(blocks: Cells, *, times: bool = True) -> Cells:
 
 
 def _summed(blocks: Cells, *, times: bool) -> Cells:
-    """Returns the same with rises in no order, not yet added up."""
+    """Returns the same; the rises of a row are in no order, not yet added up."""
     assert blocks.points is not None, "the sums of sums are made by `added`"
     answered = blocks.answered()
     has = np.flatnonzero((answered > 0) & (blocks.keys["type"] < REQUESTS))
@@ -112,15 +112,10 @@ def _summed(blocks: Cells, *, times: bool) -> Cells:
         if column.any():
             sums[name] = np.zeros(len(blocks), np.int64)
             sums[name][has] = column
-    rises = _by_row(found, has, len(blocks)) if times else None
+    width = np.zeros(len(blocks), np.int64)
+    width[has] = found.width
+    rises = Rises(width, found.place, found.calls) if times else None
     return Cells(blocks.keys, sums, longest, None, rises)
-
-
-def _by_row(found: BlockTimes, has: Array, rows: int) -> Rises:
-    row = has[found.row]
-    order = np.argsort(row, kind="stable")
-    width = np.bincount(row, minlength=rows)
-    return Rises(width, found.place[order], found.calls[order])
 
 
 def joined(parts: Sequence[Cells]) -> Cells:

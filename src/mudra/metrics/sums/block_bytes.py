@@ -44,7 +44,7 @@ MAX_RISES: Final = 2**22
 MAX_UNPACKED: Final = 64 * 1024 * 1024
 """Bytes of one value, unpacked."""
 _CHECKSUM: Final = 4
-_LEVEL: Final = 3
+_LEVEL: Final = 6
 _WIDTHS: Final = (1, 2, 4, 8)
 _LATEST: Final = 2**31
 _OF_KEYS: Final = ("fip", "type", "at")

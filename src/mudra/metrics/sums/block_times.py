@@ -46,13 +46,13 @@ _Floats = NDArray[np.float64]
 
 
 class BlockTimes(NamedTuple):
-    """The times of blocks: `calls` of block `row` in cell `place`, in no order, not yet added up.
+    """The times of blocks: `calls` in cell `place`, block by block, `width` of each.
 
-    `late` has a row for each block: calls that took `LIMIT_MS` or longer certainly, possibly and by
-    estimate.
+    Those of one block are in no order, not yet added up. `late` has a row for each block: calls
+    that took `LIMIT_MS` or longer certainly, possibly and by estimate.
     """
 
-    row: Array
+    width: Array
     place: Array
     calls: Array
     late: Array
@@ -77,13 +77,7 @@ def times_of(samples: Array, pxx: Array) -> BlockTimes:
     starts = range(0, max(len(samples), 1), _TOGETHER)
     spans = [slice(start, start + _TOGETHER) for start in starts]
     parts = [_times_of(samples[span], pxx[span]) for span in spans]
-    row = np.concatenate([part.row + start for start, part in zip(starts, parts, strict=True)])
-    return BlockTimes(
-        row,
-        np.concatenate([part.place for part in parts]),
-        np.concatenate([part.calls for part in parts]),
-        np.concatenate([part.late for part in parts]),
-    )
+    return BlockTimes(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _times_of(samples: Array, pxx: Array) -> BlockTimes:
@@ -99,7 +93,9 @@ def _times_of(samples: Array, pxx: Array) -> BlockTimes:
     row, place, calls = (np.concatenate(column) for column in zip(*placed, strict=True))
     low, high = _soon_bounds(samples, points)
     late = samples[:, None] - np.stack([high, low, soon], 1)
-    return BlockTimes(row, place, calls, late)
+    order = np.argsort(row.astype(np.int16), kind="stable")  # of 16 bits, by counting
+    width = np.bincount(row, minlength=len(samples))
+    return BlockTimes(width, place[order], calls[order], late)
 
 
 class _Points(NamedTuple):

@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import window_number
-from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.cells import Cells
 from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
@@ -44,17 +44,6 @@ _IS_STALE: Final = (
     )
     .limit(1)
 )
-_STORED: Final = (
-    sa.select(_C.aa_id, _C.tag, _C.at, _C.until)
-    .distinct()
-    .where(
-        *(_C.grain == sa.bindparam("grain"), is_among_given(_C.tag, "tags")),
-        *(is_among_given(_C.at, "ats"), _C.at >= sa.bindparam("first")),
-        _C.at <= sa.bindparam("last"),
-    )
-)
-_OF_EACH: Final = _STORED.where(_C.aa_id != ALL_AAS)
-_OF_ONE: Final = _STORED.where(_C.aa_id == sa.bindparam("aa_id"))
 
 
 async def delete_longer(tx: Transaction, series: Series, times: Collection[datetime]) -> None:
@@ -80,19 +69,26 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
             await _make(tx, series._replace(tag=tag), begin, end)
 
 
-async def with_longer(tx: Transaction, wanted: Sequence[Wanted]) -> Sequence[Wanted]:
-    """Returns what has the same cells in fewer blocks: longer sums where all times are wanted."""
-    return [part for one in wanted for part in await _with_longer(tx, one)]
+async def with_longer(
+    tx: Transaction, wanted: Sequence[Wanted], buckets: Collection[int] | None
+) -> Sequence[Wanted]:
+    """Returns what has the same cells in fewer blocks: longer sums where all times are wanted.
+
+    Of these buckets; None for all.
+    """
+    return [part for one in wanted for part in await _with_longer(tx, one, buckets)]
 
 
-async def _with_longer(tx: Transaction, wanted: Wanted) -> Sequence[Wanted]:
+async def _with_longer(
+    tx: Transaction, wanted: Wanted, buckets: Collection[int] | None
+) -> Sequence[Wanted]:
     if wanted.grain is Grain.WINDOW:
         return [wanted]
     whole = _whole(wanted)
     ats = {at for times in whole.values() for at in times}
     if not ats:
         return [wanted]
-    longer, shorter = _by_begin(await _stored(tx, wanted, ats), whole, wanted.grain)
+    longer, shorter = _by_begin(await _stored(tx, wanted, ats, buckets), whole, wanted.grain)
     used = {
         SeriesKey(aa_id, tag, begin)
         for begin, times in whole.items()
@@ -153,22 +149,36 @@ def _by_begin(
     return longer, shorter
 
 
-async def _stored(tx: Transaction, wanted: Wanted, ats: Collection[datetime]) -> Sequence[_Stored]:
+async def _stored(
+    tx: Transaction, wanted: Wanted, ats: Collection[datetime], buckets: Collection[int] | None
+) -> Sequence[_Stored]:
     """Returns the series with blocks of these times, settled ones and longer ones included."""
     begins = {wanted.grain.settled_start(at) for at in ats}
-    of = {"aa_id": wanted.aa_id} if wanted.aa_id is not None else {}
-    rows = await tx.connection.execute(
-        _OF_EACH if wanted.aa_id is None else _OF_ONE,
-        {
-            **of,
-            "grain": wanted.grain.value,
-            "tags": [*wanted.tags, *(LONGER[tag] for tag in wanted.tags if tag in LONGER)],
-            "ats": sorted(begins | set(ats)),
-            "first": min(begins),
-            "last": max(ats),
-        },
+    query = _query(of_aas=wanted.aa_id is None, in_buckets=buckets is not None).params(
+        grain=wanted.grain.value,
+        aa_id=wanted.aa_id or "",
+        tags=[*wanted.tags, *(LONGER[tag] for tag in wanted.tags if tag in LONGER)],
+        ats=sorted(begins | set(ats)),
+        first=min(begins),
+        last=max(ats),
+        buckets=buckets,
     )
-    return [_Stored(*row) for row in rows]
+    return [_Stored(*row) for row in await tx.connection.execute(query)]
+
+
+@cache
+def _query(*, of_aas: bool, in_buckets: bool) -> sa.Select[Any]:
+    return (
+        sa.select(_C.aa_id, _C.tag, _C.at, _C.until)
+        .distinct()
+        .where(
+            _C.grain == sa.bindparam("grain"),
+            _C.aa_id != "" if of_aas else _C.aa_id == sa.bindparam("aa_id"),
+            *(is_among_given(_C.tag, "tags"), is_among_given(_C.at, "ats")),
+            *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
+            *([is_among_given(_C.bucket, "buckets")] if in_buckets else []),
+        )
+    )
 
 
 def _tags(series: Series) -> Sequence[str]:

@@ -280,7 +280,8 @@ class BlockQuestions:
         return TimeRange(within.start, end)
 
     async def _summed(self, selected: Sequence[Wanted], by: Sequence[str], form: Form) -> Cells:
-        return await self._blocks.summed(await with_longer(self._tx, selected), by, form)
+        fewer = await with_longer(self._tx, selected, form.buckets)
+        return await self._blocks.summed(fewer, by, form)
 
     def _totals(self, cells: Cells) -> Totals:
         return Totals(cells, self._blocks.names.ids)
