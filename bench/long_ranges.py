@@ -6,9 +6,11 @@ The windows of the last hours are checked, written and summed by the job's own c
 day; its sums are then moved to 30 days, and what the public status reads to 90. Then each page and
 call is asked of a worker that has read nothing before, and again, next to a client that asks for
 something small of the same worker, which shows how long a page keeps its event loop. What counts is
-the CPU time of the worker; that of PostgreSQL is printed next to it. At last the hours of a day are
-summed once more, for the memory of the jobs. `KEEP=DIR` keeps what is loaded, and asks only, when
-it is there already; `ONLY=WORDS` asks for those whose name has these words.
+the CPU time of the worker; that of PostgreSQL is printed next to it. The ranges are those of the
+pages: from a full hour on where longer than two hours, from a full day on where longer than two
+days; with `ANY_START=1` they begin in the middle of an hour, as a call may ask. `KEEP=DIR` keeps
+what is loaded, and asks only, when it is there already; `ONLY=WORDS` asks for those whose name has
+these words.
 """
 
 import asyncio
@@ -55,12 +57,14 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, day_start, hour_start, window_start
+from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.blocks.grain import SEEN
 
 DAYS, STATUS_DAYS = sized(31, 2), sized(91, 3)
 FIRST_S, AGAIN_S = 1.0, 0.2
+ANY_START = os.environ.get("ANY_START") == "1"
 WORKER_MB = 150.0
 SLOWER = {"rows by AA, 30 days": 2.0}
 """Goals of their own for the first ask."""
@@ -158,8 +162,9 @@ def pages(service: Service, now: datetime) -> list[Page]:
     ]
     for name, length in (("hour", HOUR), ("24 h", DAY), ("7 days", 7 * DAY), ("30 days", 30 * DAY)):
         if length < DAYS * DAY:
-            found += [*pages_of(readers, call, name, f"from={now - length:%Y-%m-%dT%H:%M:%SZ}"
-                                f"&to={now:%Y-%m-%dT%H:%M:%SZ}")]  # fmt: skip
+            asked = latest(now, length) if not ANY_START else TimeRange(now - length, now)
+            found += [*pages_of(readers, call, name, f"from={asked.start:%Y-%m-%dT%H:%M:%SZ}"
+                                f"&to={asked.end:%Y-%m-%dT%H:%M:%SZ}")]  # fmt: skip
     return found
 
 

@@ -31,10 +31,7 @@ class RollupStore(Protocol):
         ...
 
     async def make_longer(self, stale: Stale) -> None:
-        """Makes the sums of several times again that contain these, once those are over.
-
-        Where a time of theirs is marked as stale there are none: they are made with it.
-        """
+        """Makes the sums of several times again that contain these, once those are over."""
         ...
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:

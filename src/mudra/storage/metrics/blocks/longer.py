@@ -2,7 +2,7 @@
 
 A question over all FIPs of 24 hours then reads the cells of eight times, not of 23. They have tags
 of their own in the same grain, and are there or not: where they are not, or one of their times is
-stale, the shorter ones are read.
+stale, the shorter ones are read. They always are the sum of the shorter ones that are stored.
 """
 
 import asyncio
@@ -28,22 +28,11 @@ from mudra.storage.metrics.blocks.grain import LONGER, SHORTER, Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.settling import lock_layout
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
-from mudra.storage.metrics.tables import metrics_stale
 
 _C: Final = metrics_block.c
-_S: Final = metrics_stale.c
 _BY: Final = ("aa", "type", "fip")
 _Of = tuple[str, str]
 """An AA and a tag."""
-_IS_STALE: Final = (
-    sa.select(sa.literal(1))
-    .where(
-        *(_S.grain == sa.bindparam("grain"), _S.aa_id == sa.bindparam("aa_id")),
-        *(_S.tag == sa.bindparam("tag"), _S.at >= sa.bindparam("begin")),
-        _S.at < sa.bindparam("end"),
-    )
-    .limit(1)
-)
 
 
 async def delete_longer(tx: Transaction, series: Series, times: Collection[datetime]) -> None:
@@ -56,13 +45,15 @@ async def delete_longer(tx: Transaction, series: Series, times: Collection[datet
 async def make_longer(tx: Transaction, series: Series, times: Collection[datetime]) -> None:
     """Makes the sums that have these times among theirs, with what is derived of them.
 
-    None of what is not over, or has a stale time: who makes that makes these as well.
+    None of what is not over yet. They are those of the times as these are stored, also of a stale
+    one: a question takes none then. So they are replaced in one transaction, and never missing
+    once a question has seen that they are there.
     """
     now = await tx.now()
     for begin, end in sorted({series.grain.longer(at) for at in times}):
-        # Who makes one of the times waits for this, and deletes what was made of the one before.
+        # Others that make one of the times wait for this, and make these again as well.
         await lock_layout(tx, series, begin)
-        if end > now or await _is_stale(tx, series, begin, end):
+        if end > now:
             continue
         await delete_longer(tx, series, [begin])
         for tag in _tags(series):
@@ -183,11 +174,6 @@ def _query(*, of_aas: bool, in_buckets: bool) -> sa.Select[Any]:
 
 def _tags(series: Series) -> Sequence[str]:
     return [tag for tag in (series.tag, *derived_tags(series)) if tag in LONGER]
-
-
-async def _is_stale(tx: Transaction, series: Series, begin: datetime, end: datetime) -> bool:
-    span = {**series._asdict(), "begin": begin, "end": end}
-    return await tx.connection.scalar(_IS_STALE, span) is not None
 
 
 async def _make(tx: Transaction, series: Series, begin: datetime, end: datetime) -> None:
