@@ -7,17 +7,19 @@ stale, the shorter ones are read. They always are the sum of the shorter ones th
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import window_number
+from mudra.metrics.rollup.damage import BlockDamaged
+from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.cells import Cells
 from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
@@ -45,9 +47,9 @@ async def delete_longer(tx: Transaction, series: Series, times: Collection[datet
 async def make_longer(tx: Transaction, series: Series, times: Collection[datetime]) -> None:
     """Makes the sums that have these times among theirs, with what is derived of them.
 
-    None of what is not over yet. They are those of the times as these are stored, also of a stale
-    one: a question takes none then. So they are replaced in one transaction, and never missing
-    once a question has seen that they are there.
+    None of what is not over yet, or has a damaged time: that must not keep the others from being
+    made. They are those of the times as these are stored, also of a stale one: a question takes
+    none then.
     """
     now = await tx.now()
     for begin, end in sorted({series.grain.longer(at) for at in times}):
@@ -56,54 +58,72 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
         if end > now:
             continue
         await delete_longer(tx, series, [begin])
-        for tag in _tags(series):
-            await _make(tx, series._replace(tag=tag), begin, end)
+        try:
+            made = [
+                row
+                for tag in _tags(series)
+                for row in await _made(tx, series._replace(tag=tag), begin, end)
+            ]
+        except BlockDamaged:
+            continue
+        await put(tx, made)
 
 
-async def with_longer(
-    tx: Transaction, wanted: Sequence[Wanted], buckets: Collection[int] | None
-) -> Sequence[Wanted]:
-    """Returns what has the same cells in fewer blocks: longer sums where all times are wanted.
+async def summed_with_longer(
+    tx: Transaction, blocks: Blocks, wanted: Sequence[Wanted], by: Sequence[str], form: Form
+) -> Cells:
+    """Returns the sums of what is wanted, as `Blocks.summed` does, from fewer blocks.
 
-    Of these buckets; None for all.
+    Longer sums are read first, and then whatever they were not found for.
     """
-    return [part for one in wanted for part in await _with_longer(tx, one, buckets)]
+    total = RunningSum(by, times=form.times)
+    for one in wanted:
+        rest = await _add_longer(tx, blocks, total, one, form)
+        await blocks.add(total, rest, form)
+    return await asyncio.to_thread(total.total)
 
 
-async def _with_longer(
-    tx: Transaction, wanted: Wanted, buckets: Collection[int] | None
-) -> Sequence[Wanted]:
-    if wanted.grain is Grain.WINDOW:
-        return [wanted]
-    whole = _whole(wanted)
-    ats = {at for times in whole.values() for at in times}
-    if not ats:
-        return [wanted]
-    longer, shorter = _by_begin(await _stored(tx, wanted, ats, buckets), whole, wanted.grain)
-    used = {
-        SeriesKey(aa_id, tag, begin)
-        for begin, times in whole.items()
-        for aa_id, tag in longer[begin]
-        if all(wanted.has(aa_id, tag, at) for at in times)
-    }
-    if not used:
-        return [wanted]
+async def _add_longer(
+    tx: Transaction, blocks: Blocks, total: RunningSum, wanted: Wanted, form: Form
+) -> Wanted:
+    """Adds longer sums of which all times are wanted; returns what is wanted besides."""
+    whole = {} if wanted.grain is Grain.WINDOW else _whole(wanted)
+    found = await blocks.add(total, _longer_of(wanted, whole), form) if whole else set()
+    if not found:
+        return wanted
+    used = {SeriesKey(one.aa_id, SHORTER[one.tag], one.at) for one in found}
     begins = {one.at for one in used}
     left = {
         SeriesKey(aa_id, tag, at)
-        for begin in begins
-        for aa_id, tag in shorter[begin]
+        for begin, others in (await _with_shorter(tx, wanted, begins, form)).items()
+        for aa_id, tag in others
         if SeriesKey(aa_id, tag, begin) not in used
         for at in whole[begin]
         if wanted.has(aa_id, tag, at)
     }
     replaced = {SeriesKey(one.aa_id, one.tag, at) for one in used for at in whole[one.at]}
-    names = tuple(LONGER[tag] for tag in wanted.tags if tag in LONGER)
-    made = frozenset(SeriesKey(one.aa_id, LONGER[one.tag], one.at) for one in used)
     times = wanted.times - {at for begin in begins for at in whole[begin]}
-    only = (wanted.only - replaced) | left
-    rest = msgspec.structs.replace(wanted, times=times, only=frozenset(only))
-    return [Wanted(wanted.grain, names, wanted.aa_id, only=made), rest]
+    only = frozenset((wanted.only - replaced) | left)
+    return msgspec.structs.replace(wanted, times=times, only=only)
+
+
+def _longer_of(wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]]) -> Wanted:
+    """Returns the longer sums of which all times are wanted, if there are any."""
+
+    def named(keys: Iterable[SeriesKey]) -> set[SeriesKey]:
+        return {
+            SeriesKey(one.aa_id, LONGER[one.tag], wanted.grain.longer(one.at)[0]) for one in keys
+        }
+
+    def is_whole(key: SeriesKey) -> bool:
+        times = whole.get(key.at, ())
+        return bool(times) and all(wanted.has(key.aa_id, SHORTER[key.tag], at) for at in times)
+
+    of_all = frozenset(begin for begin, times in whole.items() if wanted.times.issuperset(times))
+    without = {key for key in named(wanted.without) if not is_whole(key)}
+    only = {key for key in named(wanted.only) if is_whole(key)}
+    tags = tuple(LONGER[tag] for tag in wanted.tags if tag in LONGER)
+    return Wanted(wanted.grain, tags, wanted.aa_id, of_all, frozenset(without), frozenset(only))
 
 
 def _whole(wanted: Wanted) -> dict[datetime, list[datetime]]:
@@ -114,47 +134,29 @@ def _whole(wanted: Wanted) -> dict[datetime, list[datetime]]:
     return {begin: times for begin, times in found.items() if asked.issuperset(times)}
 
 
-class _Stored(NamedTuple):
-    """There are blocks of this series."""
-
-    aa_id: str
-    tag: str
-    at: datetime
-    until: datetime
-
-
-def _by_begin(
-    stored: Sequence[_Stored], begins: Collection[datetime], grain: Grain
-) -> tuple[dict[datetime, set[_Of]], dict[datetime, set[_Of]]]:
-    """Returns who has longer sums of these begins, and who has shorter ones."""
-    longer, shorter = defaultdict[datetime, set[_Of]](set), defaultdict[datetime, set[_Of]](set)
-    for one in stored:
-        if one.tag in SHORTER:
-            longer[one.at].add((one.aa_id, SHORTER[one.tag]))
-        elif one.until - one.at == grain.length:
-            shorter[grain.longer(one.at)[0]].add((one.aa_id, one.tag))
-        else:
-            for begin in begins:
-                if one.at <= begin < one.until:
-                    shorter[begin].add((one.aa_id, one.tag))
-    return longer, shorter
-
-
-async def _stored(
-    tx: Transaction, wanted: Wanted, ats: Collection[datetime], buckets: Collection[int] | None
-) -> Sequence[_Stored]:
-    """Returns the series with blocks of these times, settled ones and longer ones included."""
-    begins = {wanted.grain.settled_start(at) for at in ats}
+async def _with_shorter(
+    tx: Transaction, wanted: Wanted, begins: Collection[datetime], form: Form
+) -> Mapping[datetime, set[_Of]]:
+    """Returns who has sums of some time of these longer ones, also in settled blocks."""
+    grain, buckets = wanted.grain, form.buckets
+    spans = {begin: grain.longer(begin)[1] for begin in begins}
+    settled = {grain.settled_start(at) for at in begins}
+    ats = settled.union(*(grain.times(begin, end) for begin, end in spans.items()))
     query = _query(of_aas=wanted.aa_id is None, in_buckets=buckets is not None).params(
-        grain=wanted.grain.value,
+        grain=grain.value,
         aa_id=wanted.aa_id or "",
-        tags=[*wanted.tags, *(LONGER[tag] for tag in wanted.tags if tag in LONGER)],
-        ats=sorted(begins | set(ats)),
-        first=min(begins),
+        tags=list(wanted.tags),
+        ats=sorted(ats),
+        first=min(ats),
         last=max(ats),
         buckets=buckets,
     )
-    return [_Stored(*row) for row in await tx.connection.execute(query)]
+    found = defaultdict[datetime, set[_Of]](set)
+    for aa_id, tag, at, until in await tx.connection.execute(query):
+        for begin, end in spans.items():
+            if at < end and until > begin:
+                found[begin].add((aa_id, tag))
+    return found
 
 
 @cache
@@ -176,12 +178,12 @@ def _tags(series: Series) -> Sequence[str]:
     return [tag for tag in (series.tag, *derived_tags(series)) if tag in LONGER]
 
 
-async def _make(tx: Transaction, series: Series, begin: datetime, end: datetime) -> None:
+async def _made(tx: Transaction, series: Series, begin: datetime, end: datetime) -> Sequence[Row]:
     blocks, form = Blocks(tx), Form(times=has_times(series.tag))
     times = frozenset(series.grain.times(begin, end))
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, times)
     sums = await blocks.summed([wanted], _BY, form)
-    await put(tx, await asyncio.to_thread(_rows, series, (begin, end), sums, blocks.names.ids))
+    return await asyncio.to_thread(_rows, series, (begin, end), sums, blocks.names.ids)
 
 
 def _rows(

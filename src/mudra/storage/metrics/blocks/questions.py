@@ -50,7 +50,7 @@ from mudra.storage.metrics.blocks.grain import (
     Grain,
     by_grain,
 )
-from mudra.storage.metrics.blocks.longer import with_longer
+from mudra.storage.metrics.blocks.longer import summed_with_longer
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, only, types_of
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
@@ -280,8 +280,7 @@ class BlockQuestions:
         return TimeRange(within.start, end)
 
     async def _summed(self, selected: Sequence[Wanted], by: Sequence[str], form: Form) -> Cells:
-        fewer = await with_longer(self._tx, selected, form.buckets)
-        return await self._blocks.summed(fewer, by, form)
+        return await summed_with_longer(self._tx, self._blocks, selected, by, form)
 
     def _totals(self, cells: Cells) -> Totals:
         return Totals(cells, self._blocks.names.ids)

@@ -14,7 +14,13 @@ import numpy as np
 import sqlalchemy as sa
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag, window_number
+from mudra.metrics.payload.catalogue import (
+    NotificationType,
+    RequestType,
+    Tag,
+    window_at,
+    window_number,
+)
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace, damaged
 from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
@@ -118,9 +124,15 @@ class Blocks:
         form = Form() if form is None else form
         total = RunningSum(by, times=form.times)
         for one in wanted:
-            async for some in self._read(one, form):
-                await asyncio.to_thread(_add, total, some)
+            await self.add(total, one, form)
         return await asyncio.to_thread(total.total)
+
+    async def add(self, total: RunningSum, wanted: Wanted, form: Form) -> set[SeriesKey]:
+        """Adds what is wanted to a sum; returns the series with cells, and the times of these."""
+        found = set[SeriesKey]()
+        async for some in self._read(wanted, form):
+            found |= await asyncio.to_thread(_add, total, some)
+        return found
 
     async def each(self, wanted: Wanted, form: Form) -> AsyncIterator[Cells]:
         """Gives the cells of each block as they are stored: single ones or sums.
@@ -217,9 +229,14 @@ class Blocks:
         return np.isin(cells.keys["fip"], mine)
 
 
-def _add(total: RunningSum, some: Sequence[Found]) -> None:
+def _add(total: RunningSum, some: Sequence[Found]) -> set[SeriesKey]:
     for found in some:
         total.add(found.cells)
+    return {
+        SeriesKey(one.aa_id, one.tag, window_at(at))
+        for one in some
+        for at in np.unique(one.cells.keys["at"]).tolist()
+    }
 
 
 def only(fip_id: str | None) -> frozenset[str] | None:
