@@ -7,11 +7,16 @@ from msgspec import UNSET, Struct, UnsetType, field
 from mudra.http.response.alarm_responses import IncidentDetails, incident_details
 from mudra.http.response.response_body import ResponseBody
 from mudra.metrics.health.feed import FeedTime, PublicRow
-from mudra.metrics.health.health import Errors, FiOutcomes, Health, Proof, Status
+from mudra.metrics.health.health import (
+    Errors,
+    FiOutcomes,
+    Health,
+    Status,
+)
 from mudra.metrics.health.picture import ApiPicture, Matrix, MatrixCell, Row, Verdict
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import SubjectKind, name_of
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import Proof, TimeRange
 from mudra.metrics.sums.rollup import ResponseTime
 from mudra.shared.csv_export import csv_text
 from mudra.shared.time_text import iso_ms

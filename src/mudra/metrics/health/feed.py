@@ -15,13 +15,16 @@ from msgspec import Struct
 
 from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
 from mudra.metrics.health.fip_state import ApiState, FipStates, no_states
-from mudra.metrics.health.health import Health, Proof, Status
+from mudra.metrics.health.health import (
+    Health,
+    Status,
+)
 from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import Proof, TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.sums.rollup import ResponseTime
 from mudra.shared.csv_export import csv_text

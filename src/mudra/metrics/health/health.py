@@ -4,8 +4,6 @@ See decisions part 5. Missing data never counts as 100 %: a share of no calls is
 """
 
 import enum
-from collections.abc import Collection, Mapping
-from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
@@ -67,31 +65,3 @@ class FiOutcomes(Struct, frozen=True, gc=False):
 
 
 NO_OUTCOMES: Final = FiOutcomes(0, 0, 0, 0, 0, 0, 0, None)
-
-
-class Proof(Struct, frozen=True):
-    """The number of reports received and expected; every aggregate includes it."""
-
-    reporters_seen: int
-    reporters_expected: int
-    windows_received: int
-    windows_expected: int
-
-    @property
-    def complete(self) -> bool:
-        """True when every expected AA reported every window."""
-        return self.windows_received == self.windows_expected > 0
-
-
-def proof(expected: Mapping[str, int], received: Mapping[str, Collection[datetime]]) -> Proof:
-    """Compares the windows expected of each AA with those received.
-
-    An AA that was not expected (its entry is newer, or was removed) adds nothing.
-    """
-    windows = {aa: min(len(set(received.get(aa, ()))), due) for aa, due in expected.items()}
-    return Proof(
-        reporters_seen=sum(1 for count in windows.values() if count),
-        reporters_expected=sum(1 for due in expected.values() if due),
-        windows_received=sum(windows.values()),
-        windows_expected=sum(expected.values()),
-    )

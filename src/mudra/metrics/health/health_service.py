@@ -27,11 +27,9 @@ from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.judging import eligible, succeeded
 from mudra.metrics.health.picture import (
-    Coverage,
     Grouping,
     Matrix,
     Row,
-    coverage_of,
 )
 from mudra.metrics.health.picturing import health_of_fips, matrix, picture
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
@@ -44,7 +42,7 @@ from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, Tag
 from mudra.metrics.ports import Incidents, Pair, PublicMembers, ReportMarks, RollupQueries, Silences
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import Coverage, TimeRange, coverage_of
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.series import Point, points
 from mudra.metrics.rollup.step import Step

@@ -21,7 +21,6 @@ from mudra.metrics.health.judging import (
 )
 from mudra.metrics.health.picture import (
     ApiPicture,
-    Coverage,
     Grouping,
     Matrix,
     MatrixCell,
@@ -33,6 +32,7 @@ from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.incidents.explanation import explains
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import TIMING_CODES, NotificationType, RequestType, Tag
+from mudra.metrics.rollup.coverage import Coverage
 from mudra.metrics.sums.cells import Array, type_place
 from mudra.metrics.sums.rollup import ResponseTime
 from mudra.metrics.sums.totals import Totals

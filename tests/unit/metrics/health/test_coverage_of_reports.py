@@ -4,10 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mudra.metrics.health.health import Proof
-from mudra.metrics.health.picture import Coverage, expected_windows
 from mudra.metrics.payload.catalogue import WINDOW, Tag
-from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
+from mudra.metrics.rollup.coverage import (
+    FOREVER,
+    Coverage,
+    Proof,
+    ReportingTimes,
+    TimeRange,
+    expected_windows,
+)
 
 END = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HOUR = TimeRange(END - timedelta(hours=1), END)

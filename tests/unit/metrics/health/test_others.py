@@ -4,8 +4,13 @@ import pytest
 
 from mudra.metrics.health.health import Errors, Health, Status
 from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
-from mudra.metrics.health.picture import ApiPicture, Proof, Row, Subject
+from mudra.metrics.health.picture import (
+    ApiPicture,
+    Row,
+    Subject,
+)
 from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.rollup.coverage import Proof
 
 NO_PROOF = Proof(0, 0, 0, 0)
 

@@ -50,8 +50,14 @@ from mudra.storage.metrics.blocks.grain import (
     Grain,
     by_grain,
 )
-from mudra.storage.metrics.blocks.longer import summed_with_longer
-from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, only, types_of
+from mudra.storage.metrics.blocks.reading import (
+    Blocks,
+    Form,
+    Wanted,
+    only,
+    summed_with_longer,
+    types_of,
+)
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
 from mudra.storage.metrics.tables import metrics_receipt

@@ -19,8 +19,8 @@ from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.picture import Coverage
 from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.rollup.coverage import Coverage
 
 _MAX_OPEN: Final = 50
 
