@@ -35,6 +35,7 @@ from tests.support.metrics.rows_and_blocks import (
     without_late,
     without_versions,
 )
+from tests.support.programs import program
 from tests.support.until import until
 
 from mudra.metrics.payload.catalogue import FIRST_5XX
@@ -303,9 +304,9 @@ def test_an_upgrade_that_is_killed_again_and_again_goes_on_where_it_was(
 
 def kill_in_a_step(url: str, connection: psycopg.Connection) -> None:
     """Start an upgrade and kill it where it stops; its session ends too."""
-    program = "import sys; from mudra.storage.database.migrate import migrate; migrate(sys.argv[1])"
+    upgrade = "import sys; from mudra.storage.database.migrate import migrate; migrate(sys.argv[1])"
     with subprocess.Popen(
-        [sys.executable, "-c", program, url], stdout=subprocess.DEVNULL
+        [sys.executable, "-c", upgrade, url], stdout=subprocess.DEVNULL
     ) as process:
         until(lambda: process.poll() is not None or connection.execute(SLEEPS).rowcount > 0, 60)
         assert process.poll() is None
@@ -370,7 +371,7 @@ def test_its_progress_is_in_the_log(url: str) -> None:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of two megabytes; only root may have one."""
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=0755", "none", str(tmp_path)],
+        [program("mount"), "-t", "tmpfs", "-o", "size=2m,mode=0755", "none", str(tmp_path)],
         capture_output=True,
         check=False,
     )
