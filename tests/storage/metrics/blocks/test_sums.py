@@ -177,13 +177,18 @@ def test_partitions_are_made_ahead_once(in_store):
     in_store(act)
 
 
+async def half_a_day(store):
+    """Three windows of one AA, hours apart, each with all sums before the next."""
+    await store.empty()
+    for hours in (0, 5, 11):
+        store.now = DAY + hours * HOUR + WINDOW
+        await store.push(request_metrics(1, "aa-one", str(uuid.uuid4()), DAY + hours * HOUR))
+        await store.make_sums()
+
+
 def test_sums_over_all_aas_of_windows_are_kept_while_charts_read_them(in_store):
     async def act(store):
-        await store.empty()
-        for hours in (0, 5, 11):
-            store.now = DAY + hours * HOUR + WINDOW
-            await store.push(request_metrics(1, "aa-one", str(uuid.uuid4()), DAY + hours * HOUR))
-            await store.make_sums()
+        await half_a_day(store)
         rows = await store.run(
             "SELECT at FROM metrics_block WHERE aa_id = '' AND grain = 'window' ORDER BY 1"
         )
@@ -194,11 +199,7 @@ def test_sums_over_all_aas_of_windows_are_kept_while_charts_read_them(in_store):
 
 def test_what_is_derived_of_windows_is_kept_as_long_as_their_sums_over_all_aas(in_store):
     async def act(store):
-        await store.empty()
-        for hours in (0, 5, 11):
-            store.now = DAY + hours * HOUR + WINDOW
-            await store.push(request_metrics(1, "aa-one", str(uuid.uuid4()), DAY + hours * HOUR))
-            await store.make_sums()
+        await half_a_day(store)
         rows = await store.run(
             "SELECT tag, at FROM metrics_block WHERE aa_id = 'aa-one' AND grain = 'window'"
         )
