@@ -48,12 +48,9 @@ class RollupService(Struct, frozen=True):
         Sums of what retention has dropped stay as they are.
         """
         marks = await self.store.lock(stale)
-        made = await self.store.make(stale)
-        if made:
+        if await self.store.make(stale):
             await self._mark_coarser(stale)
         await self.store.clear(marks)
-        if made:
-            await self.store.make_longer(stale)
 
     async def _mark_coarser(self, stale: Stale) -> None:
         if stale.aa_id == ALL_AAS:
@@ -74,7 +71,6 @@ class RollupService(Struct, frozen=True):
         await self.store.remake(stale)
         await self._mark_coarser(stale)
         await self.store.clear(marks)
-        await self.store.make_longer(stale)
 
     async def settle_next(self, now: datetime, *, without: Sequence[BlockPlace] = ()) -> bool:
         """Lays out by FIP the oldest sums that can change no more; returns whether there were."""

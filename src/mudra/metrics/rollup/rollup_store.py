@@ -30,10 +30,6 @@ class RollupStore(Protocol):
         """
         ...
 
-    async def make_longer(self, stale: Stale) -> None:
-        """Makes the sums of several times again that contain these, once those are over."""
-        ...
-
     async def replace_received(self, stale: Stale, day: datetime) -> None:
         """Replaces the number of windows that an AA reported on a day, while receipts are kept."""
         ...

@@ -26,13 +26,6 @@ from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_
 _BY: Final = ("aa", "type", "fip")
 
 
-async def delete_longer(tx: Transaction, series: Series, times: Collection[datetime]) -> None:
-    """Deletes the sums that have these times among theirs, with what is derived of them."""
-    begins = {series.grain.longer(at)[0] for at in times}
-    for tag in _tags(series):
-        await delete(tx, series._replace(tag=LONGER[tag]), begins)
-
-
 async def make_longer(tx: Transaction, series: Series, times: Collection[datetime]) -> None:
     """Makes the sums that have these times among theirs, with what is derived of them.
 
@@ -46,7 +39,8 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
         await lock_layout(tx, series, begin)
         if end > now:
             continue
-        await delete_longer(tx, series, [begin])
+        for tag in _tags(series):
+            await delete(tx, series._replace(tag=LONGER[tag]), [begin])
         try:
             made = [
                 row

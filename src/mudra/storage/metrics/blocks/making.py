@@ -23,7 +23,6 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
 from mudra.storage.metrics.blocks.derived import derived, derived_tags, fan_for
 from mudra.storage.metrics.blocks.grain import ALL, DERIVED, SEEN, Grain
-from mudra.storage.metrics.blocks.longer import delete_longer
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.settling import unsettle
 from mudra.storage.metrics.blocks.writing import (
@@ -101,14 +100,12 @@ async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made
 
 
 async def delete_sums(tx: Transaction, series: Series, times: Sequence[datetime]) -> None:
-    """Deletes the sums of these times, with what is stored besides, and the longer ones."""
+    """Deletes the sums of these times, with what is stored besides."""
     for tag in (series.tag, *derived_tags(series)):
         await delete(tx, series._replace(tag=tag), times)
-    if series.grain is not Grain.WINDOW:
-        await delete_longer(tx, series, times)
-        return
-    for at in times:
-        await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
+    if series.grain is Grain.WINDOW:
+        for at in times:
+            await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
 
 
 async def put_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:

@@ -20,7 +20,6 @@ from mudra.metrics.payload.catalogue import (
     NotificationType,
     RequestType,
     Tag,
-    window_at,
     window_number,
 )
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace, damaged
@@ -107,6 +106,8 @@ class Found(NamedTuple):
     aa_id: str
     tag: str
     bucket: int
+    at: datetime
+    """The first time in the block."""
     cells: Cells
 
 
@@ -130,7 +131,7 @@ class Blocks:
         return await asyncio.to_thread(total.total)
 
     async def add(self, total: RunningSum, wanted: Wanted, form: Form) -> set[SeriesKey]:
-        """Adds what is wanted to a sum; returns the series with cells, and the times of these."""
+        """Adds what is wanted to a sum; returns the series with cells, and their begins."""
         found = set[SeriesKey]()
         async for some in self._read(wanted, form):
             found |= await asyncio.to_thread(_add, total, some)
@@ -212,7 +213,7 @@ class Blocks:
             if form.share is not None and row.bucket < form.share.of:
                 cells = cells.chosen(self._is_shared(cells, form.share))
             if len(cells):
-                found.append(Found(row.aa_id, row.tag, row.bucket, cells))
+                found.append(Found(row.aa_id, row.tag, row.bucket, row.at, cells))
         return found
 
     def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
@@ -234,11 +235,7 @@ class Blocks:
 def _add(total: RunningSum, some: Sequence[Found]) -> set[SeriesKey]:
     for found in some:
         total.add(found.cells)
-    return {
-        SeriesKey(one.aa_id, one.tag, window_at(at))
-        for one in some
-        for at in np.unique(one.cells.keys["at"]).tolist()
-    }
+    return {SeriesKey(one.aa_id, one.tag, one.at) for one in some}
 
 
 def only(fip_id: str | None) -> frozenset[str] | None:

@@ -160,13 +160,9 @@ class BlockSums:
             await replace_sums(self._tx, series, at, sums)
         if series.grain is Grain.WINDOW:
             await self._drop_unread_windows()
-        return True
-
-    async def make_longer(self, stale: Stale) -> None:
-        """Makes the sums of several times again that contain these, once those are over."""
-        if stale.grain != Grain.WINDOW:
-            series = Series(stale.aa_id, Grain(stale.grain), short_tag(stale.tag))
+        else:
             await make_longer(self._tx, series, stale.ats)
+        return True
 
     async def _drop_unread_windows(self) -> None:
         """Deletes sums over all AAs of windows that no chart reads any more, with what is derived.

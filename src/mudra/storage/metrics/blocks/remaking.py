@@ -16,7 +16,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.derived import derived_tags
 from mudra.storage.metrics.blocks.grain import Grain, source_tag
-from mudra.storage.metrics.blocks.longer import delete_longer
+from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.making import (
     delete_sums,
     derived_at,
@@ -47,6 +47,7 @@ async def remake_sums(tx: Transaction, series: Series, at: datetime) -> None:
     for one, sums in zip(times, made, strict=True):
         await make_partition(tx, BLOCK_OF[series.grain], one)
         await put_sums(tx, series, one, sums)
+    await make_longer(tx, series, times)
 
 
 async def _remake_derived(tx: Transaction, series: Series, times: Sequence[datetime]) -> None:
@@ -59,8 +60,8 @@ async def _remake_derived(tx: Transaction, series: Series, times: Sequence[datet
         raise NothingFiner from error
     for tag in derived_tags(series):
         await delete(tx, series._replace(tag=tag), times)
-    await delete_longer(tx, series, times)
     await put(tx, made)
+    await make_longer(tx, series, times)
 
 
 async def _has_finer(tx: Transaction, series: Series, times: Collection[datetime]) -> bool:
