@@ -1,6 +1,7 @@
-"""The mailbox of the sandbox: a link of an email leads into the service."""
+"""The first page of the sandbox: whom it shows commands for, and the links of its emails."""
 
 import re
+import uuid
 
 import httpx2
 from tests.support.service import NO_TLS, Member, Service, in_store, latest_link, onboard
@@ -33,9 +34,36 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
 
     in_store(service, post)
     _, invited = onboard(service)
-    mailbox = httpx2.get(f"{service.root}/", verify=NO_TLS, timeout=30).text
+    mailbox = _first_page(service)
     links = re.findall(r'<a href="([^"]+)">Open the link in this email', mailbox)
 
     assert ELSEWHERE in mailbox
     assert latest_link(service, invited) in links
     assert {link.startswith(f"{service.root}/") for link in links} == {True}
+
+
+def test_the_commands_are_shown_for_a_member_that_has_an_admin(
+    service: Service, member: Member
+) -> None:
+    # The first FIU of all by its ID, so that the page would choose it.
+    unique = uuid.uuid4().hex[:10]
+    first, admin = f"0-{unique}-FIU", f"asha-{unique}@member.example"
+    service.cli(
+        *("member", "onboard", first, "--type", "FIU"),
+        *("--name", "Kaveri Bank", "--admin", admin),
+    )
+    before = _first_page(service)
+    service.cli("admin", "remove", first, admin)
+    after = _first_page(service)
+
+    assert f"mudra login {admin} " in before
+    shown = re.search(r"mudra login (\S+@\S+) ", after)
+    assert shown
+    assert shown[1] != admin
+    assert f"mudra token entity {first} " not in after
+
+
+def _first_page(service: Service) -> str:
+    answer = httpx2.get(f"{service.root}/", verify=NO_TLS, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return answer.text

@@ -20,9 +20,10 @@ from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
-from mudra.identity.memberships.member import Member
+from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.shared.email_message import links_in
+from mudra.shared.entity_type import EntityType
 from mudra.unit_of_work import UnitOfWork
 
 _MAX_MAILS: Final = 50
@@ -65,6 +66,7 @@ def sandbox_home(password: str) -> Router:
                 "base": dependencies.settings.token_prefix,
                 "issuer": dependencies.settings.issuer,
                 "members": members,
+                "to_try": _to_try(members),
                 "table": _MEMBERS.view(members, query),
                 "operators": [one.email for one in operators],
                 **mailbox,
@@ -87,6 +89,13 @@ async def operator_sandbox(
         return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work, issuer))
 
     return await any_operator_page(request, dependencies, handle)
+
+
+def _to_try(members: Sequence[Member]) -> Member | None:
+    """Return who the commands are shown for: an active member that has an admin, an FIU if any."""
+    able = [one for one in members if one.admins and one.status == MemberStatus.ACTIVE]
+    users = [one for one in able if one.entity_type == EntityType.FIU]
+    return next(iter([*users, *able]), None)
 
 
 async def _mailbox(work: UnitOfWork, issuer: str) -> dict[str, object]:
