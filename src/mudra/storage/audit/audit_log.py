@@ -28,7 +28,7 @@ class PostgresAuditLog:
     async def append(self, entry: AuditEntry) -> None:
         """Append an entry at the database's time; what concerns no one known is counted.
 
-        Issued entity tokens have a form of their own (decision 0087).
+        Issued entity tokens have a form of their own (decision 0002).
         """
         if entry.event is EventName.ENTITY_TOKEN_ISSUE:
             await add_issues(self._tx, [TokenIssue.of(entry)])
