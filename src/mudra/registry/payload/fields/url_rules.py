@@ -1,7 +1,7 @@
 """Addresses in an entry: `baseurl`, `webviewurl`, the gateway's URL.
 
 Only their form is judged, and nothing here asks the network about them: a probe does, when an
-operator wants it (decision 0111).
+operator wants it (decision 0171).
 """
 
 import ipaddress
