@@ -85,7 +85,7 @@ class Counter:
     """Calls that ended lately, so that repetitions are recognized."""
     _uncounted: set[CallKey] = field(default_factory=set)
     """Those of `_pending` that were reported after their window closed: their end says whether
-    they are late or had no answer (decision 0204)."""
+    they are late or had no answer (decision 0020)."""
 
     @property
     def pending(self) -> int:
@@ -213,7 +213,7 @@ class Counter:
         self._finish(event)
 
     def _counted_at(self, event: Call) -> int:
-        """Return when to count a call without an answer in time (decision 0204).
+        """Return when to count a call without an answer in time (decision 0020).
 
         It is reported once it is over, which may be after the window of its start closed: then it
         counts in the next one, if it ended there.
