@@ -1,4 +1,4 @@
-"""Adding, using and removing passkeys: who may, with which proof, and what it ends (issue 16)."""
+"""Adding, using and removing passkeys: who may, with which proof, and what it ends."""
 
 import json
 from collections.abc import Callable

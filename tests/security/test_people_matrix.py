@@ -1,4 +1,4 @@
-"""Every route about people by every caller on every object (quality X1)."""
+"""Every route about people by every caller on every object."""
 
 import contextlib
 import itertools

@@ -29,7 +29,7 @@ from mudra.agent.counting.window import WINDOW, Windows, WindowState, WindowTall
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 ANSWER_WITHIN: Final = 30 * SECOND
-"""network-facts: a later answer counts as a timeout."""
+"""A later answer counts as a timeout, as in the network's agent of today."""
 MAX_PENDING: Final = 100_000
 MAX_RECENT: Final = 50_000
 """More calls than fit into the largest request, so that all of one that is repeated are known."""

@@ -16,7 +16,7 @@ _M_ARENA_MAX: Final = -8
 """Parameters of mallopt(3)."""
 _LARGE: Final = 1024 * 1024
 """Bytes from which a block is one of its own; glibc alone raises it to the largest one freed. A
-column of a nation's cells has less, 224 KB: with 128 KiB an AA's page took 718 ms of CPU, not 393."""
+column of a nation's cells has less, 224 KB: with 128 KiB an AA's page takes twice the CPU."""
 _KEPT: Final = 8 * 1024 * 1024
 """Free bytes at the end of the arena that stay until `give_back`."""
 

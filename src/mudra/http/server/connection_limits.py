@@ -16,7 +16,7 @@ from mudra.shared.network_address import address_key
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """Limits below the level of requests (quality I1, I2). Times in seconds.
+    """Limits below the level of requests. Times in seconds.
 
     A client that takes nothing of its answer for `idle_s` is idle as well (decision 0074).
     `per_address` counts within this process; connections from `uncounted`

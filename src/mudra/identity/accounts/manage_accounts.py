@@ -2,7 +2,7 @@
 
 Operators do this for people who hold no more scopes than they do (person_rule.py); users end
 their own tokens. A change ends the
-user's tokens immediately (quality A14).
+user's tokens immediately.
 """
 
 from collections.abc import Sequence

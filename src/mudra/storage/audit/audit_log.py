@@ -20,7 +20,7 @@ _APPEND: Final = sa.insert(audit_event).values(
 
 
 class PostgresAuditLog:
-    """Appends entries in the transaction of the action itself (quality L3)."""
+    """Appends entries in the transaction of the action itself."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

@@ -99,7 +99,7 @@ class Transaction:
     _watch: AnswerWatch | None = None
 
     async def now(self) -> datetime:
-        """The database's clock at this moment (decisions 3: one source for all nodes)."""
+        """The database's clock at this moment (one source for all nodes)."""
         at = await self.connection.scalar(_NOW)
         assert isinstance(at, datetime)
         return at + self._offset()

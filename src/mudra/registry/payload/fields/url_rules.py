@@ -57,7 +57,7 @@ class AddressPolicy(Struct, frozen=True):
 
 
 def baseurl_faults(text: str, policy: AddressPolicy) -> list[Fault]:
-    """Say everything that is wrong with a `baseurl` (decisions, part 4)."""
+    """Say everything that is wrong with a `baseurl`."""
     parts = text.split(",")
     if len(text) > MAX_URL:
         return [_too_long(text)]
