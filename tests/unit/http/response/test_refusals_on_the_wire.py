@@ -1,0 +1,293 @@
+"""Every refusal as the API and the pages show it, next to a stored list that a change must keep.
+
+A change that is meant shows in the list after
+`python -m tests.unit.http.response.test_refusals_on_the_wire`.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from mudra.console.framework.console_errors import (
+    CrossSiteForm,
+    NoSuchPage,
+    ProofTooOld,
+    StaleForm,
+    console_refusals,
+    page_problem,
+)
+from mudra.http.request.body.body_errors import (
+    BodyReadLate,
+    BodyTooLarge,
+    BodyTooSlow,
+    ClientGone,
+    MalformedBody,
+    UnsupportedEncoding,
+    UnsupportedMediaType,
+)
+from mudra.http.request.envelope import EnvelopeFault
+from mudra.http.response.errors import problem_of
+from mudra.http.response.http_refusals import (
+    InvalidField,
+    MethodNotAllowed,
+    NoAuthorization,
+    NoSuchAddress,
+    TooManyListeners,
+    Unavailable,
+    Unexpected,
+)
+from mudra.identity.accounts.change_address import NeedsSecondOperator, NoAddressChange
+from mudra.identity.accounts.email_link import LinkFault, LinkRefused
+from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
+from mudra.identity.accounts.refusals import (
+    AddressTaken,
+    NoSuchUser,
+    ValueRefused,
+    WrongAccountKind,
+)
+from mudra.identity.accounts.send_link import TooManyLinkRequests
+from mudra.identity.memberships.admins import LastAdmin, NoSuchEntity, NotAnAdmin
+from mudra.identity.memberships.bulk_act import AlreadySuspended, NoAdminInvited, TooManyMembers
+from mudra.identity.memberships.contact import TooManyContacts
+from mudra.identity.memberships.hand_over import NoInvitation
+from mudra.identity.memberships.invitation import TooManyInvitations
+from mudra.identity.memberships.member import Member, MemberStatus, NotYourEntity
+from mudra.identity.memberships.member_file import FileRefused
+from mudra.identity.memberships.member_status import AlreadyRetired, EntryNotLive
+from mudra.identity.memberships.onboard import MemberDiffers
+from mudra.identity.operators.manage_operators import NotAnOperator
+from mudra.identity.operators.operator import (
+    NoOperator,
+    OwnScopes,
+    Scope,
+    ScopeMissing,
+    ScopeNotHeld,
+)
+from mudra.identity.operators.person_rule import LastOperator, OwnAccount, PersonHoldsMore
+from mudra.identity.passkeys.check_passkey import PasskeyRefused
+from mudra.identity.passkeys.manage_passkeys import PasskeyNameRefused, PasskeysOff, TooManyPasskeys
+from mudra.identity.ports import HashingBusy
+from mudra.identity.second_factor.after_password import CodeMissing, EnrollFirst, TokensOff
+from mudra.identity.second_factor.check_code import CodeRefused
+from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor, SetUpEnded
+from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
+from mudra.identity.single_sign_on.claims import SignOnRefused
+from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
+from mudra.identity.single_sign_on.ports import ProviderFailed
+from mudra.localization.language import ENGLISH, written_in
+from mudra.localization.languages import Languages
+from mudra.metrics.announcements.announcement import (
+    AnnouncementRefused,
+    NoSuchAnnouncement,
+    TooManyAnnouncements,
+)
+from mudra.metrics.health.too_many_pairs import TooManyPairs
+from mudra.metrics.incidents.acts.act import (
+    Acknowledged,
+    ActRefused,
+    IncidentNotOpen,
+    IncidentNotOver,
+)
+from mudra.metrics.incidents.incident_service import NoSuchIncident
+from mudra.metrics.incidents.silence import SilenceRefused, TooManyMaintenances, TooMuchMaintenance
+from mudra.metrics.incidents.silence_service import NoSuchSilence
+from mudra.metrics.notifications.preferences import USUAL, NoOwnWebhook, PreferenceRefused, checked
+from mudra.metrics.notifications.webhook import (
+    FipsRefused,
+    MessageWaits,
+    NoSuchWebhook,
+    TooManyTests,
+    TooManyWebhooks,
+    UrlRefused,
+)
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.held_reports import (
+    HeldReportDecided,
+    HeldReportReplaced,
+    HeldState,
+    NoSuchHeldReport,
+)
+from mudra.metrics.payload.ingest_rule import Receipt, TxnIdReused, WindowKey
+from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
+from mudra.metrics.payload.push_report import NotYourMetrics
+from mudra.metrics.payload.validation import ReportRefused
+from mudra.metrics.ports import NotAMember
+from mudra.metrics.subscriptions.subscription import SubscriptionGone
+from mudra.metrics.subscriptions.webhook_subscription import TooManyChallenges, TooManySubscriptions
+from mudra.overview.mail_queue import NoSuchMail
+from mudra.registry.lifecycle.refusal import (
+    AlreadyHeld,
+    DuplicateEntity,
+    GoLiveTooFar,
+    NeedsOperator,
+    NotYourEntry,
+    ReasonMissing,
+    SecondOperatorNeeded,
+    SecondOperatorTied,
+    UnknownEntity,
+    UnknownVersion,
+    VersionMoved,
+    WrongState,
+    WrongType,
+)
+from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
+from mudra.registry.probe.probe import NothingToProbe, NotProbed
+from mudra.shared.dpop_proof import ProofInvalid
+from mudra.shared.finding import Finding
+from mudra.shared.refusal import Refusal
+from mudra.shared.unavailable import Outage, ServiceUnavailable
+from mudra.tokens.authentication.client_assertion import AssertionInvalid
+from mudra.tokens.authentication.proof_guard import TooManyProofs
+from mudra.tokens.authentication.secret_check import (
+    RateLimited,
+    SecretExpired,
+    SecretGraceEnded,
+    SecretUnknown,
+)
+from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
+from mudra.tokens.faults.fault import (
+    FaultConflict,
+    FaultKind,
+    FaultRefused,
+    OperatorsFault,
+    TooManyFaultKeys,
+)
+from mudra.tokens.revocation.revocation_limit import TooManyRevocations
+from mudra.tokens.revocation.revoke_token import AnotherClientsToken
+from mudra.tokens.secrets.address_binding import (
+    AddressesInUse,
+    AddressNotListed,
+    ExemptionByOperator,
+    NoListedAddresses,
+    TooManySwitches,
+)
+from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
+from mudra.tokens.secrets.secret_service import NothingInGrace, SecretChanged
+from mudra.tokens.signing_keys.signing_key_service import UnknownKey
+
+SIGN_ON_REASONS = (
+    "not-an-operator", "no-scopes", "no-scope-claim", "account-disabled", "email-not-verified",
+    "no-email",
+)  # fmt: skip
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=9, microseconds=1)
+FINDINGS = (Finding("$.fips[0].id", "is missing", "1 to 64 characters"), Finding("$.ver", "is new"))
+RECEIPT = Receipt("r-1", WindowKey("SAARTHI-AA", Tag.REQUESTS, NOW), "t-1", b"", 1, NOW)
+MEMBER = Member("KAVERI-FIP", "FIP", "Kaveri Bank", "active", ())
+ADDRESSES = tuple(f"192.0.2.{last}" for last in range(1, 8))
+REFUSALS: tuple[Refusal, ...] = (
+    # The request itself
+    InvalidField("limit must be a whole number"), EnvelopeFault("txnId must be a UUID"),
+    MalformedBody("the body is no JSON"), MalformedBody("the body is too deep", unread=True),
+    ClientGone(), BodyTooSlow(2.5, 100), BodyTooSlow(30, 100), BodyReadLate(), BodyTooLarge(65536),
+    UnsupportedMediaType("text/html", "application/json"), UnsupportedEncoding("br", ("gzip",)),
+    NoSuchAddress(), MethodNotAllowed(("GET", "POST")),
+    Unavailable(), Unavailable("no place for 3 more", 7),
+    *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
+    Unexpected(), TooManyListeners(60),
+    # Tokens and secrets
+    AssertionInvalid("exp is over"), UnknownKey("k-1"), AnotherClientsToken(),
+    TooManyRevocations(600), NoAuthorization(), TokenInvalid(), TokenExpired(NOW), TokenRevoked(),
+    ProofInvalid("htm is not the method"), TooManyProofs(30), RateLimited(1), RateLimited(90),
+    NotYourEntity(), SecretChanged(3), SecretUnknown(), SecretExpired(NOW), SecretGraceEnded(NOW),
+    ResetTooSoon(LATER, NOW), ResetLimitReached(LATER, NOW), NothingInGrace(),
+    AddressNotListed("KAVERI-FIP", "192.0.2.1"), NoListedAddresses("KAVERI-FIP"),
+    AddressesInUse(ADDRESSES[:2]), AddressesInUse(ADDRESSES), TooManySwitches(LATER, NOW),
+    ExemptionByOperator(),
+    FaultRefused("minutes must be 1 to 60"),
+    FaultConflict(FaultKind.EXPIRED_SECRET, FaultKind.GRACE_WARNING),
+    OperatorsFault(FaultKind.GRACE_WARNING), TooManyFaultKeys(),
+    # People and their accounts
+    SignInRefused(), TooManyAttempts(LATER, NOW), CodeRefused(), CodeMissing(), TokensOff(),
+    EnrollFirst(), NoSecondFactor(), SetUpEnded(), PasskeyRefused(),
+    *(SignOnRefused(reason) for reason in SIGN_ON_REASONS),
+    ProviderFailed("no-answer"), LocalSignInOff(), PasskeyNameRefused(), TooManyPasskeys(),
+    PasskeysOff(), FactorRequired(), HashingBusy(2),
+    *(PasswordRefusal(fault) for fault in PasswordFault),
+    *(LinkRefused(fault) for fault in LinkFault),
+    TooManyLinkRequests(600), ScopeMissing(Scope.MEMBERS), NotAnOperator(), NoOperator(),
+    ScopeNotHeld(Scope.REGISTRY), OwnScopes(), OwnAccount(), PersonHoldsMore(Scope.REGISTRY),
+    LastOperator(), NeedsSecondOperator(), NoAddressChange(),
+    ValueRefused("email", "must be an email address"),
+    AddressTaken(), WrongAccountKind(), NoSuchUser(),
+    # Members
+    TooManyInvitations(LATER, NOW), TooManyContacts(LATER, NOW), FileRefused(0, "is empty"),
+    FileRefused(3, "has no entity ID"), NoSuchEntity("KAVERI-FIP"), AlreadyRetired("KAVERI-FIP"),
+    AlreadySuspended("KAVERI-FIP"), NoAdminInvited("KAVERI-FIP"), TooManyMembers(501),
+    EntryNotLive("KAVERI-FIP", MemberStatus.SUSPENDED), NoInvitation(), NotAnAdmin(), LastAdmin(),
+    MemberDiffers(MEMBER, "name"), NoSuchMail(),
+    # Registry
+    PayloadNotChecked(), PayloadRefused(FINDINGS[:1]), PayloadRefused(FINDINGS), TooManyWrites(60),
+    NotYourEntry("KAVERI-FIP"), NeedsOperator("registry"), NothingToProbe("KAVERI-FIP"),
+    NotProbed("KAVERI-FIP"), UnknownEntity("KAVERI-FIP"), UnknownVersion("KAVERI-FIP", 3),
+    DuplicateEntity("KAVERI-FIP"), AlreadyHeld("$.kid", "k-1", "DECCAN-FIP"),
+    AlreadyHeld("$.n", "", "DECCAN-FIP"), WrongState("KAVERI-FIP", "approve", "live", "pending"),
+    SecondOperatorNeeded("KAVERI-FIP", is_admin=True),
+    SecondOperatorNeeded("KAVERI-FIP", is_admin=False), SecondOperatorTied("KAVERI-FIP", LATER),
+    VersionMoved("KAVERI-FIP", 1, 2), WrongType("FIU", "FIP"), ReasonMissing("suspend"),
+    GoLiveTooFar(90),
+    # Metrics
+    ReportRefused(FINDINGS, 2), ReportRefused(FINDINGS[:1], 1),
+    TxnIdReused("SAARTHI-AA", "t-1", RECEIPT), NotYourMetrics("SAARTHI-AA"), TooManyPushes(30),
+    TooBusyForPushes(5), TooManyPairs(), NoSuchHeldReport(),
+    HeldReportDecided(HeldState.ADMITTED, "noc@network.example"), HeldReportReplaced(),
+    NoSuchIncident(), ActRefused("note", "must be text"), IncidentNotOpen(), IncidentNotOver(),
+    Acknowledged("noc@network.example"), NoSuchSilence(), SilenceRefused("until", "must be later"),
+    TooManyMaintenances(), TooMuchMaintenance(), NoSuchAnnouncement(),
+    AnnouncementRefused("title", "must be text"), TooManyAnnouncements(), SubscriptionGone(),
+    NoSuchWebhook(), NotAMember("KAVERI-FIP"), MessageWaits(), TooManyTests(90), TooManyTests(1800),
+    PreferenceRefused("timeZone", "must be a time zone"), NoOwnWebhook(),
+    *(
+        one
+        for one in (
+            checked(replace(USUAL, time_zone="Nowhere")),
+            checked(replace(USUAL, quiet_from=time(22), quiet_until=None)),
+            checked(replace(USUAL, quiet_from=None, quiet_until=time(22))),
+            checked(replace(USUAL, quiet_from=time(22), quiet_until=time(22))),
+        )
+        if isinstance(one, Refusal)
+    ),
+    FipsRefused("must be FIPs of the network"), UrlRefused("must be https"), TooManyWebhooks(5),
+    TooManySubscriptions(), TooManyChallenges(),
+    # The console
+    CrossSiteForm(), StaleForm(), ProofTooOld(), NoSuchPage(),
+)  # fmt: skip
+"""Each class at least once, by subject."""
+STORED = Path(__file__).with_name("refusals_on_the_wire.jsonl")
+
+
+def test_every_refusal_is_shown_as_before() -> None:
+    stored = [json.loads(line) for line in STORED.read_text().splitlines()]
+
+    assert [shown(one) for one in REFUSALS] == stored
+
+
+def shown(refusal: Refusal) -> Mapping[str, object]:
+    """Returns what a caller of the API gets, and what the pages say where it is something else."""
+    page = page_problem(refusal)
+    wire = page if type(refusal) in console_refusals() else problem_of(refusal)
+    with written_in(Languages().find("hi") or ENGLISH):
+        hindi = page_problem(refusal).sentence
+    found: dict[str, object] = {
+        "class": type(refusal).__name__,
+        "status": wire.status,
+        "code": wire.code.value,
+        "text": wire.sentence,
+        "headers": dict(wire.headers),
+    }
+    if wire.findings:
+        found["findings"] = len(wire.findings)
+    if page.sentence != wire.sentence:
+        found["page"] = page.sentence
+    if hindi != page.sentence:
+        found["hindi"] = hindi
+    return found
+
+
+if __name__ == "__main__":
+    STORED.write_text(
+        "".join(f"{json.dumps(shown(one), ensure_ascii=False)}\n" for one in REFUSALS)
+    )
