@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from mudra.console.framework.outages import outage_text
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import Unavailable
-from mudra.http.response.problem import WAIT_TEXT, ErrorCode, Problem, rate_limited
+from mudra.http.response.problem import Problem, rate_limited
 from mudra.localization.language import (
     ENGLISH,
     current,
@@ -22,7 +22,7 @@ from mudra.metrics.subscriptions.webhook_subscription import (
     TooManyChallenges,
     TooManySubscriptions,
 )
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, ErrorCode, Refusal
 
 
 class CrossSiteForm(Refusal, frozen=True):

@@ -3,16 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mudra.http.response.problem import (
-    WAIT_TEXT,
-    ErrorCode,
-    Problem,
-    conflict,
-    error_row,
-    retry_after,
-    unauthorized,
-)
-from mudra.shared.refusal import Refusal
+from mudra.http.response.problem import Problem, conflict, error_row, retry_after, unauthorized
+from mudra.shared.refusal import WAIT_TEXT, ErrorCode, Refusal
 from mudra.tokens.secrets.address_binding import (
     MAX_SWITCHES,
     WATCHED_DAYS,

@@ -9,25 +9,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mudra.http.request.envelope import EnvelopeFault
 from mudra.http.response.binding_errors import BINDING_ROWS
-from mudra.http.response.body_rows import BODY_ROWS
 from mudra.http.response.fault_errors import FAULT_ROWS
 from mudra.http.response.health_errors import HEALTH_ROWS
-from mudra.http.response.http_refusals import (
-    InvalidField,
-    MethodNotAllowed,
-    NoAuthorization,
-    NoSuchAddress,
-    TooManyListeners,
-    Unavailable,
-    Unexpected,
-)
+from mudra.http.response.http_refusals import HttpRefusal
 from mudra.http.response.people_errors import PEOPLE_ROWS
 from mudra.http.response.problem import (
     CHALLENGE,
-    WAIT_TEXT,
-    ErrorCode,
     Problem,
     busy,
     conflict,
@@ -81,7 +69,7 @@ from mudra.metrics.subscriptions.subscription import SubscriptionGone
 from mudra.overview.mail_queue import NoSuchMail
 from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.shared.dpop_proof import ProofInvalid
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, ErrorCode, Kind, Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.proof_guard import TooManyProofs
@@ -103,33 +91,6 @@ _WRONG_SECRET: Final = "id or secret is wrong, or the entity is not active"  # n
 
 _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
     (
-        # The request itself
-        error_row(InvalidField, lambda r: invalid(r.sentence)),
-        error_row(EnvelopeFault, lambda r: invalid(r.sentence)),
-        *BODY_ROWS,
-        error_row(NoSuchAddress, lambda _: not_found("there is nothing at this path")),
-        error_row(
-            MethodNotAllowed,
-            lambda r: invalid(
-                f"this path takes {', '.join(r.allowed)} only",
-                405,
-                {"Allow": ", ".join(r.allowed)},
-            ),
-        ),
-        error_row(
-            Unavailable,
-            lambda r: busy(r.retry_after_s, f"{r.sentence}; try again"),
-        ),
-        error_row(
-            Unexpected,
-            lambda _: Problem(
-                500,
-                ErrorCode.INTERNAL_ERROR,
-                translatable(
-                    "an unexpected error; report the txnId of this response to the operator"
-                ),
-            ),
-        ),
         # Tokens
         error_row(
             AssertionInvalid, lambda refused: unauthorized(f"client_assertion: {refused.problem}")
@@ -143,10 +104,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "too many revoked tokens of this entity have not expired; "
                 f"use one token for its 24 hours, and {WAIT_TEXT}",
             ),
-        ),
-        error_row(
-            NoAuthorization,
-            lambda _: unauthorized("Authorization must hold 'Bearer' and a token"),
         ),
         error_row(
             TokenInvalid, lambda _: unauthorized("the token in Authorization is not valid here")
@@ -264,12 +221,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "try again",
             ),
         ),
-        error_row(
-            TooManyListeners,
-            lambda r: rate_limited(
-                r.retry_after_s, "as many streams of the feed are open as are permitted"
-            ),
-        ),
         error_row(NoSuchIncident, lambda _: not_found("no incident of this ID")),
         error_row(ActRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         error_row(
@@ -351,16 +302,49 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
 )
 
 
-def problem_of(refusal: Refusal) -> Problem:
-    """Return how a refusal is shown; every 401 names a scheme (RFC 9110 15.5.2).
+_KINDS: Final[Mapping[Kind, tuple[int, ErrorCode]]] = {
+    Kind.INVALID: (400, ErrorCode.INVALID_REQUEST),
+    Kind.UNAUTHORIZED: (401, ErrorCode.UNAUTHORIZED),
+    Kind.FORBIDDEN: (403, ErrorCode.UNAUTHORIZED),
+    Kind.NOT_FOUND: (404, ErrorCode.NOT_FOUND),
+    Kind.NOT_ALLOWED: (405, ErrorCode.INVALID_REQUEST),
+    Kind.TOO_SLOW: (408, ErrorCode.INVALID_REQUEST),
+    Kind.CONFLICT: (409, ErrorCode.CONFLICT),
+    Kind.TOO_LARGE: (413, ErrorCode.PAYLOAD_TOO_LARGE),
+    Kind.UNSUPPORTED: (415, ErrorCode.UNSUPPORTED_MEDIA_TYPE),
+    Kind.LIMITED: (429, ErrorCode.TOO_MANY_ATTEMPTS),
+    Kind.FAILED: (500, ErrorCode.INTERNAL_ERROR),
+    Kind.BUSY: (503, ErrorCode.SERVICE_UNAVAILABLE),
+}
 
-    Raises:
-        KeyError: for a refusal without a row, which a test keeps from existing.
-    """
-    problem = _TABLE[type(refusal)](refusal)
-    if problem.status == 401 and not problem.headers:  # noqa: PLR2004
-        return replace(problem, headers=CHALLENGE)
-    return problem
+
+def problem_of(refusal: Refusal) -> Problem:
+    """Return how a refusal is shown on the wire."""
+    row = _TABLE.get(type(refusal))
+    if row is not None:
+        problem = row(refusal)
+        if problem.status == 401 and not problem.headers:  # noqa: PLR2004
+            return replace(problem, headers=CHALLENGE)
+        return problem
+    status, code = _KINDS[refusal.kind]
+    return Problem(
+        status,
+        refusal.code or code,
+        refusal.sentence,
+        _headers(refusal),
+        refusal.findings,
+    )
+
+
+def _headers(refusal: Refusal) -> Mapping[str, str]:
+    headers: dict[str, str] = {}
+    if refusal.kind is Kind.UNAUTHORIZED:  # every 401 names a scheme (RFC 9110 15.5.2)
+        headers |= CHALLENGE
+    if refusal.retry_after_s:
+        headers["Retry-After"] = str(refusal.retry_after_s)
+    if isinstance(refusal, HttpRefusal):
+        headers |= refusal.headers
+    return headers
 
 
 def refusals() -> frozenset[type[Refusal]]:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from mudra.http.response.problem import (
-    WAIT_TEXT,
-    ErrorCode,
     Problem,
     busy,
     conflict,
@@ -63,7 +61,7 @@ from mudra.identity.single_sign_on.claims import SignOnRefused
 from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
 from mudra.identity.single_sign_on.ports import ProviderFailed
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, ErrorCode, Refusal
 
 _WRONG_PASSWORD: Final = translatable("username or password is wrong, or the account is not active")
 _TOO_MANY: Final = translatable("too many sign-in attempts with this username or from this address")

@@ -1,6 +1,5 @@
 """An error as the wire shows it (spec 7)."""
 
-import enum
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -9,32 +8,9 @@ from typing import Final, TypeVar, cast
 from msgspec import Struct, field
 
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import ErrorCode, Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.reset_rule import MAX_RESETS
-
-
-class ErrorCode(enum.StrEnum):
-    """The stable words of `errorCode`."""
-
-    INVALID_REQUEST = "InvalidRequest"
-    UNAUTHORIZED = "Unauthorized"
-    TOKEN_EXPIRED = "TokenExpired"  # noqa: S105  # a word of the interface
-    TOKEN_REVOKED = "TokenRevoked"  # noqa: S105
-    SECRET_EXPIRED = "SecretExpired"  # noqa: S105
-    SECRET_GRACE_ENDED = "SecretGraceEnded"  # noqa: S105
-    ADDRESS_NOT_LISTED = "AddressNotListed"
-    PROOF_INVALID = "ProofInvalid"
-    RESET_TOO_SOON = "ResetTooSoon"
-    RESET_LIMIT_REACHED = "ResetLimitReached"
-    TOO_MANY_ATTEMPTS = "TooManyAttempts"
-    NOT_FOUND = "NotFound"
-    CONFLICT = "Conflict"
-    PAYLOAD_TOO_LARGE = "PayloadTooLarge"
-    UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType"
-    IDEMPOTENCY_ERROR = "IdempotencyError"
-    INTERNAL_ERROR = "InternalError"
-    SERVICE_UNAVAILABLE = "ServiceUnavailable"
 
 
 class Problem(Struct, frozen=True):
@@ -63,8 +39,6 @@ def retry_after(until: datetime, now: datetime) -> dict[str, str]:
     return {"Retry-After": str(max(1, math.ceil((until - now).total_seconds())))}
 
 
-WAIT_TEXT: Final = "wait as Retry-After says"
-"""The end of the text of a limit; pages write the time out."""
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="mudra"'}
 
 

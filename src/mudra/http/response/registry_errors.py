@@ -6,7 +6,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from mudra.http.response.problem import (
-    WAIT_TEXT,
     Problem,
     busy,
     conflict,
@@ -33,7 +32,7 @@ from mudra.registry.lifecycle.refusal import (
 )
 from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
 from mudra.registry.probe.probe import NothingToProbe, NotProbed
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, Refusal
 
 REGISTRY_ROWS: Final[Sequence[tuple[type[Refusal], Callable[[Refusal], Problem]]]] = (
     error_row(
