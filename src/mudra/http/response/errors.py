@@ -9,9 +9,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mudra.http.response.binding_errors import BINDING_ROWS
-from mudra.http.response.fault_errors import FAULT_ROWS
-from mudra.http.response.health_errors import HEALTH_ROWS
 from mudra.http.response.http_refusals import HttpRefusal
 from mudra.http.response.people_errors import PEOPLE_ROWS
 from mudra.http.response.problem import (
@@ -27,7 +24,6 @@ from mudra.http.response.problem import (
     reset_too_soon,
     unauthorized,
 )
-from mudra.http.response.registry_errors import REGISTRY_ROWS
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.localization.language import translatable
 from mudra.metrics.announcements.announcement import (
@@ -165,7 +161,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "use the new one",
             ),
         ),
-        *BINDING_ROWS,
         error_row(ResetTooSoon, lambda r: reset_too_soon(r.retry_at, r.now)),
         error_row(ResetLimitReached, lambda r: reset_limit_reached(r.retry_at, r.now)),
         error_row(
@@ -185,10 +180,8 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 r.retry_after_s, f"too many DPoP proofs of this entity; {WAIT_TEXT}"
             ),
         ),
-        *FAULT_ROWS,
         *PEOPLE_ROWS,
         error_row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
-        *REGISTRY_ROWS,
         # Network metrics
         error_row(ReportRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
         error_row(
@@ -240,7 +233,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "open it again to take it over"
             ),
         ),
-        *HEALTH_ROWS,
         error_row(NoSuchSilence, lambda _: not_found("no active or scheduled silence of this ID")),
         error_row(
             NoSuchAnnouncement,

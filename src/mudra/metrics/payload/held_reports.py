@@ -13,7 +13,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import Doubt, ReportedVolume
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 
 MAX_LISTED: Final = 500
 
@@ -43,16 +43,28 @@ class HeldReport(Struct, frozen=True):
 class NoSuchHeldReport(Refusal, frozen=True):
     """No implausible report has this receipt."""
 
+    kind = Kind.NOT_FOUND
+    sentence = "no implausible report has this receipt"
+
 
 class HeldReportDecided(Refusal, frozen=True):
     """Somebody has admitted or refused the report before."""
 
+    kind = Kind.CONFLICT
     state: HeldState
     by: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"the report was {self.state.value} by {self.by} before"
 
 
 class HeldReportReplaced(Refusal, frozen=True):
     """The AA has reported the window again; the later report counts."""
+
+    kind = Kind.CONFLICT
+    sentence = "the AA has reported this window again; the later report counts"
 
 
 class HeldReports(Protocol):

@@ -7,38 +7,44 @@ key: a FIP must not learn of other FIPs that way.
 import datetime as dt
 from typing import TypeAlias
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 from mudra.shared.time_text import iso_ms
 
 
 class NotYourEntry(Refusal, frozen=True):
     """A member acts for an entity that is not its own."""
 
+    kind = Kind.UNAUTHORIZED
     entity_id: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return "entityinfo.id and requester.id must be the entity that you act for"
 
 
 class NeedsOperator(Refusal, frozen=True):
     """The action is for operators with a scope that the caller lacks."""
 
+    kind = Kind.UNAUTHORIZED
     scope: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"this needs an operator with the scope {self.scope}"
 
 
 class SecondOperatorNeeded(Refusal, frozen=True):
     """One who submitted a version, or administers its member, approves it."""
 
+    kind = Kind.CONFLICT
     entity_id: str
     is_admin: bool
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         why = "you are an admin of it" if self.is_admin else "you submitted it"
         return (
             f"another operator must approve this version of {self.entity_id}, since {why}; "
@@ -49,11 +55,13 @@ class SecondOperatorNeeded(Refusal, frozen=True):
 class SecondOperatorTied(Refusal, frozen=True):
     """Approver and submitter are tied by a right that was given lately: they may be one person."""
 
+    kind = Kind.CONFLICT
     entity_id: str
     untied_at: dt.datetime
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return (
             f"another operator must approve this version of {self.entity_id}: less than a day "
             "before it was submitted, an operator's or admin's right was given by one of the two "
@@ -65,43 +73,51 @@ class SecondOperatorTied(Refusal, frozen=True):
 class UnknownEntity(Refusal, frozen=True):
     """The registry has no entry of this ID and type."""
 
+    kind = Kind.NOT_FOUND
     entity_id: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"the registry has no entry {self.entity_id} of this type"
 
 
 class UnknownVersion(Refusal, frozen=True):
     """The entry has no version of this number, or none of that kind."""
 
+    kind = Kind.NOT_FOUND
     entity_id: str
     number: int
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"{self.entity_id} has no version {self.number} that was ever live"
 
 
 class DuplicateEntity(Refusal, frozen=True):
     """A first submission for an ID that is registered or pending."""
 
+    kind = Kind.CONFLICT
     entity_id: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"entityinfo.id {self.entity_id} is taken; update it with PUT if it is yours"
 
 
 class AlreadyHeld(Refusal, frozen=True):
     """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit."""
 
+    kind = Kind.CONFLICT
     path: str
     value: str
     holder: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         shown = f" {self.value}" if self.value else ""
         return f"{self.path}{shown} is taken by another entity; choose another"
 
@@ -109,25 +125,29 @@ class AlreadyHeld(Refusal, frozen=True):
 class WrongState(Refusal, frozen=True):
     """The entry's state does not permit the action."""
 
+    kind = Kind.CONFLICT
     entity_id: str
     action: str
     state: str
     allowed: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"{self.entity_id} is {self.state}; {self.action} needs it to be {self.allowed}"
 
 
 class VersionMoved(Refusal, frozen=True):
     """Another version is pending than the one that was reviewed."""
 
+    kind = Kind.CONFLICT
     entity_id: str
     expected: int
     pending: int
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return (
             f"version {self.expected} of {self.entity_id} was replaced by version {self.pending}; "
             "review that one and decide again"
@@ -137,10 +157,12 @@ class VersionMoved(Refusal, frozen=True):
 class ReasonMissing(Refusal, frozen=True):
     """The action needs a reason, which the member sees, and has none."""
 
+    kind = Kind.INVALID
     action: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         allowed = "1 to 500 characters without control characters or '=?'"
         return f"reason must be {allowed} to {self.action}"
 
@@ -148,21 +170,25 @@ class ReasonMissing(Refusal, frozen=True):
 class GoLiveTooFar(Refusal, frozen=True):
     """A scheduled time so far ahead that it is most likely a mistake."""
 
+    kind = Kind.INVALID
     days: int
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"from must be at most {self.days} days ahead"
 
 
 class WrongType(Refusal, frozen=True):
     """The payload's type is not the one that the entity was onboarded as."""
 
+    kind = Kind.INVALID
     given: str
     onboarded_as: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"type must be {self.onboarded_as}, as the entity was onboarded, not {self.given}"
 
 

@@ -1,16 +1,18 @@
 """Refusals of a submission as a whole."""
 
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, Kind, Refusal
 
 
 class PayloadRefused(Refusal, frozen=True):
     """A payload with findings; the answer carries all of them."""
 
+    kind = Kind.INVALID
     findings: tuple[Finding, ...]
 
+    @property
     def sentence(self) -> str:
-        """Return the first finding, and how many more there are."""
+        """Returns the first finding, and how many more there are."""
         more = len(self.findings) - 1
         return self.findings[0].sentence() + (f" (and {more} more in findings)" if more else "")
 
@@ -18,10 +20,14 @@ class PayloadRefused(Refusal, frozen=True):
 class PayloadNotChecked(Refusal, frozen=True):
     """The check could not be finished now; nothing was stored."""
 
+    kind = Kind.BUSY
+    sentence = "too many payloads wait to be checked; try again"
     retry_after_s: int = 5
 
 
 class TooManyWrites(Refusal, frozen=True):
     """The writes of an hour are used up."""
 
+    kind = Kind.LIMITED
+    sentence = f"the writes to the registry that one hour permits are used up; {WAIT_TEXT}"
     retry_after_s: int

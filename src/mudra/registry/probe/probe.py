@@ -7,19 +7,31 @@ from typing import Protocol
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 
 
 class NothingToProbe(Refusal, frozen=True):
     """The entity has neither a pending version nor a live one."""
 
+    kind = Kind.CONFLICT
     entity_id: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.entity_id} has neither a pending version nor a live one"
 
 
 class NotProbed(Refusal, frozen=True):
     """No one has asked for a probe of the entity's base URL."""
 
+    kind = Kind.NOT_FOUND
     entity_id: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"the base URL of {self.entity_id} has not been probed"
 
 
 class ServerCertificate(Struct, frozen=True):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 from mudra.tokens.issuing.claims import Claims
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import SecretState
@@ -82,24 +82,40 @@ _APART: Final[Sequence[frozenset[FaultKind]]] = (
 class FaultRefused(Refusal, frozen=True):
     """The fault cannot be switched on as asked: the sentence says why."""
 
+    kind = Kind.CONFLICT
     sentence: str
 
 
 class FaultConflict(Refusal, frozen=True):
     """Another fault is in force that this one does not combine with."""
 
+    kind = Kind.CONFLICT
     wanted: FaultKind
     active: FaultKind
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.wanted} does not combine with {self.active}: end that first"
 
 
 class OperatorsFault(Refusal, frozen=True):
     """An operator switched this fault on: a member's admin neither changes nor ends it."""
 
-    kind: FaultKind
+    kind = Kind.CONFLICT
+    fault: FaultKind
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"an operator switched {self.fault} on: only an operator changes or ends it"
 
 
 class TooManyFaultKeys(Refusal, frozen=True):
     """The entity has had as many keys of its own within a day as may be."""
+
+    kind = Kind.CONFLICT
+    sentence = f"an entity gets {KEYS_A_DAY} keys of faults in 24 hours at most"
 
 
 class Fault(Struct, frozen=True):
