@@ -10,7 +10,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from mudra.http.response.http_refusals import HttpRefusal
-from mudra.http.response.people_errors import PEOPLE_ROWS
 from mudra.http.response.problem import (
     CHALLENGE,
     Problem,
@@ -24,7 +23,6 @@ from mudra.http.response.problem import (
     reset_too_soon,
     unauthorized,
 )
-from mudra.identity.memberships.member import NotYourEntity
 from mudra.localization.language import translatable
 from mudra.metrics.announcements.announcement import (
     MAX_A_DAY,
@@ -62,7 +60,6 @@ from mudra.metrics.payload.push_report import NotYourMetrics
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.ports import NotAMember
 from mudra.metrics.subscriptions.subscription import SubscriptionGone
-from mudra.overview.mail_queue import NoSuchMail
 from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.refusal import WAIT_TEXT, ErrorCode, Kind, Refusal
@@ -134,9 +131,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         ),
         # Entity secrets
         error_row(
-            NotYourEntity, lambda _: unauthorized("the token gives no admin right on this entityId")
-        ),
-        error_row(
             SecretChanged,
             lambda r: conflict(
                 "the secret was reset since this page was opened: "
@@ -180,8 +174,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 r.retry_after_s, f"too many DPoP proofs of this entity; {WAIT_TEXT}"
             ),
         ),
-        *PEOPLE_ROWS,
-        error_row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
         # Network metrics
         error_row(ReportRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
         error_row(

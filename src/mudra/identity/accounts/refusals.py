@@ -1,22 +1,40 @@
 """Refusals about accounts."""
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 
 
 class ValueRefused(Refusal, frozen=True):
     """A value is not accepted; `problem` says what is allowed."""
 
+    kind = Kind.INVALID
     field: str
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.field} {self.problem}"
 
 
 class NoSuchUser(Refusal, frozen=True):
     """There is no user with this ID or address."""
 
+    kind = Kind.NOT_FOUND
+    sentence = "no user of this ID, or the account is disabled"
+
 
 class AddressTaken(Refusal, frozen=True):
     """Another account has this address."""
 
+    kind = Kind.CONFLICT
+    sentence = "email belongs to another account"
+
 
 class WrongAccountKind(Refusal, frozen=True):
     """Operators and admins need separate accounts, and this address has one of the other kind."""
+
+    kind = Kind.CONFLICT
+    sentence = (
+        "email has an account of the other kind: operators and admins of entities "
+        "use accounts of their own"
+    )

@@ -37,21 +37,33 @@ from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 
 
 class NoSuchEntity(Refusal, frozen=True):
     """There is no entity with this ID."""
 
+    kind = Kind.NOT_FOUND
     entity_id: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"no member has the entity ID {self.entity_id}"
 
 
 class NotAnAdmin(Refusal, frozen=True):
     """The address does not belong to an admin of the entity."""
 
+    kind = Kind.NOT_FOUND
+    sentence = "email is no admin of this entity"
+
 
 class LastAdmin(Refusal, frozen=True):
     """No admin who can act would be left; add another admin first."""
+
+    kind = Kind.CONFLICT
+    sentence = "email is the last admin who can act for entityId: add another one first"
 
 
 class Requester(Struct, frozen=True):

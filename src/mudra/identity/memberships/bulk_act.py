@@ -28,7 +28,7 @@ from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 
 MAX_MEMBERS: Final = 500
 MAX_REASON: Final = 200
@@ -57,19 +57,37 @@ class BulkResult(enum.StrEnum):
 class NoAdminInvited(Refusal, frozen=True):
     """No admin of the member waits to activate an account: there is no one to invite again."""
 
+    kind = Kind.CONFLICT
     entity_id: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"no admin of {self.entity_id} has an account that waits for activation"
 
 
 class AlreadySuspended(Refusal, frozen=True):
     """The member gets no tokens already; its first reason stays the one of the audit."""
 
+    kind = Kind.CONFLICT
     entity_id: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.entity_id} is suspended already"
 
 
 class TooManyMembers(Refusal, frozen=True):
     """More members were chosen than one act is done to."""
 
+    kind = Kind.INVALID
     chosen: int
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"at most {MAX_MEMBERS} members at a time, not {self.chosen}"
 
 
 class BulkOutcome(Struct, frozen=True):

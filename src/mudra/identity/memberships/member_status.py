@@ -8,21 +8,36 @@ from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
 from mudra.shared.mail_text import safe_in_mail
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 from mudra.shared.time_text import iso_ms
 
 
 class AlreadyRetired(Refusal, frozen=True):
     """A retired entity cannot be restored: onboard it under another ID."""
 
+    kind = Kind.CONFLICT
     entity_id: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.entity_id} is retired for good: onboard it under another ID"
 
 
 class EntryNotLive(Refusal, frozen=True):
     """A member whose registry entry is suspended is restored with its entry, not before it."""
 
+    kind = Kind.CONFLICT
     entity_id: str
     entry: MemberStatus
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"the registry entry of {self.entity_id} is {self.entry.value}: restore the entry "
+            f"first, with mudra registry restore {self.entity_id}"
+        )
 
 
 async def set_member_status(

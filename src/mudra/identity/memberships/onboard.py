@@ -25,7 +25,7 @@ from mudra.identity.memberships.member import Member
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 
 ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # decisions 4
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")
@@ -44,8 +44,14 @@ class NewMember(Struct, frozen=True):
 class MemberDiffers(Refusal, frozen=True):
     """The entity ID belongs to a member of another type or name, or with other admins."""
 
+    kind = Kind.CONFLICT
     existing: Member
     field: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.existing.entity_id} exists with another {self.field}: nothing was changed"
 
 
 class Onboarded(Struct, frozen=True):

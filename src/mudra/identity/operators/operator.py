@@ -4,7 +4,7 @@ import enum
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 
 
 class Scope(enum.StrEnum):
@@ -33,21 +33,39 @@ class Operator(Struct, frozen=True):
 class ScopeMissing(Refusal, frozen=True):
     """The caller is not an operator, or lacks this scope."""
 
+    kind = Kind.UNAUTHORIZED
     scope: Scope
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"the token gives no operator right of the scope {self.scope.value}"
 
 
 class NoOperator(Refusal, frozen=True):
     """The caller is signed in and is not an operator."""
 
+    kind = Kind.UNAUTHORIZED
+    sentence = "the token gives no right of an operator"
+
 
 class ScopeNotHeld(Refusal, frozen=True):
     """Operators can grant or remove only scopes that they hold."""
 
+    kind = Kind.CONFLICT
     scope: Scope
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"scopes: only holders of {self.scope.value} can grant or remove it"
 
 
 class OwnScopes(Refusal, frozen=True):
     """Operators cannot change their own scopes: another operator must."""
+
+    kind = Kind.CONFLICT
+    sentence = "scopes of your own account: ask another operator"
 
 
 def makes_decider(before: frozenset[Scope], after: frozenset[Scope]) -> bool:

@@ -17,7 +17,8 @@ from mudra.identity.second_factor.enroll import (
     new_codes,
 )
 from mudra.identity.second_factor.policy import FactorRoles
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import Kind, Refusal
 from mudra.shared.secret_text import SecretText
 
 MAX_PASSKEYS: Final = 10
@@ -31,13 +32,22 @@ MAX_PUBLIC_KEY: Final = 1024
 class PasskeyNameRefused(Refusal, frozen=True):
     """A passkey's name is 1 to 40 printable characters."""
 
+    kind = Kind.INVALID
+    sentence = f"name must be 1 to {MAX_NAME} printable characters"
+
 
 class TooManyPasskeys(Refusal, frozen=True):
     """A person has at most ten."""
 
+    kind = Kind.CONFLICT
+    sentence = f"you have {MAX_PASSKEYS} passkeys: remove one first"
+
 
 class PasskeysOff(Refusal, frozen=True):
     """The service's address is no host name: browsers make no passkeys for it."""
+
+    kind = Kind.CONFLICT
+    sentence = translatable("passkeys are off: the service's address is no host name with https")
 
 
 def passkey_name(typed: str) -> str | PasskeyNameRefused:

@@ -18,7 +18,7 @@ from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Kind, Refusal
 from mudra.shared.secret_text import SecretText
 
 
@@ -32,6 +32,11 @@ class FactorKind(enum.StrEnum):
 
 class CodeRefused(Refusal, frozen=True):
     """The code is wrong, was used already, or no code is accepted any more: not distinguished."""
+
+    kind = Kind.UNAUTHORIZED
+    sentence = translatable(
+        "the code is wrong or was used already: wait for the next one of your app"
+    )
 
 
 class FactorChange(enum.StrEnum):

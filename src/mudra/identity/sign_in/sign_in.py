@@ -26,22 +26,28 @@ from mudra.identity.ports import (
 )
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import WAIT_TEXT, Kind, LimitedUntil, Refusal
 from mudra.shared.secret_text import SecretText
 
 T = TypeVar("T")
 W = TypeVar("W", bound=IdentityUnitOfWork)
 
 
-class TooManyAttempts(Refusal, frozen=True):
+class TooManyAttempts(LimitedUntil, frozen=True):
     """Wait until `retry_at` before the next attempt."""
 
-    retry_at: datetime
-    now: datetime
+    sentence = (
+        translatable("too many sign-in attempts with this username or from this address")
+        + f"; {WAIT_TEXT}"
+    )
 
 
 class SignInRefused(Refusal, frozen=True):
     """Unknown name, wrong password, or an account that may not sign in: never distinguished."""
+
+    kind = Kind.UNAUTHORIZED
+    sentence = translatable("username or password is wrong, or the account is not active")
 
 
 PasswordRefused = SignInRefused | TooManyAttempts | HashingBusy

@@ -6,11 +6,15 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.single_sign_on.ports import SignOnUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import Kind, Refusal
 
 
 class LocalSignInOff(Refusal, frozen=True):
     """Operators of this service sign in by single sign-on."""
+
+    kind = Kind.UNAUTHORIZED
+    sentence = translatable("operators sign in by single sign-on here")
 
 
 async def refuse_local(
