@@ -25,7 +25,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sign_in.throttle import Counted, History, Standing
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 
@@ -314,7 +314,7 @@ class Outbox(Protocol):
 class HashingBusy(Refusal, frozen=True):
     """Too many passwords are being hashed; try again after `retry_after_s` seconds."""
 
-    kind = Kind.BUSY
+    kind = RefusalKind.BUSY
     sentence = translatable("too many sign-ins at once; try again")
     retry_after_s: int
 

@@ -9,13 +9,13 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.shared.email_message import Email
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class NoSuchMail(Refusal, frozen=True):
     """No unsent email has this ID."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "no unsent mail of this ID"
 
 

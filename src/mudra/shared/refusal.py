@@ -14,7 +14,7 @@ WAIT_TEXT: Final = "wait as Retry-After says"
 """The end of the text of a limit; pages write the time out."""
 
 
-class Kind(enum.Enum):
+class RefusalKind(enum.Enum):
     """What a refusal says of the request; `http/response/errors.py` has the status of each."""
 
     INVALID = enum.auto()
@@ -74,7 +74,7 @@ class Refusal(Struct, frozen=True):
     sentence next to the rule that refuses; every edge shows it by these.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[RefusalKind]
     code: ClassVar[ErrorCode | None] = None
     """Its own word on the wire; None for that of its kind."""
 
@@ -97,7 +97,7 @@ class Refusal(Struct, frozen=True):
 class LimitedUntil(Refusal, frozen=True):
     """A limit that is over at `retry_at`."""
 
-    kind = Kind.LIMITED
+    kind = RefusalKind.LIMITED
     retry_at: datetime
     now: datetime
 

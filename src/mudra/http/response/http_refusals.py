@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.unavailable import DatabaseUnavailable
 
 
@@ -19,28 +19,28 @@ class HttpRefusal(Refusal, frozen=True):
 class InvalidField(Refusal, frozen=True):
     """A member of the request is wrong: the sentence names it and what is allowed."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     sentence: str
 
 
 class NoAuthorization(Refusal, frozen=True):
     """The Authorization header is missing or cannot be read."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = "Authorization must hold 'Bearer' and a token"
 
 
 class NoSuchAddress(Refusal, frozen=True):
     """No resource at this path."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "there is nothing at this path"
 
 
 class MethodNotAllowed(HttpRefusal, frozen=True):
     """The resource exists; this method does not apply to it."""
 
-    kind = Kind.NOT_ALLOWED
+    kind = RefusalKind.NOT_ALLOWED
     allowed: tuple[str, ...]
 
     @property
@@ -57,7 +57,7 @@ class MethodNotAllowed(HttpRefusal, frozen=True):
 class Unavailable(Refusal, frozen=True):
     """This node cannot do it now: `why` is the sentence of an outage."""
 
-    kind = Kind.BUSY
+    kind = RefusalKind.BUSY
     why: str = DatabaseUnavailable().sentence
     retry_after_s: int = 2
 
@@ -70,7 +70,7 @@ class Unavailable(Refusal, frozen=True):
 class Unexpected(Refusal, frozen=True):
     """A fault of ours: the detail is in the log under the transaction ID."""
 
-    kind = Kind.FAILED
+    kind = RefusalKind.FAILED
     sentence = translatable(
         "an unexpected error; report the txnId of this response to the operator"
     )
@@ -79,6 +79,6 @@ class Unexpected(Refusal, frozen=True):
 class TooManyListeners(Refusal, frozen=True):
     """The member, or this worker, has the maximum number of open streams."""
 
-    kind = Kind.LIMITED
+    kind = RefusalKind.LIMITED
     sentence = "as many streams of the feed are open as are permitted"
     retry_after_s: int

@@ -26,7 +26,7 @@ from mudra.identity.operators.person_rule import (
 )
 from mudra.identity.passkeys.manage_passkeys import end_passkeys
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 
@@ -40,14 +40,14 @@ class AddressPending(Struct, frozen=True):
 class NoAddressChange(Refusal, frozen=True):
     """No such change of this user's address waits to be confirmed."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "no change of this user to this email waits for confirmation"
 
 
 class NeedsSecondOperator(Refusal, frozen=True):
     """The caller requested the change, or has managed operators for less than a day before it."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = (
         "another operator, who has held the scope members for a day, must confirm this; "
         "or the link that was sent to the old address"

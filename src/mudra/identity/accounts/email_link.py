@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 _TOKEN_BYTES: Final = 32
@@ -82,7 +82,7 @@ _TEXTS: Final[Mapping[LinkFault, str]] = {
 class LinkRefused(Refusal, frozen=True):
     """The link is not accepted."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     fault: LinkFault
 
     @property

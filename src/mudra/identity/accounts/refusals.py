@@ -1,12 +1,12 @@
 """Refusals about accounts."""
 
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class ValueRefused(Refusal, frozen=True):
     """A value is not accepted; `problem` says what is allowed."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     field: str
     problem: str
 
@@ -19,21 +19,21 @@ class ValueRefused(Refusal, frozen=True):
 class NoSuchUser(Refusal, frozen=True):
     """There is no user with this ID or address."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "no user of this ID, or the account is disabled"
 
 
 class AddressTaken(Refusal, frozen=True):
     """Another account has this address."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = "email belongs to another account"
 
 
 class WrongAccountKind(Refusal, frozen=True):
     """Operators and admins need separate accounts, and this address has one of the other kind."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = (
         "email has an account of the other kind: operators and admins of entities "
         "use accounts of their own"

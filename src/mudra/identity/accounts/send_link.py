@@ -8,7 +8,7 @@ from mudra.identity.accounts.email_link import LinkPurpose, LinkRequest
 from mudra.identity.accounts.user import User, UserState, normalize_username
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.identity.sign_in.throttle import Counted, History, may_send_link
-from mudra.shared.refusal import WAIT_TEXT, Kind, Refusal
+from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 _BATCH: Final = 50
@@ -20,7 +20,7 @@ _REFUSALS_EVERY: Final = timedelta(minutes=1)
 class TooManyLinkRequests(Refusal, frozen=True):
     """This network address has requested too many links, for any names."""
 
-    kind = Kind.LIMITED
+    kind = RefusalKind.LIMITED
     sentence = f"too many links were requested from this network address; {WAIT_TEXT}"
     retry_after_s: int
 

@@ -37,13 +37,13 @@ from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class NoSuchEntity(Refusal, frozen=True):
     """There is no entity with this ID."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     entity_id: str
 
     @property
@@ -55,14 +55,14 @@ class NoSuchEntity(Refusal, frozen=True):
 class NotAnAdmin(Refusal, frozen=True):
     """The address does not belong to an admin of the entity."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "email is no admin of this entity"
 
 
 class LastAdmin(Refusal, frozen=True):
     """No admin who can act would be left; add another admin first."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = "email is the last admin who can act for entityId: add another one first"
 
 

@@ -28,7 +28,7 @@ from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_MEMBERS: Final = 500
 MAX_REASON: Final = 200
@@ -57,7 +57,7 @@ class BulkResult(enum.StrEnum):
 class NoAdminInvited(Refusal, frozen=True):
     """No admin of the member waits to activate an account: there is no one to invite again."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
 
     @property
@@ -69,7 +69,7 @@ class NoAdminInvited(Refusal, frozen=True):
 class AlreadySuspended(Refusal, frozen=True):
     """The member gets no tokens already; its first reason stays the one of the audit."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
 
     @property
@@ -81,7 +81,7 @@ class AlreadySuspended(Refusal, frozen=True):
 class TooManyMembers(Refusal, frozen=True):
     """More members were chosen than one act is done to."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     chosen: int
 
     @property

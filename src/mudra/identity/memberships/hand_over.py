@@ -25,13 +25,13 @@ from mudra.identity.memberships.invite import invite
 from mudra.identity.memberships.member import Admin, Member, Recipient
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class NoInvitation(Refusal, frozen=True):
     """No invitation to this address waits to be accepted."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "email has no invitation that waits to be accepted"
 
 

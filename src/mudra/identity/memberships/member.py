@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.identity.accounts.user import UserState
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 CAN_ACT = (UserState.ACTIVE,)
 """States in which an admin can act: the account has a password and is not disabled."""
@@ -16,7 +16,7 @@ CAN_ACT = (UserState.ACTIVE,)
 class NotYourEntity(Refusal, frozen=True):
     """The caller is not an admin of this entity; unknown entities are refused the same way."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = "the token gives no admin right on this entityId"
 
 

@@ -12,7 +12,7 @@ from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.onboard import NewMember
 from mudra.shared.csv_export import csv_text, plain_cell
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 COLUMNS: Final = (
     "entityId",
@@ -33,7 +33,7 @@ _MAX_COLUMNS: Final = 50
 class FileRefused(Refusal, frozen=True):
     """No file of members: nothing of it was read further. `line` is 0 where no one line is it."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     line: int
     problem: str
 

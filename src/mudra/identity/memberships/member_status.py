@@ -8,14 +8,14 @@ from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
 from mudra.shared.mail_text import safe_in_mail
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 
 
 class AlreadyRetired(Refusal, frozen=True):
     """A retired entity cannot be restored: onboard it under another ID."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
 
     @property
@@ -27,7 +27,7 @@ class AlreadyRetired(Refusal, frozen=True):
 class EntryNotLive(Refusal, frozen=True):
     """A member whose registry entry is suspended is restored with its entry, not before it."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
     entry: MemberStatus
 

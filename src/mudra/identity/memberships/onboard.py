@@ -25,7 +25,7 @@ from mudra.identity.memberships.member import Member
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # decisions 4
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")
@@ -44,7 +44,7 @@ class NewMember(Struct, frozen=True):
 class MemberDiffers(Refusal, frozen=True):
     """The entity ID belongs to a member of another type or name, or with other admins."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     existing: Member
     field: str
 

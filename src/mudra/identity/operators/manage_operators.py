@@ -32,7 +32,7 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class OperatorSaved(Struct, frozen=True):
@@ -50,7 +50,7 @@ SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
 class NotAnOperator(Refusal, frozen=True):
     """The address does not belong to an operator."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "email is not an operator"
 
 

@@ -4,7 +4,7 @@ import enum
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class Scope(enum.StrEnum):
@@ -33,7 +33,7 @@ class Operator(Struct, frozen=True):
 class ScopeMissing(Refusal, frozen=True):
     """The caller is not an operator, or lacks this scope."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     scope: Scope
 
     @property
@@ -45,14 +45,14 @@ class ScopeMissing(Refusal, frozen=True):
 class NoOperator(Refusal, frozen=True):
     """The caller is signed in and is not an operator."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = "the token gives no right of an operator"
 
 
 class ScopeNotHeld(Refusal, frozen=True):
     """Operators can grant or remove only scopes that they hold."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     scope: Scope
 
     @property
@@ -64,7 +64,7 @@ class ScopeNotHeld(Refusal, frozen=True):
 class OwnScopes(Refusal, frozen=True):
     """Operators cannot change their own scopes: another operator must."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = "scopes of your own account: ask another operator"
 
 

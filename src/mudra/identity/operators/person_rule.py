@@ -18,7 +18,7 @@ from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import OwnScopes, Scope, ScopeMissing, ScopeNotHeld
 from mudra.identity.ports import IdentityUnitOfWork, Memberships, People
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 SECOND_OPERATOR_SINCE: Final = timedelta(hours=24)
 """For so long the second operator must have managed operators before a change was requested."""
@@ -72,14 +72,14 @@ class ManagerRights(Protocol):
 class OwnAccount(Refusal, frozen=True):
     """Operators cannot do this to their own account: another operator must."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = "this is your own account: another operator must do this"
 
 
 class PersonHoldsMore(Refusal, frozen=True):
     """The person holds a scope that the caller lacks."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     scope: Scope
 
     @property
@@ -91,7 +91,7 @@ class PersonHoldsMore(Refusal, frozen=True):
 class LastOperator(Refusal, frozen=True):
     """No active operator who can manage operators would be left."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = (
         "this is the last active operator with the scope members: give it to another operator first"
     )

@@ -19,7 +19,7 @@ from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorChange, FactorKind, counted, notify
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.undecodable import UNDECODABLE
 
 MAX_RESPONSE: Final = 6000
@@ -29,7 +29,7 @@ MAX_RESPONSE: Final = 6000
 class PasskeyRefused(Refusal, frozen=True):
     """Another person's passkey, an old challenge, a wrong signature: not distinguished."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = translatable("the passkey was not accepted: try again, or use another one or a code")
 
 

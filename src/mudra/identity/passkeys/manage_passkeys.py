@@ -18,7 +18,7 @@ from mudra.identity.second_factor.enroll import (
 )
 from mudra.identity.second_factor.policy import FactorRoles
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 MAX_PASSKEYS: Final = 10
@@ -32,21 +32,21 @@ MAX_PUBLIC_KEY: Final = 1024
 class PasskeyNameRefused(Refusal, frozen=True):
     """A passkey's name is 1 to 40 printable characters."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     sentence = f"name must be 1 to {MAX_NAME} printable characters"
 
 
 class TooManyPasskeys(Refusal, frozen=True):
     """A person has at most ten."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = f"you have {MAX_PASSKEYS} passkeys: remove one first"
 
 
 class PasskeysOff(Refusal, frozen=True):
     """The service's address is no host name: browsers make no passkeys for it."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = translatable("passkeys are off: the service's address is no host name with https")
 
 

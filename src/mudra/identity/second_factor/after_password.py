@@ -8,28 +8,28 @@ from mudra.identity.second_factor.enroll import factor_is_required
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.identity.sessions.session import Stage
 from mudra.identity.sign_in.sign_in import TooManyAttempts
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 
 class CodeMissing(Refusal, frozen=True):
     """A person with a second factor must send `otp` to get a token."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = "otp is missing: this account has a second factor"
 
 
 class TokensOff(Refusal, frozen=True):
     """A person with a second factor gets no token by password."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = "an account with a second factor gets no token by password here"
 
 
 class EnrollFirst(Refusal, frozen=True):
     """The person's role needs a second factor, and none is set up."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = "this account needs a second factor: set it up in the console"
 
 

@@ -18,7 +18,7 @@ from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 
@@ -33,7 +33,7 @@ class FactorKind(enum.StrEnum):
 class CodeRefused(Refusal, frozen=True):
     """The code is wrong, was used already, or no code is accepted any more: not distinguished."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = translatable(
         "the code is wrong or was used already: wait for the next one of your app"
     )

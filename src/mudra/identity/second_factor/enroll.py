@@ -27,7 +27,7 @@ from mudra.identity.second_factor.totp import matching_step, provisioning_uri
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 SET_UP_WITHIN: Final = timedelta(minutes=10)
@@ -39,21 +39,21 @@ _NO_STEP: Final = -1
 class NoSecondFactor(Refusal, frozen=True):
     """The person has no such second factor."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = translatable("there is no such second factor")
 
 
 class SetUpEnded(Refusal, frozen=True):
     """This session sets up no app, or began to more than ten minutes ago."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = translatable("this set-up has ended: begin again on the page of the second factor")
 
 
 class FactorRequired(Refusal, frozen=True):
     """People of this role need a second factor: it can be replaced, not removed."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = translatable("your role needs a second factor: replace it instead of removing it")
 
 

@@ -27,7 +27,7 @@ from mudra.identity.ports import (
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
-from mudra.shared.refusal import WAIT_TEXT, Kind, LimitedUntil, Refusal
+from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class TooManyAttempts(LimitedUntil, frozen=True):
 class SignInRefused(Refusal, frozen=True):
     """Unknown name, wrong password, or an account that may not sign in: never distinguished."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = translatable("username or password is wrong, or the account is not active")
 
 

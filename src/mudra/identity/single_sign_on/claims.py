@@ -10,7 +10,7 @@ from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
 from mudra.identity.single_sign_on.terms import SignOnTerms
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_VALUES: Final = 500
 """Groups of one person that are read; more are refused, not cut."""
@@ -33,7 +33,7 @@ _TEXTS: Final[Mapping[str, str]] = {
 class SignOnRefused(Refusal, frozen=True):
     """The provider's answer signs no one in; `reason` is that of the audit log."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     reason: str
 
     @property

@@ -7,13 +7,13 @@ from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.single_sign_on.ports import SignOnUnitOfWork
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class LocalSignInOff(Refusal, frozen=True):
     """Operators of this service sign in by single sign-on."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = translatable("operators sign in by single sign-on here")
 
 

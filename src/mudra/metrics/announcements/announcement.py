@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.shared.mail_text import unsafe_in_mail
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.time_text import USUAL, is_usual
 
 MAX_TITLE: Final = 120
@@ -124,16 +124,31 @@ def in_language(
 class AnnouncementRefused(Refusal, frozen=True):
     """One field is invalid."""
 
+    kind = RefusalKind.INVALID
     field: str
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.field} {self.problem}"
 
 
 class NoSuchAnnouncement(Refusal, frozen=True):
     """No current or scheduled announcement has this ID."""
 
+    kind = RefusalKind.NOT_FOUND
+    sentence = "no current or scheduled announcement of this ID"
+
 
 class TooManyAnnouncements(Refusal, frozen=True):
     """So many are shown or scheduled, or were made in 24 hours, that another must wait."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = (
+        f"{MAX_UNENDED} announcements are shown or scheduled, or {MAX_A_DAY} were made in "
+        "24 hours: end one, or wait"
+    )
 
 
 def new_announcement(

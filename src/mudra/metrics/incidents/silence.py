@@ -18,7 +18,7 @@ from msgspec import Struct
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import codes_of, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_LENGTH: Final = timedelta(days=30)
 """A forgotten silence must end without anyone's help."""
@@ -88,16 +88,34 @@ class SilenceCommand(Struct, frozen=True):
 class TooManyMaintenances(Refusal, frozen=True):
     """So many of a member's own are active or scheduled, or began within a day."""
 
+    kind = RefusalKind.CONFLICT
+    sentence = (
+        f"{MAX_OWN} maintenances are active or scheduled, or began within 24 hours: "
+        "end one that has not begun, or wait"
+    )
+
 
 class TooMuchMaintenance(Refusal, frozen=True):
     """A member's own would be more of some seven days than is permitted."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = (
+        "the maintenances of some 7 days would be more than 24 hours: "
+        "announce a shorter or later one"
+    )
 
 
 class SilenceRefused(Refusal, frozen=True):
     """One field is invalid."""
 
+    kind = RefusalKind.INVALID
     field: str
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.field} {self.problem}"
 
 
 def new_silence(

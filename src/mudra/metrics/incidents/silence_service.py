@@ -20,7 +20,7 @@ from mudra.metrics.incidents.silence import (
     new_silence,
 )
 from mudra.metrics.ports import CountAlone, Members, NotAMember, Silences
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 RETENTION: Final = timedelta(days=90)
 """How long a silence can be looked up after its end; the audit log keeps it longer."""
@@ -30,6 +30,9 @@ SHOWN_FOR: Final = timedelta(hours=24)
 
 class NoSuchSilence(Refusal, frozen=True):
     """No active or scheduled silence has this ID."""
+
+    kind = RefusalKind.NOT_FOUND
+    sentence = "no active or scheduled silence of this ID"
 
 
 class SilenceService(Struct, frozen=True):

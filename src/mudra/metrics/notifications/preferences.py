@@ -8,10 +8,11 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from mudra.localization.display_zone import zone_names
+from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import CONSENT_RECEIVED
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 ALARM_APIS: Final = frozenset(
     {
@@ -81,12 +82,21 @@ USUAL: Final = AlarmPreferences()
 class PreferenceRefused(Refusal, frozen=True):
     """One field is invalid."""
 
+    kind = RefusalKind.INVALID
     field: str
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.field} {self.problem}"
 
 
 class NoOwnWebhook(Refusal, frozen=True):
     """The chosen channel needs a webhook of the person's own."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = translatable("channel needs a webhook of your own: add its address first")
 
 
 def checked(preferences: AlarmPreferences) -> AlarmPreferences | PreferenceRefused:

@@ -13,7 +13,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import Doubt, ReportedVolume
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_LISTED: Final = 500
 
@@ -43,14 +43,14 @@ class HeldReport(Struct, frozen=True):
 class NoSuchHeldReport(Refusal, frozen=True):
     """No implausible report has this receipt."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     sentence = "no implausible report has this receipt"
 
 
 class HeldReportDecided(Refusal, frozen=True):
     """Somebody has admitted or refused the report before."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     state: HeldState
     by: str
 
@@ -63,7 +63,7 @@ class HeldReportDecided(Refusal, frozen=True):
 class HeldReportReplaced(Refusal, frozen=True):
     """The AA has reported the window again; the later report counts."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = "the AA has reported this window again; the later report counts"
 
 

@@ -7,14 +7,14 @@ key: a FIP must not learn of other FIPs that way.
 import datetime as dt
 from typing import TypeAlias
 
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 
 
 class NotYourEntry(Refusal, frozen=True):
     """A member acts for an entity that is not its own."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     entity_id: str
 
     @property
@@ -26,7 +26,7 @@ class NotYourEntry(Refusal, frozen=True):
 class NeedsOperator(Refusal, frozen=True):
     """The action is for operators with a scope that the caller lacks."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     scope: str
 
     @property
@@ -38,7 +38,7 @@ class NeedsOperator(Refusal, frozen=True):
 class SecondOperatorNeeded(Refusal, frozen=True):
     """One who submitted a version, or administers its member, approves it."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
     is_admin: bool
 
@@ -55,7 +55,7 @@ class SecondOperatorNeeded(Refusal, frozen=True):
 class SecondOperatorTied(Refusal, frozen=True):
     """Approver and submitter are tied by a right that was given lately: they may be one person."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
     untied_at: dt.datetime
 
@@ -73,7 +73,7 @@ class SecondOperatorTied(Refusal, frozen=True):
 class UnknownEntity(Refusal, frozen=True):
     """The registry has no entry of this ID and type."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     entity_id: str
 
     @property
@@ -85,7 +85,7 @@ class UnknownEntity(Refusal, frozen=True):
 class UnknownVersion(Refusal, frozen=True):
     """The entry has no version of this number, or none of that kind."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     entity_id: str
     number: int
 
@@ -98,7 +98,7 @@ class UnknownVersion(Refusal, frozen=True):
 class DuplicateEntity(Refusal, frozen=True):
     """A first submission for an ID that is registered or pending."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
 
     @property
@@ -110,7 +110,7 @@ class DuplicateEntity(Refusal, frozen=True):
 class AlreadyHeld(Refusal, frozen=True):
     """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     path: str
     value: str
     holder: str
@@ -125,7 +125,7 @@ class AlreadyHeld(Refusal, frozen=True):
 class WrongState(Refusal, frozen=True):
     """The entry's state does not permit the action."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
     action: str
     state: str
@@ -140,7 +140,7 @@ class WrongState(Refusal, frozen=True):
 class VersionMoved(Refusal, frozen=True):
     """Another version is pending than the one that was reviewed."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
     expected: int
     pending: int
@@ -157,7 +157,7 @@ class VersionMoved(Refusal, frozen=True):
 class ReasonMissing(Refusal, frozen=True):
     """The action needs a reason, which the member sees, and has none."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     action: str
 
     @property
@@ -170,7 +170,7 @@ class ReasonMissing(Refusal, frozen=True):
 class GoLiveTooFar(Refusal, frozen=True):
     """A scheduled time so far ahead that it is most likely a mistake."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     days: int
 
     @property
@@ -182,7 +182,7 @@ class GoLiveTooFar(Refusal, frozen=True):
 class WrongType(Refusal, frozen=True):
     """The payload's type is not the one that the entity was onboarded as."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     given: str
     onboarded_as: str
 

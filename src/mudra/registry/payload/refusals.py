@@ -1,13 +1,13 @@
 """Refusals of a submission as a whole."""
 
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import WAIT_TEXT, Kind, Refusal
+from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 
 
 class PayloadRefused(Refusal, frozen=True):
     """A payload with findings; the answer carries all of them."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     findings: tuple[Finding, ...]
 
     @property
@@ -20,7 +20,7 @@ class PayloadRefused(Refusal, frozen=True):
 class PayloadNotChecked(Refusal, frozen=True):
     """The check could not be finished now; nothing was stored."""
 
-    kind = Kind.BUSY
+    kind = RefusalKind.BUSY
     sentence = "too many payloads wait to be checked; try again"
     retry_after_s: int = 5
 
@@ -28,6 +28,6 @@ class PayloadNotChecked(Refusal, frozen=True):
 class TooManyWrites(Refusal, frozen=True):
     """The writes of an hour are used up."""
 
-    kind = Kind.LIMITED
+    kind = RefusalKind.LIMITED
     sentence = f"the writes to the registry that one hour permits are used up; {WAIT_TEXT}"
     retry_after_s: int

@@ -7,13 +7,13 @@ from typing import Protocol
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class NothingToProbe(Refusal, frozen=True):
     """The entity has neither a pending version nor a live one."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
 
     @property
@@ -25,7 +25,7 @@ class NothingToProbe(Refusal, frozen=True):
 class NotProbed(Refusal, frozen=True):
     """No one has asked for a probe of the entity's base URL."""
 
-    kind = Kind.NOT_FOUND
+    kind = RefusalKind.NOT_FOUND
     entity_id: str
 
     @property

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.tokens.issuing.claims import Claims
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import SecretState
@@ -82,14 +82,14 @@ _APART: Final[Sequence[frozenset[FaultKind]]] = (
 class FaultRefused(Refusal, frozen=True):
     """The fault cannot be switched on as asked: the sentence says why."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence: str
 
 
 class FaultConflict(Refusal, frozen=True):
     """Another fault is in force that this one does not combine with."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     wanted: FaultKind
     active: FaultKind
 
@@ -102,7 +102,7 @@ class FaultConflict(Refusal, frozen=True):
 class OperatorsFault(Refusal, frozen=True):
     """An operator switched this fault on: a member's admin neither changes nor ends it."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     fault: FaultKind
 
     @property
@@ -114,7 +114,7 @@ class OperatorsFault(Refusal, frozen=True):
 class TooManyFaultKeys(Refusal, frozen=True):
     """The entity has had as many keys of its own within a day as may be."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     sentence = f"an entity gets {KEYS_A_DAY} keys of faults in 24 hours at most"
 
 

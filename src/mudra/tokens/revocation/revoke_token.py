@@ -3,7 +3,7 @@
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
 from mudra.identity.ports import People
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.ports import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_room
@@ -11,6 +11,9 @@ from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_r
 
 class AnotherClientsToken(Refusal, frozen=True):
     """The token was issued to another client than the one that revokes it (RFC 7009 2.1)."""
+
+    kind = RefusalKind.INVALID
+    sentence = "token was issued to another client"
 
 
 async def revoke_entity_token(

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from mudra.shared.network_address import parse_address
-from mudra.shared.refusal import WAIT_TEXT, ErrorCode, Kind, LimitedUntil, Refusal
+from mudra.shared.refusal import WAIT_TEXT, ErrorCode, LimitedUntil, Refusal, RefusalKind
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -45,7 +45,7 @@ class ChosenBinding(Struct, frozen=True):
 class AddressNotListed(Refusal, frozen=True):
     """The right credential, from an address that the entity's entry does not list."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     code = ErrorCode.ADDRESS_NOT_LISTED
     entity_id: str
     address: str
@@ -63,7 +63,7 @@ class AddressNotListed(Refusal, frozen=True):
 class NoListedAddresses(Refusal, frozen=True):
     """The entity's live entry lists no address, so that a binding would refuse everything."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     entity_id: str
 
     @property
@@ -78,7 +78,7 @@ class NoListedAddresses(Refusal, frozen=True):
 class AddressesInUse(Refusal, frozen=True):
     """Addresses that are not listed got tokens lately; a binding would refuse them."""
 
-    kind = Kind.CONFLICT
+    kind = RefusalKind.CONFLICT
     addresses: tuple[str, ...]
 
     @property
@@ -104,7 +104,7 @@ class TooManySwitches(LimitedUntil, frozen=True):
 class ExemptionByOperator(Refusal, frozen=True):
     """Only an operator exempts an entity from the network's binding."""
 
-    kind = Kind.UNAUTHORIZED
+    kind = RefusalKind.UNAUTHORIZED
     sentence = "binding watch exempts an entity from the network's setting: only an operator may"
 
 

@@ -14,7 +14,8 @@ from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity, has_role
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Memberships, NoticeKind
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
@@ -32,11 +33,23 @@ from mudra.tokens.secrets.secret import EntitySecret, new_secret_text, rotate
 class NothingInGrace(Refusal, frozen=True):
     """No old secret is in its grace period, so there is nothing to retire."""
 
+    kind = RefusalKind.CONFLICT
+    sentence = translatable("no old secret of entityId is in its grace period")
+
 
 class SecretChanged(Refusal, frozen=True):
     """Another reset replaced the secret that the request is about; `version` is the current one."""
 
+    kind = RefusalKind.CONFLICT
     version: int
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            "the secret was reset since this page was opened: "
+            f"version {self.version} is the current one; nothing was changed now"
+        )
 
 
 class SecretDetails(Struct, frozen=True):

@@ -4,19 +4,22 @@ A change that is meant shows in the list after
 `python -m tests.unit.http.response.test_refusals_on_the_wire`.
 """
 
+import importlib
 import json
+import pkgutil
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
+import mudra
 from mudra.console.framework.console_errors import (
     CrossSiteForm,
     NoSuchPage,
     ProofTooOld,
     StaleForm,
-    console_refusals,
     page_problem,
 )
 from mudra.http.request.body.body_errors import (
@@ -31,6 +34,7 @@ from mudra.http.request.body.body_errors import (
 from mudra.http.request.envelope import EnvelopeFault
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import (
+    HttpRefusal,
     InvalidField,
     MethodNotAllowed,
     NoAuthorization,
@@ -137,7 +141,7 @@ from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, T
 from mudra.registry.probe.probe import NothingToProbe, NotProbed
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import LimitedUntil, Refusal
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.proof_guard import TooManyProofs
@@ -256,7 +260,31 @@ REFUSALS: tuple[Refusal, ...] = (
     CrossSiteForm(), StaleForm(), ProofTooOld(), NoSuchPage(),
 )  # fmt: skip
 """Each class at least once, by subject."""
+BASES = {HttpRefusal, LimitedUntil}
 STORED = Path(__file__).with_name("refusals_on_the_wire.jsonl")
+
+
+def test_every_refusal_is_among_them() -> None:
+    for module in pkgutil.walk_packages(mudra.__path__, "mudra."):
+        if ".migrations" not in module.name:
+            importlib.import_module(module.name)
+
+    assert {type(one) for one in REFUSALS} == refusals_below(Refusal) - BASES
+
+
+def refusals_below(base: type[Refusal]) -> set[type[Refusal]]:
+    below = {one for one in base.__subclasses__() if one.__module__.startswith("mudra.")}
+    return below.union(*(refusals_below(one) for one in below))
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda one: type(one).__name__)
+def test_a_refusal_says_in_a_sentence_what_is_wrong_and_when_to_try_again(refusal: Refusal) -> None:
+    problem = problem_of(refusal)
+
+    assert len(problem.sentence.split()) >= 3
+    assert not problem.sentence.endswith(".")
+    assert ("Retry-After" in problem.headers) == (problem.status in {429, 503})
+    assert ("WWW-Authenticate" in problem.headers) == (problem.status == 401)
 
 
 def test_every_refusal_is_shown_as_before() -> None:
@@ -267,8 +295,7 @@ def test_every_refusal_is_shown_as_before() -> None:
 
 def shown(refusal: Refusal) -> Mapping[str, object]:
     """Returns what a caller of the API gets, and what the pages say where it is something else."""
-    page = page_problem(refusal)
-    wire = page if type(refusal) in console_refusals() else problem_of(refusal)
+    page, wire = page_problem(refusal), problem_of(refusal)
     with written_in(Languages().find("hi") or ENGLISH):
         hindi = page_problem(refusal).sentence
     found: dict[str, object] = {

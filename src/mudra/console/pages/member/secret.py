@@ -22,7 +22,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.problem import Problem
+from mudra.http.response.errors import Problem
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext, translatable

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias, TypeGuard
 
 from mudra.http.response.http_refusals import HttpRefusal
-from mudra.shared.refusal import Kind, Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 CLOSE: Final = {"Connection": "close"}
 
@@ -16,7 +16,7 @@ CLOSE: Final = {"Connection": "close"}
 class BodyTooLarge(HttpRefusal, frozen=True):
     """More than `limit` bytes, packed or unpacked."""
 
-    kind = Kind.TOO_LARGE
+    kind = RefusalKind.TOO_LARGE
     headers = CLOSE
     limit: int
 
@@ -29,7 +29,7 @@ class BodyTooLarge(HttpRefusal, frozen=True):
 class BodyTooSlow(HttpRefusal, frozen=True):
     """Not whole within `limit_s` seconds, or below `min_bytes_per_s`."""
 
-    kind = Kind.TOO_SLOW
+    kind = RefusalKind.TOO_SLOW
     headers = CLOSE
     limit_s: float
     min_bytes_per_s: int
@@ -43,7 +43,7 @@ class BodyTooSlow(HttpRefusal, frozen=True):
 class BodyReadLate(HttpRefusal, frozen=True):
     """This process was too busy to read it in time, so the client is not to blame."""
 
-    kind = Kind.BUSY
+    kind = RefusalKind.BUSY
     sentence = "this node is too busy and read the body late; try again"
     retry_after_s = 2
     headers = CLOSE
@@ -52,7 +52,7 @@ class BodyReadLate(HttpRefusal, frozen=True):
 class UnsupportedEncoding(Refusal, frozen=True):
     """`Content-Encoding` is none of `allowed` (which may be empty)."""
 
-    kind = Kind.UNSUPPORTED
+    kind = RefusalKind.UNSUPPORTED
     sentence = "Content-Encoding is not supported here"
     sent: str
     allowed: tuple[str, ...]
@@ -61,7 +61,7 @@ class UnsupportedEncoding(Refusal, frozen=True):
 class UnsupportedMediaType(Refusal, frozen=True):
     """`Content-Type` is not `allowed` in UTF-8."""
 
-    kind = Kind.UNSUPPORTED
+    kind = RefusalKind.UNSUPPORTED
     sent: str
     allowed: str
 
@@ -78,7 +78,7 @@ class MalformedBody(HttpRefusal, frozen=True):
     is the field whose number is not valid in this interface, empty for other reasons.
     """
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     sentence: str
     unread: bool = False
     number_of: str = ""
@@ -92,7 +92,7 @@ class MalformedBody(HttpRefusal, frozen=True):
 class ClientGone(HttpRefusal, frozen=True):
     """The client left before its body was whole: there is no one to answer."""
 
-    kind = Kind.INVALID
+    kind = RefusalKind.INVALID
     sentence = "the body ended early"
     headers = CLOSE
 

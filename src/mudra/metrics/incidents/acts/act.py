@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_TEXT: Final = 4_000
 MAX_POST_MORTEM: Final = 20_000
@@ -70,22 +70,43 @@ class ActCommand(Struct, frozen=True):
 class ActRefused(Refusal, frozen=True):
     """One field is invalid."""
 
+    kind = RefusalKind.INVALID
     field: str
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.field} {self.problem}"
 
 
 class IncidentNotOpen(Refusal, frozen=True):
     """It is over, or was closed by hand: there is nothing to close."""
 
+    kind = RefusalKind.CONFLICT
+    sentence = "the incident is over or was closed before, so nothing was changed"
+
 
 class IncidentNotOver(Refusal, frozen=True):
     """It is open, or no incident of its own any more: there is nothing to reopen."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = "the incident is open, withdrawn or part of another one: there is nothing to reopen"
 
 
 class Acknowledged(Refusal, frozen=True):
     """Someone else acknowledged the incident after the caller had opened it."""
 
+    kind = RefusalKind.CONFLICT
     by: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"the incident was acknowledged by {self.by} in the meantime, so nothing was changed; "
+            "open it again to take it over"
+        )
 
 
 CommandRefused = ActRefused | IncidentNotOpen | IncidentNotOver | Acknowledged
