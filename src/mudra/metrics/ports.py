@@ -20,22 +20,9 @@ from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, Tim
 from mudra.metrics.rollup.marks import DayMark, RangeMark
 from mudra.metrics.rollup.step import Step
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import Refusal, RefusalKind
 
 if TYPE_CHECKING:
     from mudra.metrics.sums.totals import Totals
-
-
-class NotAMember(Refusal, frozen=True):
-    """No entity was ever onboarded under this ID."""
-
-    kind = RefusalKind.NOT_FOUND
-    entity_id: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"no member has the entity ID {self.entity_id}"
 
 
 class Pair(Struct, frozen=True):

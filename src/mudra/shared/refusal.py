@@ -4,7 +4,7 @@ import enum
 import math
 from collections.abc import Sequence
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -74,9 +74,15 @@ class Refusal(Struct, frozen=True):
     sentence next to the rule that refuses; every edge shows it by these.
     """
 
-    kind: ClassVar[RefusalKind]
-    code: ClassVar[ErrorCode | None] = None
-    """Its own word on the wire; None for that of its kind."""
+    @property
+    def kind(self) -> RefusalKind:
+        """What it says of the request."""
+        raise NotImplementedError
+
+    @property
+    def code(self) -> ErrorCode | None:
+        """Its own word on the wire; None for that of its kind."""
+        return None
 
     @property
     def sentence(self) -> str:
@@ -92,6 +98,26 @@ class Refusal(Struct, frozen=True):
     def findings(self) -> Sequence[Finding]:
         """Everything wrong with a document; the sentence names the first."""
         return ()
+
+
+class Refused(Refusal, frozen=True):
+    """A refusal that no caller tells from others: a constant next to the rule that refuses."""
+
+    kind: RefusalKind
+    sentence: str
+
+
+class ValueRefused(Refusal, frozen=True):
+    """A value is not accepted; `problem` says what is allowed."""
+
+    kind = RefusalKind.INVALID
+    field: str
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Names the field and what is allowed."""
+        return f"{self.field} {self.problem}"
 
 
 class LimitedUntil(Refusal, frozen=True):

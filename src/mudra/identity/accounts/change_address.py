@@ -10,7 +10,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.email_link import LinkFault, LinkPurpose, LinkRefused, token_hash
 from mudra.identity.accounts.manage_accounts import AccountChanged, account_changed
-from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, ValueRefused
+from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import AddressChange, User, UserState
 from mudra.identity.memberships.invite import end_invitations_everywhere
@@ -26,7 +26,7 @@ from mudra.identity.operators.person_rule import (
 )
 from mudra.identity.passkeys.manage_passkeys import end_passkeys
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
 
 

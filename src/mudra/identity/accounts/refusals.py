@@ -3,19 +3,6 @@
 from mudra.shared.refusal import Refusal, RefusalKind
 
 
-class ValueRefused(Refusal, frozen=True):
-    """A value is not accepted; `problem` says what is allowed."""
-
-    kind = RefusalKind.INVALID
-    field: str
-    problem: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"{self.field} {self.problem}"
-
-
 class NoSuchUser(Refusal, frozen=True):
     """There is no user with this ID or address."""
 

@@ -18,7 +18,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import Invitee, TooManyInvitations
@@ -37,7 +37,7 @@ from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 
 class NoSuchEntity(Refusal, frozen=True):

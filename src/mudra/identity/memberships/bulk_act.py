@@ -12,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.identity.accounts.manage_accounts import invite_admin
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.member import MemberStatus
@@ -28,7 +27,7 @@ from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 MAX_MEMBERS: Final = 500
 MAX_REASON: Final = 200

@@ -10,7 +10,6 @@ from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.memberships.admins import (
     EntityAdmins,
     Forbidden,
@@ -21,7 +20,7 @@ from mudra.identity.memberships.admins import (
 from mudra.identity.memberships.member import Contact, Recipient
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
-from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal
+from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, ValueRefused
 from mudra.shared.time_text import iso_ms
 
 MAX_CONTACTS: Final = 3

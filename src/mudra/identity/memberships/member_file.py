@@ -7,12 +7,11 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.onboard import NewMember
 from mudra.shared.csv_export import csv_text, plain_cell
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 COLUMNS: Final = (
     "entityId",

@@ -10,7 +10,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import (
@@ -32,7 +32,7 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 
 class OperatorSaved(Struct, frozen=True):

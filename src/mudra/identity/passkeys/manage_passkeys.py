@@ -18,7 +18,7 @@ from mudra.identity.second_factor.enroll import (
 )
 from mudra.identity.second_factor.policy import FactorRoles
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
 
 MAX_PASSKEYS: Final = 10
@@ -27,13 +27,6 @@ MAX_CREDENTIAL_ID: Final = 1023
 """Bytes (WebAuthn 5.8.3)."""
 MAX_PUBLIC_KEY: Final = 1024
 """Bytes: an RSA key of 4096 bits takes 540."""
-
-
-class PasskeyNameRefused(Refusal, frozen=True):
-    """A passkey's name is 1 to 40 printable characters."""
-
-    kind = RefusalKind.INVALID
-    sentence = f"name must be 1 to {MAX_NAME} printable characters"
 
 
 class TooManyPasskeys(Refusal, frozen=True):
@@ -50,11 +43,11 @@ class PasskeysOff(Refusal, frozen=True):
     sentence = translatable("passkeys are off: the service's address is no host name with https")
 
 
-def passkey_name(typed: str) -> str | PasskeyNameRefused:
+def passkey_name(typed: str) -> str | ValueRefused:
     """Return the name that the list of passkeys shows."""
     name = " ".join(unicodedata.normalize("NFC", typed[: 4 * MAX_NAME]).split())
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
-        return PasskeyNameRefused()
+        return ValueRefused("name", f"must be 1 to {MAX_NAME} printable characters")
     return name
 
 
@@ -75,7 +68,7 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
     passkey_id: str,
     verifier: PasskeyVerifier,
     random_bytes: Callable[[int], bytes],
-) -> Sequence[SecretText] | PasskeyRefused | PasskeyNameRefused | TooManyPasskeys:
+) -> Sequence[SecretText] | PasskeyRefused | ValueRefused | TooManyPasskeys:
     """Store a new passkey under the challenge that its session was given.
 
     Returns recovery codes with the first factor of a person, else none.
@@ -83,7 +76,7 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
     passkeys, now = work.second_factors.passkeys, await work.people.now()
     challenge = await passkeys.take_challenge(holder, Purpose.ADD, now)
     name = passkey_name(typed_name)
-    if isinstance(name, PasskeyNameRefused):
+    if isinstance(name, ValueRefused):
         return name
     full = await may_add(work, user)
     if full is not None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.shared.mail_text import unsafe_in_mail
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 from mudra.shared.time_text import USUAL, is_usual
 
 MAX_TITLE: Final = 120
@@ -121,19 +121,6 @@ def in_language(
     return next(found, Translation("en", title, text))
 
 
-class AnnouncementRefused(Refusal, frozen=True):
-    """One field is invalid."""
-
-    kind = RefusalKind.INVALID
-    field: str
-    problem: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"{self.field} {self.problem}"
-
-
 class NoSuchAnnouncement(Refusal, frozen=True):
     """No current or scheduled announcement has this ID."""
 
@@ -157,7 +144,7 @@ def new_announcement(
     made_by: str,
     now: datetime,
     public: Collection[str],
-) -> Announcement | AnnouncementRefused:
+) -> Announcement | ValueRefused:
     """Return the announcement; one to be published in the past is published now.
 
     `public` are the institutions that the status page shows.
@@ -180,7 +167,7 @@ def new_announcement(
 
 def changed_announcement(
     before: Announcement, command: AnnouncementCommand, now: datetime, public: Collection[str]
-) -> Announcement | AnnouncementRefused:
+) -> Announcement | ValueRefused:
     """Return it with what the command says; what was published stays so since then."""
     planned = max(command.publish_at or before.publish_at, now)
     after = replace(
@@ -213,54 +200,52 @@ def _translations(command: AnnouncementCommand) -> tuple[Translation, ...]:
     return tuple(one for one in plain if one.title or one.text)
 
 
-def _refusal(
-    one: Announcement, now: datetime, public: Collection[str]
-) -> AnnouncementRefused | None:
+def _refusal(one: Announcement, now: datetime, public: Collection[str]) -> ValueRefused | None:
     return _refused_text(one) or _refused_place(one, public) or _refused_time(one, now)
 
 
-def _refused_text(one: Announcement) -> AnnouncementRefused | None:
+def _refused_text(one: Announcement) -> ValueRefused | None:
     if not _is_text(one.title, MAX_TITLE):
-        return AnnouncementRefused("title", _allowed(MAX_TITLE))
+        return ValueRefused("title", _allowed(MAX_TITLE))
     if not _is_text(one.text, MAX_TEXT):
-        return AnnouncementRefused("text", _allowed(MAX_TEXT))
+        return ValueRefused("text", _allowed(MAX_TEXT))
     tags = [each.language for each in one.translations]
     if len(tags) > MAX_TRANSLATIONS or len(set(tags)) < len(tags):
         problem = f"must be at most {MAX_TRANSLATIONS}, each of another language"
-        return AnnouncementRefused("translations", problem)
+        return ValueRefused("translations", problem)
     for each in one.translations:
         if not _LANGUAGE.fullmatch(each.language):
-            return AnnouncementRefused("translations", "must have a language such as hi or ta")
+            return ValueRefused("translations", "must have a language such as hi or ta")
         where = f"translations ({each.language}):"
         if not _is_text(each.title, MAX_TITLE):
-            return AnnouncementRefused(f"{where} title", _allowed(MAX_TITLE))
+            return ValueRefused(f"{where} title", _allowed(MAX_TITLE))
         if not _is_text(each.text, MAX_TEXT):
-            return AnnouncementRefused(f"{where} text", _allowed(MAX_TEXT))
+            return ValueRefused(f"{where} text", _allowed(MAX_TEXT))
     return None
 
 
-def _refused_place(one: Announcement, public: Collection[str]) -> AnnouncementRefused | None:
+def _refused_place(one: Announcement, public: Collection[str]) -> ValueRefused | None:
     if len(one.fip_ids) > MAX_INSTITUTIONS:
         problem = f"must be at most {MAX_INSTITUTIONS}; leave it empty for the whole network"
-        return AnnouncementRefused("fipIds", problem)
+        return ValueRefused("fipIds", problem)
     unknown = next((fip_id for fip_id in one.fip_ids if fip_id not in public), None)
     if unknown is not None:
         problem = f"must be IDs of FIPs on the public status: {unknown[:64]} is none"
-        return AnnouncementRefused("fipIds", problem)
+        return ValueRefused("fipIds", problem)
     return None
 
 
-def _refused_time(one: Announcement, now: datetime) -> AnnouncementRefused | None:
+def _refused_time(one: Announcement, now: datetime) -> ValueRefused | None:
     if one.publish_at - now > MAX_LEAD_TIME:
         days = MAX_LEAD_TIME.days
-        return AnnouncementRefused("publishAt", f"must be at most {days} days from now")
+        return ValueRefused("publishAt", f"must be at most {days} days from now")
     for name, at in (("begins", one.begins), ("ends", one.ends)):
         if at is not None and not is_usual(at):
-            return AnnouncementRefused(name, USUAL)
+            return ValueRefused(name, USUAL)
     if one.ends is not None and one.ends <= max(one.publish_at, now):
-        return AnnouncementRefused("ends", "must be later than now and than its publication")
+        return ValueRefused("ends", "must be later than now and than its publication")
     if one.ends is not None and one.begins is not None and one.ends <= one.begins:
-        return AnnouncementRefused("ends", "must be later than begins")
+        return ValueRefused("ends", "must be later than begins")
     return None
 
 

@@ -9,18 +9,18 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.metrics.incidents.own_maintenance import WEEK, first_begin, over_limit
 from mudra.metrics.incidents.silence import (
     MAX_OWN_LENGTH,
     Silence,
     SilenceCommand,
-    SilenceRefused,
     TooManyMaintenances,
     TooMuchMaintenance,
     new_silence,
 )
-from mudra.metrics.ports import CountAlone, Members, NotAMember, Silences
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.metrics.ports import CountAlone, Members, Silences
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 RETENTION: Final = timedelta(days=90)
 """How long a silence can be looked up after its end; the audit log keeps it longer."""
@@ -65,21 +65,21 @@ class SilenceService(Struct, frozen=True):
 
     async def announce(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | SilenceRefused | TooManyMaintenances | TooMuchMaintenance | NotAMember:
+    ) -> Silence | ValueRefused | TooManyMaintenances | TooMuchMaintenance | NoSuchEntity:
         """Begins a maintenance that a member announces for itself, with the next window or later.
 
         What has begun by now is judged: no one could read before that it was planned.
         """
         begins, entity_id = first_begin(command.begins, now), command.entity_id
         if command.ends <= begins:
-            return SilenceRefused(
+            return ValueRefused(
                 "ends", "must be later than begins, which is the start of the next window at least"
             )
         if command.ends - begins > MAX_OWN_LENGTH:
-            return SilenceRefused("ends", "must be at most 24 hours after begins")
+            return ValueRefused("ends", "must be at most 24 hours after begins")
         asked = replace(command, begins=begins)
         planned = new_silence(asked, self.new_id(), caller.actor, now)
-        if isinstance(planned, SilenceRefused):
+        if isinstance(planned, ValueRefused):
             return planned
         await self.count_alone(f"maintenance:{entity_id}")
         own = [
@@ -94,13 +94,13 @@ class SilenceService(Struct, frozen=True):
 
     async def begin(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | SilenceRefused | NotAMember:
+    ) -> Silence | ValueRefused | NoSuchEntity:
         """Stops alarms about some subjects for some time."""
         for entity_id in (command.entity_id, command.peer_id):
             if entity_id and not await self.members.is_member(entity_id):
-                return NotAMember(entity_id)
+                return NoSuchEntity(entity_id)
         silence = new_silence(command, self.new_id(), caller.actor, now)
-        if isinstance(silence, SilenceRefused):
+        if isinstance(silence, ValueRefused):
             return silence
         await self.store.add(silence)
         detail = {"silenceId": silence.silence_id, "type": silence.type}

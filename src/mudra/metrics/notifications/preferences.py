@@ -12,7 +12,7 @@ from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import CONSENT_RECEIVED
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 ALARM_APIS: Final = frozenset(
     {
@@ -79,19 +79,6 @@ class AlarmPreferences(Struct, frozen=True):
 USUAL: Final = AlarmPreferences()
 
 
-class PreferenceRefused(Refusal, frozen=True):
-    """One field is invalid."""
-
-    kind = RefusalKind.INVALID
-    field: str
-    problem: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"{self.field} {self.problem}"
-
-
 class NoOwnWebhook(Refusal, frozen=True):
     """The chosen channel needs a webhook of the person's own."""
 
@@ -99,18 +86,18 @@ class NoOwnWebhook(Refusal, frozen=True):
     sentence = translatable("channel needs a webhook of your own: add its address first")
 
 
-def checked(preferences: AlarmPreferences) -> AlarmPreferences | PreferenceRefused:
+def checked(preferences: AlarmPreferences) -> AlarmPreferences | ValueRefused:
     """Returns the preferences, or which field is wrong."""
     if preferences.time_zone not in zone_names():
-        return PreferenceRefused("timeZone", "must be a time zone such as Asia/Kolkata or UTC")
+        return ValueRefused("timeZone", "must be a time zone such as Asia/Kolkata or UTC")
     if not preferences.apis <= ALARM_APIS:
-        return PreferenceRefused("apis", f"must be some of {', '.join(sorted(ALARM_APIS))}")
+        return ValueRefused("apis", f"must be some of {', '.join(sorted(ALARM_APIS))}")
     begins, ends = preferences.quiet_from, preferences.quiet_until
     if (begins is None) != (ends is None):
         missing = "quietFrom" if begins is None else "quietUntil"
-        return PreferenceRefused(missing, "must be given with the other end of the quiet hours")
+        return ValueRefused(missing, "must be given with the other end of the quiet hours")
     if begins is not None and begins == ends:
-        return PreferenceRefused("quietUntil", "must differ from quietFrom")
+        return ValueRefused("quietUntil", "must differ from quietFrom")
     return preferences
 
 

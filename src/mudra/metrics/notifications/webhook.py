@@ -151,18 +151,6 @@ class TooManyWebhooks(Refusal, frozen=True):
         return f"there are {self.most} webhooks already: remove one first"
 
 
-class UrlRefused(Refusal, frozen=True):
-    """Messages cannot be sent to this address."""
-
-    kind = RefusalKind.INVALID
-    problem: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"url {self.problem}"
-
-
 class FipsRefused(Refusal, frozen=True):
     """The FIPs of a webhook are wrong."""
 

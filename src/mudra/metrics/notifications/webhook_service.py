@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.metrics.notifications.webhook import (
     MAX_FIPS,
     PREVIOUS_KEY_FOR,
@@ -21,14 +22,14 @@ from mudra.metrics.notifications.webhook import (
     Owner,
     TooManyTests,
     TooManyWebhooks,
-    UrlRefused,
     Webhook,
     body_of_test,
     new_signing_key,
 )
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_ports import TestMessageBudget, Webhooks
-from mudra.metrics.ports import CountAlone, Members, NotAMember
+from mudra.metrics.ports import CountAlone, Members
+from mudra.shared.refusal import ValueRefused
 
 
 class WebhookService(Struct, frozen=True):
@@ -59,17 +60,17 @@ class WebhookService(Struct, frozen=True):
         *,
         fips: Sequence[str] = (),
         format_: Format = Format.STANDARD,
-    ) -> AddedWebhook | UrlRefused | TooManyWebhooks | NotAMember | FipsRefused:
+    ) -> AddedWebhook | ValueRefused | TooManyWebhooks | NoSuchEntity | FipsRefused:
         """Adds an address, with a new key that signs its messages.
 
         With `fips`, which only a FIU may name, it receives the incidents of these FIPs.
         """
         problem = self.url_problem(url)
         if problem is not None:
-            return UrlRefused(problem)
+            return ValueRefused("url", problem)
         entity_id = owner.entity_id
         if entity_id and not await self.members.is_member(entity_id):
-            return NotAMember(entity_id)
+            return NoSuchEntity(entity_id)
         if fips and (refused := await self._refused(entity_id, fips)):
             return refused
         await self.count_alone(f"webhooks:{owner.entity_id or owner.user_id}")

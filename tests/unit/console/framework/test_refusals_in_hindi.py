@@ -16,25 +16,16 @@ from mudra.console.framework.console_errors import (
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
 from mudra.identity.passkeys.check_passkey import PasskeyRefused
-from mudra.identity.passkeys.manage_passkeys import (
-    PasskeyNameRefused,
-    PasskeysOff,
-    TooManyPasskeys,
-)
+from mudra.identity.passkeys.manage_passkeys import PasskeysOff, TooManyPasskeys
 from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.check_code import CodeRefused
 from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor, SetUpEnded
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
-from mudra.metrics.notifications.preferences import (
-    USUAL,
-    NoOwnWebhook,
-    PreferenceRefused,
-    checked,
-)
+from mudra.metrics.notifications.preferences import USUAL, NoOwnWebhook, checked
 from mudra.metrics.notifications.webhook import MessageWaits, NoSuchWebhook, TooManyTests
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, ValueRefused
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.tokens.secrets.secret_service import NothingInGrace
 
@@ -49,7 +40,7 @@ WRONG_PREFERENCES = [
     checked(replace(USUAL, quiet_from=EVENING, quiet_until=EVENING)),
 ]
 REFUSALS: list[Refusal] = [
-    CrossSiteForm(), ProofTooOld(), StaleForm(), PasskeyRefused(), PasskeyNameRefused(),
+    CrossSiteForm(), ProofTooOld(), StaleForm(), PasskeyRefused(), ValueRefused("name", "must be 1 to 40 printable characters"),
     PasskeysOff(), TooManyPasskeys(), HashingBusy(2), CodeRefused(), FactorRequired(),
     NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
     SetUpEnded(), NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
@@ -57,7 +48,7 @@ REFUSALS: list[Refusal] = [
     Unexpected(),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
-    *(one for one in WRONG_PREFERENCES if isinstance(one, PreferenceRefused)),
+    *(one for one in WRONG_PREFERENCES if isinstance(one, ValueRefused)),
 ]  # fmt: skip
 
 
@@ -70,4 +61,4 @@ def test_no_word_of_a_refusal_is_left_in_english(refusal: Refusal) -> None:
 
 
 def test_every_wrong_preference_is_refused() -> None:
-    assert all(isinstance(one, PreferenceRefused) for one in WRONG_PREFERENCES)
+    assert all(isinstance(one, ValueRefused) for one in WRONG_PREFERENCES)

@@ -46,12 +46,7 @@ from mudra.http.response.http_refusals import (
 from mudra.identity.accounts.change_address import NeedsSecondOperator, NoAddressChange
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
-from mudra.identity.accounts.refusals import (
-    AddressTaken,
-    NoSuchUser,
-    ValueRefused,
-    WrongAccountKind,
-)
+from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.send_link import TooManyLinkRequests
 from mudra.identity.memberships.admins import LastAdmin, NoSuchEntity, NotAnAdmin
 from mudra.identity.memberships.bulk_act import AlreadySuspended, NoAdminInvited, TooManyMembers
@@ -72,7 +67,7 @@ from mudra.identity.operators.operator import (
 )
 from mudra.identity.operators.person_rule import LastOperator, OwnAccount, PersonHoldsMore
 from mudra.identity.passkeys.check_passkey import PasskeyRefused
-from mudra.identity.passkeys.manage_passkeys import PasskeyNameRefused, PasskeysOff, TooManyPasskeys
+from mudra.identity.passkeys.manage_passkeys import PasskeysOff, TooManyPasskeys
 from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.after_password import CodeMissing, EnrollFirst, TokensOff
 from mudra.identity.second_factor.check_code import CodeRefused
@@ -83,29 +78,19 @@ from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
 from mudra.identity.single_sign_on.ports import ProviderFailed
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
-from mudra.metrics.announcements.announcement import (
-    AnnouncementRefused,
-    NoSuchAnnouncement,
-    TooManyAnnouncements,
-)
+from mudra.metrics.announcements.announcement import NoSuchAnnouncement, TooManyAnnouncements
 from mudra.metrics.health.too_many_pairs import TooManyPairs
-from mudra.metrics.incidents.acts.act import (
-    Acknowledged,
-    ActRefused,
-    IncidentNotOpen,
-    IncidentNotOver,
-)
+from mudra.metrics.incidents.acts.act import Acknowledged, IncidentNotOpen, IncidentNotOver
 from mudra.metrics.incidents.incident_service import NoSuchIncident
-from mudra.metrics.incidents.silence import SilenceRefused, TooManyMaintenances, TooMuchMaintenance
+from mudra.metrics.incidents.silence import TooManyMaintenances, TooMuchMaintenance
 from mudra.metrics.incidents.silence_service import NoSuchSilence
-from mudra.metrics.notifications.preferences import USUAL, NoOwnWebhook, PreferenceRefused, checked
+from mudra.metrics.notifications.preferences import USUAL, NoOwnWebhook, checked
 from mudra.metrics.notifications.webhook import (
     FipsRefused,
     MessageWaits,
     NoSuchWebhook,
     TooManyTests,
     TooManyWebhooks,
-    UrlRefused,
 )
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import (
@@ -118,7 +103,6 @@ from mudra.metrics.payload.ingest_rule import Receipt, TxnIdReused, WindowKey
 from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
 from mudra.metrics.payload.push_report import NotYourMetrics
 from mudra.metrics.payload.validation import ReportRefused
-from mudra.metrics.ports import NotAMember
 from mudra.metrics.subscriptions.subscription import SubscriptionGone
 from mudra.metrics.subscriptions.webhook_subscription import TooManyChallenges, TooManySubscriptions
 from mudra.overview.mail_queue import NoSuchMail
@@ -141,7 +125,7 @@ from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, T
 from mudra.registry.probe.probe import NothingToProbe, NotProbed
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import LimitedUntil, Refusal
+from mudra.shared.refusal import LimitedUntil, Refusal, ValueRefused
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.proof_guard import TooManyProofs
@@ -208,7 +192,7 @@ REFUSALS: tuple[Refusal, ...] = (
     SignInRefused(), TooManyAttempts(LATER, NOW), CodeRefused(), CodeMissing(), TokensOff(),
     EnrollFirst(), NoSecondFactor(), SetUpEnded(), PasskeyRefused(),
     *(SignOnRefused(reason) for reason in SIGN_ON_REASONS),
-    ProviderFailed("no-answer"), LocalSignInOff(), PasskeyNameRefused(), TooManyPasskeys(),
+    ProviderFailed("no-answer"), LocalSignInOff(), ValueRefused("name", "must be 1 to 40 printable characters"), TooManyPasskeys(),
     PasskeysOff(), FactorRequired(), HashingBusy(2),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(LinkRefused(fault) for fault in LinkFault),
@@ -238,12 +222,12 @@ REFUSALS: tuple[Refusal, ...] = (
     TxnIdReused("SAARTHI-AA", "t-1", RECEIPT), NotYourMetrics("SAARTHI-AA"), TooManyPushes(30),
     TooBusyForPushes(5), TooManyPairs(), NoSuchHeldReport(),
     HeldReportDecided(HeldState.ADMITTED, "noc@network.example"), HeldReportReplaced(),
-    NoSuchIncident(), ActRefused("note", "must be text"), IncidentNotOpen(), IncidentNotOver(),
-    Acknowledged("noc@network.example"), NoSuchSilence(), SilenceRefused("until", "must be later"),
+    NoSuchIncident(), ValueRefused("note", "must be text"), IncidentNotOpen(), IncidentNotOver(),
+    Acknowledged("noc@network.example"), NoSuchSilence(), ValueRefused("until", "must be later"),
     TooManyMaintenances(), TooMuchMaintenance(), NoSuchAnnouncement(),
-    AnnouncementRefused("title", "must be text"), TooManyAnnouncements(), SubscriptionGone(),
-    NoSuchWebhook(), NotAMember("KAVERI-FIP"), MessageWaits(), TooManyTests(90), TooManyTests(1800),
-    PreferenceRefused("timeZone", "must be a time zone"), NoOwnWebhook(),
+    ValueRefused("title", "must be text"), TooManyAnnouncements(), SubscriptionGone(),
+    NoSuchWebhook(), NoSuchEntity("KAVERI-FIP"), MessageWaits(), TooManyTests(90), TooManyTests(1800),
+    ValueRefused("timeZone", "must be a time zone"), NoOwnWebhook(),
     *(
         one
         for one in (
@@ -254,7 +238,7 @@ REFUSALS: tuple[Refusal, ...] = (
         )
         if isinstance(one, Refusal)
     ),
-    FipsRefused("must be FIPs of the network"), UrlRefused("must be https"), TooManyWebhooks(5),
+    FipsRefused("must be FIPs of the network"), ValueRefused("url", "must be https"), TooManyWebhooks(5),
     TooManySubscriptions(), TooManyChallenges(),
     # The console
     CrossSiteForm(), StaleForm(), ProofTooOld(), NoSuchPage(),

@@ -13,7 +13,6 @@ from mudra.metrics.incidents.acts.act import (
     Act,
     ActCommand,
     ActKind,
-    ActRefused,
     IncidentNotOpen,
     IncidentNotOver,
     decision_after,
@@ -31,6 +30,7 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.ports import Pair
+from mudra.shared.refusal import ValueRefused
 
 BEGAN = datetime(2026, 11, 23, 2, tzinfo=UTC)
 LATER = BEGAN + timedelta(hours=1)
@@ -88,11 +88,11 @@ def test_the_evidence_alone_decides_again_when_a_close_is_taken_back() -> None:
 @pytest.mark.parametrize(
     ("command", "refusal"),
     [
-        (ActCommand(ActKind.COMMENT, "  "), ActRefused),
-        (ActCommand(ActKind.COMMENT, "x" * 4_001), ActRefused),
+        (ActCommand(ActKind.COMMENT, "  "), ValueRefused),
+        (ActCommand(ActKind.COMMENT, "x" * 4_001), ValueRefused),
         (ActCommand(ActKind.POST_MORTEM, "x" * 4_001), None),
         (ActCommand(ActKind.COMMENT, "a line\nand another"), None),
-        (ActCommand(ActKind.COMMENT, "a bell\a"), ActRefused),
+        (ActCommand(ActKind.COMMENT, "a bell\a"), ValueRefused),
         (ActCommand(ActKind.REOPEN, "why"), IncidentNotOver),
         (ActCommand(ActKind.ASSIGN, owner="a@b.example", instead_of="operator:x"), Acknowledged),
         (ActCommand(ActKind.ASSIGN, owner="a@b.example", instead_of=""), None),
@@ -110,7 +110,7 @@ def test_an_incident_has_so_many_acts_and_no_more() -> None:
     comment = ActCommand(ActKind.COMMENT, "again")
 
     assert refusal_of(Case().stored, comment, MAX_ACTS - 1) is None
-    assert isinstance(refusal_of(Case().stored, comment, MAX_ACTS), ActRefused)
+    assert isinstance(refusal_of(Case().stored, comment, MAX_ACTS), ValueRefused)
 
 
 @pytest.mark.parametrize("ending", [Ending.MERGED, Ending.WITHDRAWN])

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 MAX_TEXT: Final = 4_000
 MAX_POST_MORTEM: Final = 20_000
@@ -67,19 +67,6 @@ class ActCommand(Struct, frozen=True):
     instead_of: str | None = None
 
 
-class ActRefused(Refusal, frozen=True):
-    """One field is invalid."""
-
-    kind = RefusalKind.INVALID
-    field: str
-    problem: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"{self.field} {self.problem}"
-
-
 class IncidentNotOpen(Refusal, frozen=True):
     """It is over, or was closed by hand: there is nothing to close."""
 
@@ -109,7 +96,7 @@ class Acknowledged(Refusal, frozen=True):
         )
 
 
-CommandRefused = ActRefused | IncidentNotOpen | IncidentNotOver | Acknowledged
+CommandRefused = ValueRefused | IncidentNotOpen | IncidentNotOver | Acknowledged
 _NAMES_OWNER: Final = frozenset({ActKind.ASSIGN, ActKind.HAND_OVER})
 
 
@@ -124,13 +111,13 @@ def refusal_of(stored: StoredIncident, command: ActCommand, acts: int) -> Comman
     most = MAX_POST_MORTEM if kind is ActKind.POST_MORTEM else MAX_TEXT
     text = command.text.strip()
     if not text and kind is not ActKind.ASSIGN:
-        return ActRefused("text", f"is missing: a text of 1 to {most} characters")
+        return ValueRefused("text", f"is missing: a text of 1 to {most} characters")
     if len(text) > most or not _is_plain(text):
-        return ActRefused(
+        return ValueRefused(
             "text", f"must be at most {most} characters, without control ones but line ends"
         )
     if acts >= MAX_ACTS:
-        return ActRefused("act", f"is one too many: an incident has at most {MAX_ACTS}")
+        return ValueRefused("act", f"is one too many: an incident has at most {MAX_ACTS}")
     if kind is ActKind.CLOSE and not stored.is_open:
         return IncidentNotOpen()
     if kind is ActKind.REOPEN and not _may_reopen(stored):
