@@ -100,7 +100,7 @@ class Refusal(Struct, frozen=True):
         return ()
 
 
-class Refused(Refusal, frozen=True):
+class PlainRefusal(Refusal, frozen=True):
     """A refusal that no caller tells from others: a constant next to the rule that refuses."""
 
     kind: RefusalKind

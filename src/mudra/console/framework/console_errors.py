@@ -16,7 +16,7 @@ from mudra.localization.language import (
     translatable,
     written_in,
 )
-from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
+from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, Refusal, RefusalKind
 
 
 class CrossSiteForm(Refusal, frozen=True):
@@ -36,21 +36,18 @@ class StaleForm(Refusal, frozen=True):
     )
 
 
-class ProofTooOld(Refusal, frozen=True):
-    """Password or code was typed too long ago for such an act, and none came along."""
-
-    kind = RefusalKind.FORBIDDEN
-    sentence = translatable(
+PROOF_TOO_OLD: Final = PlainRefusal(
+    RefusalKind.FORBIDDEN,
+    translatable(
         "you last confirmed that it is you some minutes ago, so nothing was shown or "
         "changed; confirm again"
-    )
+    ),
+)
 
 
-class NoSuchPage(Refusal, frozen=True):
-    """There is no page at this address of the console."""
-
-    kind = RefusalKind.NOT_FOUND
-    sentence = translatable("there is no page at this address")
+NO_SUCH_PAGE: Final = PlainRefusal(
+    RefusalKind.NOT_FOUND, translatable("there is no page at this address")
+)
 
 
 _SECONDS_SHOWN: Final = 120

@@ -1,9 +1,10 @@
 """Refusals of the HTTP edge itself: they are about the request, never about a rule of an area."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.unavailable import DatabaseUnavailable
 
 
@@ -30,11 +31,7 @@ class NoAuthorization(Refusal, frozen=True):
     sentence = "Authorization must hold 'Bearer' and a token"
 
 
-class NoSuchAddress(Refusal, frozen=True):
-    """No resource at this path."""
-
-    kind = RefusalKind.NOT_FOUND
-    sentence = "there is nothing at this path"
+NO_SUCH_ADDRESS: Final = PlainRefusal(RefusalKind.NOT_FOUND, "there is nothing at this path")
 
 
 class MethodNotAllowed(HttpRefusal, frozen=True):
@@ -67,13 +64,10 @@ class Unavailable(Refusal, frozen=True):
         return f"{self.why}; try again"
 
 
-class Unexpected(Refusal, frozen=True):
-    """A fault of ours: the detail is in the log under the transaction ID."""
-
-    kind = RefusalKind.FAILED
-    sentence = translatable(
-        "an unexpected error; report the txnId of this response to the operator"
-    )
+UNEXPECTED: Final = PlainRefusal(
+    RefusalKind.FAILED,
+    translatable("an unexpected error; report the txnId of this response to the operator"),
+)
 
 
 class TooManyListeners(Refusal, frozen=True):

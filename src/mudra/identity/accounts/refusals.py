@@ -1,6 +1,8 @@
 """Refusals about accounts."""
 
-from mudra.shared.refusal import Refusal, RefusalKind
+from typing import Final
+
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 
 
 class NoSuchUser(Refusal, frozen=True):
@@ -10,11 +12,7 @@ class NoSuchUser(Refusal, frozen=True):
     sentence = "no user of this ID, or the account is disabled"
 
 
-class AddressTaken(Refusal, frozen=True):
-    """Another account has this address."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = "email belongs to another account"
+ADDRESS_TAKEN: Final = PlainRefusal(RefusalKind.CONFLICT, "email belongs to another account")
 
 
 class WrongAccountKind(Refusal, frozen=True):

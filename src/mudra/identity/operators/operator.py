@@ -1,10 +1,11 @@
 """Operators and their scopes: what each may do, and who may change it. Pure."""
 
 import enum
+from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 
 
 class Scope(enum.StrEnum):
@@ -42,11 +43,9 @@ class ScopeMissing(Refusal, frozen=True):
         return f"the token gives no operator right of the scope {self.scope.value}"
 
 
-class NoOperator(Refusal, frozen=True):
-    """The caller is signed in and is not an operator."""
-
-    kind = RefusalKind.UNAUTHORIZED
-    sentence = "the token gives no right of an operator"
+NO_OPERATOR: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED, "the token gives no right of an operator"
+)
 
 
 class ScopeNotHeld(Refusal, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.shared.mail_text import unsafe_in_mail
-from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 from mudra.shared.time_text import USUAL, is_usual
 
 MAX_TITLE: Final = 120
@@ -128,14 +128,11 @@ class NoSuchAnnouncement(Refusal, frozen=True):
     sentence = "no current or scheduled announcement of this ID"
 
 
-class TooManyAnnouncements(Refusal, frozen=True):
-    """So many are shown or scheduled, or were made in 24 hours, that another must wait."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = (
-        f"{MAX_UNENDED} announcements are shown or scheduled, or {MAX_A_DAY} were made in "
-        "24 hours: end one, or wait"
-    )
+TOO_MANY_ANNOUNCEMENTS: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    f"{MAX_UNENDED} announcements are shown or scheduled, or {MAX_A_DAY} were made in "
+    "24 hours: end one, or wait",
+)
 
 
 def new_announcement(

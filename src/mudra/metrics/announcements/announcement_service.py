@@ -14,17 +14,17 @@ from mudra.metrics.announcements.announcement import (
     MAX_A_DAY,
     MAX_UNENDED,
     RETENTION,
+    TOO_MANY_ANNOUNCEMENTS,
     Announcement,
     AnnouncementCommand,
     NoSuchAnnouncement,
     State,
-    TooManyAnnouncements,
     changed_announcement,
     new_announcement,
 )
 from mudra.metrics.announcements.ports import Announcements, Sending
 from mudra.metrics.ports import Members
-from mudra.shared.refusal import ValueRefused
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 _MAX_LISTED: Final = MAX_A_DAY * (RETENTION.days + 1)
 _MAX_PUBLIC: Final = 100
@@ -61,7 +61,7 @@ class AnnouncementService(Struct, frozen=True):
 
     async def publish(
         self, command: AnnouncementCommand, caller: Caller, now: datetime
-    ) -> Announcement | ValueRefused | TooManyAnnouncements:
+    ) -> Announcement | ValueRefused | PlainRefusal:
         """Publishes an announcement, now or later; its subscribers are written to then."""
         public = await self.members.onboarded_fips()
         made = new_announcement(command, self.new_id(), caller.actor, now, public)
@@ -72,7 +72,7 @@ class AnnouncementService(Struct, frozen=True):
             len(await self.store.latest(now, MAX_UNENDED)) >= MAX_UNENDED
             or await self.store.made_since(now - COUNTED) >= MAX_A_DAY
         ):
-            return TooManyAnnouncements()
+            return TOO_MANY_ANNOUNCEMENTS
         await self.store.add(made)
         await self._note(EventName.METRICS_ANNOUNCEMENT_PUBLISH, made, caller)
         return made

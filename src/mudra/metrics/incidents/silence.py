@@ -18,7 +18,7 @@ from msgspec import Struct
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import codes_of, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
-from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 MAX_LENGTH: Final = timedelta(days=30)
 """A forgotten silence must end without anyone's help."""
@@ -85,24 +85,17 @@ class SilenceCommand(Struct, frozen=True):
     maintenance: bool = False
 
 
-class TooManyMaintenances(Refusal, frozen=True):
-    """So many of a member's own are active or scheduled, or began within a day."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = (
-        f"{MAX_OWN} maintenances are active or scheduled, or began within 24 hours: "
-        "end one that has not begun, or wait"
-    )
+TOO_MANY_MAINTENANCES: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    f"{MAX_OWN} maintenances are active or scheduled, or began within 24 hours: "
+    "end one that has not begun, or wait",
+)
 
 
-class TooMuchMaintenance(Refusal, frozen=True):
-    """A member's own would be more of some seven days than is permitted."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = (
-        "the maintenances of some 7 days would be more than 24 hours: "
-        "announce a shorter or later one"
-    )
+TOO_MUCH_MAINTENANCE: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    "the maintenances of some 7 days would be more than 24 hours: announce a shorter or later one",
+)
 
 
 def new_silence(

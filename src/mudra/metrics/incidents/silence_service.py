@@ -11,16 +11,9 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.metrics.incidents.own_maintenance import WEEK, first_begin, over_limit
-from mudra.metrics.incidents.silence import (
-    MAX_OWN_LENGTH,
-    Silence,
-    SilenceCommand,
-    TooManyMaintenances,
-    TooMuchMaintenance,
-    new_silence,
-)
+from mudra.metrics.incidents.silence import MAX_OWN_LENGTH, Silence, SilenceCommand, new_silence
 from mudra.metrics.ports import CountAlone, Members, Silences
-from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 RETENTION: Final = timedelta(days=90)
 """How long a silence can be looked up after its end; the audit log keeps it longer."""
@@ -28,11 +21,9 @@ SHOWN_FOR: Final = timedelta(hours=24)
 """How long the public status shows a maintenance after its end."""
 
 
-class NoSuchSilence(Refusal, frozen=True):
-    """No active or scheduled silence has this ID."""
-
-    kind = RefusalKind.NOT_FOUND
-    sentence = "no active or scheduled silence of this ID"
+NO_SUCH_SILENCE: Final = PlainRefusal(
+    RefusalKind.NOT_FOUND, "no active or scheduled silence of this ID"
+)
 
 
 class SilenceService(Struct, frozen=True):
@@ -65,7 +56,7 @@ class SilenceService(Struct, frozen=True):
 
     async def announce(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | ValueRefused | TooManyMaintenances | TooMuchMaintenance | NoSuchEntity:
+    ) -> Silence | ValueRefused | PlainRefusal | NoSuchEntity:
         """Begins a maintenance that a member announces for itself, with the next window or later.
 
         What has begun by now is judged: no one could read before that it was planned.
@@ -122,16 +113,16 @@ class SilenceService(Struct, frozen=True):
 
     async def end(
         self, silence_id: str, caller: Caller, now: datetime, *, own_of: str = ""
-    ) -> Silence | NoSuchSilence:
+    ) -> Silence | PlainRefusal:
         """Ends a silence now; alarms resume for incidents that continue.
 
         With `own_of` only a maintenance of this entity.
         """
         if own_of and silence_id not in {one.silence_id for one in await self.own(own_of, now)}:
-            return NoSuchSilence()
+            return NO_SUCH_SILENCE
         ended = await self.store.end(silence_id, now, caller.actor)
         if ended is None:
-            return NoSuchSilence()
+            return NO_SUCH_SILENCE
         detail = {"silenceId": silence_id}
         await self.audit_log.append(
             AuditEntry(EventName.METRICS_SILENCE_END, caller, ended.entity_id, detail=detail)

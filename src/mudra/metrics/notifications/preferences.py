@@ -12,7 +12,7 @@ from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import CONSENT_RECEIVED
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 ALARM_APIS: Final = frozenset(
     {
@@ -79,11 +79,9 @@ class AlarmPreferences(Struct, frozen=True):
 USUAL: Final = AlarmPreferences()
 
 
-class NoOwnWebhook(Refusal, frozen=True):
-    """The chosen channel needs a webhook of the person's own."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = translatable("channel needs a webhook of your own: add its address first")
+NO_OWN_WEBHOOK: Final = PlainRefusal(
+    RefusalKind.CONFLICT, translatable("channel needs a webhook of your own: add its address first")
+)
 
 
 def checked(preferences: AlarmPreferences) -> AlarmPreferences | ValueRefused:

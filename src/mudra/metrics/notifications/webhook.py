@@ -26,7 +26,7 @@ from mudra.metrics.notifications.webhook_formats import (
     chat_bodies,
     in_format,
 )
-from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
+from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 MAX_OF_A_MEMBER: Final = 5
@@ -170,11 +170,9 @@ class NoSuchWebhook(Refusal, frozen=True):
     sentence = translatable("no webhook of this ID")
 
 
-class MessageWaits(Refusal, frozen=True):
-    """A test message of this webhook waits for delivery."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = translatable("a test message of this webhook waits already")
+MESSAGE_WAITS: Final = PlainRefusal(
+    RefusalKind.CONFLICT, translatable("a test message of this webhook waits already")
+)
 
 
 class TooManyTests(Refusal, frozen=True):

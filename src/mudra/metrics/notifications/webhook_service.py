@@ -12,12 +12,12 @@ from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.metrics.notifications.webhook import (
     MAX_FIPS,
+    MESSAGE_WAITS,
     PREVIOUS_KEY_FOR,
     TEST,
     AddedWebhook,
     Attempt,
     FipsRefused,
-    MessageWaits,
     NoSuchWebhook,
     Owner,
     TooManyTests,
@@ -29,7 +29,7 @@ from mudra.metrics.notifications.webhook import (
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_ports import TestMessageBudget, Webhooks
 from mudra.metrics.ports import CountAlone, Members
-from mudra.shared.refusal import ValueRefused
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 
 class WebhookService(Struct, frozen=True):
@@ -100,7 +100,7 @@ class WebhookService(Struct, frozen=True):
 
     async def send_test(
         self, webhook_id: str, owner: Owner | None, caller: Caller, now: datetime
-    ) -> Webhook | NoSuchWebhook | MessageWaits | TooManyTests:
+    ) -> Webhook | NoSuchWebhook | PlainRefusal | TooManyTests:
         """Queues a test message, one at a time: its delivery is listed like any other.
 
         They are counted by whose webhook it is, since a webhook is removed and added at will.
@@ -111,7 +111,7 @@ class WebhookService(Struct, frozen=True):
         counted = f"webhook-test:{webhook.entity_id or webhook.user_id}"
         await self.count_alone(counted)
         if await self.store.has_waiting(webhook_id, TEST):
-            return MessageWaits()
+            return MESSAGE_WAITS
         wait_s = await self.test_budget.wait_s(counted)
         if wait_s:
             return TooManyTests(wait_s)

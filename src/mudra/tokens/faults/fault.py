@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.tokens.issuing.claims import Claims
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import SecretState
@@ -111,11 +111,9 @@ class OperatorsFault(Refusal, frozen=True):
         return f"an operator switched {self.fault} on: only an operator changes or ends it"
 
 
-class TooManyFaultKeys(Refusal, frozen=True):
-    """The entity has had as many keys of its own within a day as may be."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = f"an entity gets {KEYS_A_DAY} keys of faults in 24 hours at most"
+TOO_MANY_FAULT_KEYS: Final = PlainRefusal(
+    RefusalKind.CONFLICT, f"an entity gets {KEYS_A_DAY} keys of faults in 24 hours at most"
+)
 
 
 class Fault(Struct, frozen=True):

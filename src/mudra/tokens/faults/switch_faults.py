@@ -9,15 +9,16 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.member import NotYourEntity
+from mudra.shared.refusal import PlainRefusal
 from mudra.tokens.faults.fault import (
     KEYS_A_DAY,
     LONGEST,
+    TOO_MANY_FAULT_KEYS,
     Fault,
     FaultConflict,
     FaultKind,
     FaultRefused,
     OperatorsFault,
-    TooManyFaultKeys,
     WantedFault,
     amount_of,
     conflict_with,
@@ -27,7 +28,7 @@ from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import NewKey
 
 _DAY: Final = timedelta(days=1)
-Switched = Fault | NotYourEntity | FaultRefused | FaultConflict | OperatorsFault | TooManyFaultKeys
+Switched = Fault | NotYourEntity | FaultRefused | FaultConflict | OperatorsFault | PlainRefusal
 
 
 class FaultActor(Struct, frozen=True):
@@ -115,7 +116,7 @@ class FaultService(Struct, frozen=True):
 
     async def _refused(
         self, wanted: WantedFault, active: Sequence[Fault], actor: FaultActor
-    ) -> FaultConflict | OperatorsFault | TooManyFaultKeys | None:
+    ) -> FaultConflict | OperatorsFault | PlainRefusal | None:
         same = next((one for one in active if one.kind is wanted.kind), None)
         if same is not None and same.by_operator and not actor.is_operator:
             return OperatorsFault(same.kind)
@@ -124,7 +125,7 @@ class FaultService(Struct, frozen=True):
             return conflict
         since = await self.faults.now() - _DAY
         made = await self.faults.keys_since(wanted.entity_id, since)
-        return TooManyFaultKeys() if made >= KEYS_A_DAY else None
+        return TOO_MANY_FAULT_KEYS if made >= KEYS_A_DAY else None
 
     async def _record(self, event: EventName, fault: Fault, actor: FaultActor) -> None:
         detail = {

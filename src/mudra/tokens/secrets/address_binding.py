@@ -9,7 +9,14 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from mudra.shared.network_address import parse_address
-from mudra.shared.refusal import WAIT_TEXT, ErrorCode, LimitedUntil, Refusal, RefusalKind
+from mudra.shared.refusal import (
+    WAIT_TEXT,
+    ErrorCode,
+    LimitedUntil,
+    PlainRefusal,
+    Refusal,
+    RefusalKind,
+)
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -101,11 +108,10 @@ class TooManySwitches(LimitedUntil, frozen=True):
     )
 
 
-class ExemptionByOperator(Refusal, frozen=True):
-    """Only an operator exempts an entity from the network's binding."""
-
-    kind = RefusalKind.UNAUTHORIZED
-    sentence = "binding watch exempts an entity from the network's setting: only an operator may"
+EXEMPTION_BY_OPERATOR: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED,
+    "binding watch exempts an entity from the network's setting: only an operator may",
+)
 
 
 def switched(own: ChosenBinding, wanted: AddressBinding, *, is_operator: bool) -> ChosenBinding:

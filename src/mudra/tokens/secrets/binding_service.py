@@ -14,17 +14,17 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import lost_scope
 from mudra.identity.ports import Memberships, NoticeKind, People
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import AddressBindings, RegisteredKeys, SecretUses
 from mudra.tokens.secrets.address_binding import (
+    EXEMPTION_BY_OPERATOR,
     MAX_SWITCHES,
     SWITCHES_IN,
     WATCHED_DAYS,
     AddressBinding,
     AddressesInUse,
     ChosenBinding,
-    ExemptionByOperator,
     NoListedAddresses,
     TooManySwitches,
     is_enforced,
@@ -69,7 +69,7 @@ BindingChange = (
     | NoSuchEntity
     | NoListedAddresses
     | AddressesInUse
-    | ExemptionByOperator
+    | PlainRefusal
     | TooManySwitches
     | ScopeMissing
 )
@@ -203,9 +203,9 @@ def _detail(own: ChosenBinding, to: ChosenBinding) -> dict[str, str | int]:
 
 def _refusal(
     view: BindingView, wanted: AddressBinding, *, is_operator: bool, even_so: bool
-) -> NoListedAddresses | AddressesInUse | ExemptionByOperator | None:
+) -> NoListedAddresses | AddressesInUse | PlainRefusal | None:
     if wanted is AddressBinding.WATCH and not is_operator:
-        return ExemptionByOperator()
+        return EXEMPTION_BY_OPERATOR
     if wanted is AddressBinding.ENFORCE and not view.listed:
         return NoListedAddresses(view.entity_id)
     to = switched(view.chosen, wanted, is_operator=is_operator).binding

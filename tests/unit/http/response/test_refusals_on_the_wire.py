@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 import mudra
 from mudra.console.framework.console_errors import (
+    NO_SUCH_PAGE,
+    PROOF_TOO_OLD,
     CrossSiteForm,
-    NoSuchPage,
-    ProofTooOld,
     StaleForm,
     page_problem,
 )
@@ -34,19 +34,19 @@ from mudra.http.request.body.body_errors import (
 from mudra.http.request.envelope import EnvelopeFault
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import (
+    NO_SUCH_ADDRESS,
+    UNEXPECTED,
     HttpRefusal,
     InvalidField,
     MethodNotAllowed,
     NoAuthorization,
-    NoSuchAddress,
     TooManyListeners,
     Unavailable,
-    Unexpected,
 )
-from mudra.identity.accounts.change_address import NeedsSecondOperator, NoAddressChange
+from mudra.identity.accounts.change_address import NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
-from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, WrongAccountKind
+from mudra.identity.accounts.refusals import ADDRESS_TAKEN, NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.send_link import TooManyLinkRequests
 from mudra.identity.memberships.admins import LastAdmin, NoSuchEntity, NotAnAdmin
 from mudra.identity.memberships.bulk_act import AlreadySuspended, NoAdminInvited, TooManyMembers
@@ -57,47 +57,47 @@ from mudra.identity.memberships.member import Member, MemberStatus, NotYourEntit
 from mudra.identity.memberships.member_file import FileRefused
 from mudra.identity.memberships.member_status import AlreadyRetired, EntryNotLive
 from mudra.identity.memberships.onboard import MemberDiffers
-from mudra.identity.operators.manage_operators import NotAnOperator
+from mudra.identity.operators.manage_operators import NOT_AN_OPERATOR
 from mudra.identity.operators.operator import (
-    NoOperator,
+    NO_OPERATOR,
     OwnScopes,
     Scope,
     ScopeMissing,
     ScopeNotHeld,
 )
 from mudra.identity.operators.person_rule import LastOperator, OwnAccount, PersonHoldsMore
-from mudra.identity.passkeys.check_passkey import PasskeyRefused
-from mudra.identity.passkeys.manage_passkeys import PasskeysOff, TooManyPasskeys
+from mudra.identity.passkeys.check_passkey import PASSKEY_REFUSED
+from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF, TOO_MANY_PASSKEYS
 from mudra.identity.ports import HashingBusy
-from mudra.identity.second_factor.after_password import CodeMissing, EnrollFirst, TokensOff
-from mudra.identity.second_factor.check_code import CodeRefused
-from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor, SetUpEnded
+from mudra.identity.second_factor.after_password import CODE_MISSING, ENROLL_FIRST, TOKENS_OFF
+from mudra.identity.second_factor.check_code import CODE_REFUSED
+from mudra.identity.second_factor.enroll import FACTOR_REQUIRED, NO_SECOND_FACTOR, SET_UP_ENDED
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.identity.single_sign_on.claims import SignOnRefused
-from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
+from mudra.identity.single_sign_on.local_sign_in import LOCAL_SIGN_IN_OFF
 from mudra.identity.single_sign_on.ports import ProviderFailed
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
-from mudra.metrics.announcements.announcement import NoSuchAnnouncement, TooManyAnnouncements
+from mudra.metrics.announcements.announcement import TOO_MANY_ANNOUNCEMENTS, NoSuchAnnouncement
 from mudra.metrics.health.too_many_pairs import TooManyPairs
-from mudra.metrics.incidents.acts.act import Acknowledged, IncidentNotOpen, IncidentNotOver
+from mudra.metrics.incidents.acts.act import INCIDENT_NOT_OPEN, INCIDENT_NOT_OVER, Acknowledged
 from mudra.metrics.incidents.incident_service import NoSuchIncident
-from mudra.metrics.incidents.silence import TooManyMaintenances, TooMuchMaintenance
-from mudra.metrics.incidents.silence_service import NoSuchSilence
-from mudra.metrics.notifications.preferences import USUAL, NoOwnWebhook, checked
+from mudra.metrics.incidents.silence import TOO_MANY_MAINTENANCES, TOO_MUCH_MAINTENANCE
+from mudra.metrics.incidents.silence_service import NO_SUCH_SILENCE
+from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, USUAL, checked
 from mudra.metrics.notifications.webhook import (
+    MESSAGE_WAITS,
     FipsRefused,
-    MessageWaits,
     NoSuchWebhook,
     TooManyTests,
     TooManyWebhooks,
 )
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import (
+    HELD_REPORT_REPLACED,
+    NO_SUCH_HELD_REPORT,
     HeldReportDecided,
-    HeldReportReplaced,
     HeldState,
-    NoSuchHeldReport,
 )
 from mudra.metrics.payload.ingest_rule import Receipt, TxnIdReused, WindowKey
 from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
@@ -137,23 +137,23 @@ from mudra.tokens.authentication.secret_check import (
 )
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
 from mudra.tokens.faults.fault import (
+    TOO_MANY_FAULT_KEYS,
     FaultConflict,
     FaultKind,
     FaultRefused,
     OperatorsFault,
-    TooManyFaultKeys,
 )
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations
-from mudra.tokens.revocation.revoke_token import AnotherClientsToken
+from mudra.tokens.revocation.revoke_token import ANOTHER_CLIENTS_TOKEN
 from mudra.tokens.secrets.address_binding import (
+    EXEMPTION_BY_OPERATOR,
     AddressesInUse,
     AddressNotListed,
-    ExemptionByOperator,
     NoListedAddresses,
     TooManySwitches,
 )
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
-from mudra.tokens.secrets.secret_service import NothingInGrace, SecretChanged
+from mudra.tokens.secrets.secret_service import NOTHING_IN_GRACE, SecretChanged
 from mudra.tokens.signing_keys.signing_key_service import UnknownKey
 
 SIGN_ON_REASONS = (
@@ -172,35 +172,35 @@ REFUSALS: tuple[Refusal, ...] = (
     MalformedBody("the body is no JSON"), MalformedBody("the body is too deep", unread=True),
     ClientGone(), BodyTooSlow(2.5, 100), BodyTooSlow(30, 100), BodyReadLate(), BodyTooLarge(65536),
     UnsupportedMediaType("text/html", "application/json"), UnsupportedEncoding("br", ("gzip",)),
-    NoSuchAddress(), MethodNotAllowed(("GET", "POST")),
+    NO_SUCH_ADDRESS, MethodNotAllowed(("GET", "POST")),
     Unavailable(), Unavailable("no place for 3 more", 7),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
-    Unexpected(), TooManyListeners(60),
+    UNEXPECTED, TooManyListeners(60),
     # Tokens and secrets
-    AssertionInvalid("exp is over"), UnknownKey("k-1"), AnotherClientsToken(),
+    AssertionInvalid("exp is over"), UnknownKey("k-1"), ANOTHER_CLIENTS_TOKEN,
     TooManyRevocations(600), NoAuthorization(), TokenInvalid(), TokenExpired(NOW), TokenRevoked(),
     ProofInvalid("htm is not the method"), TooManyProofs(30), RateLimited(1), RateLimited(90),
     NotYourEntity(), SecretChanged(3), SecretUnknown(), SecretExpired(NOW), SecretGraceEnded(NOW),
-    ResetTooSoon(LATER, NOW), ResetLimitReached(LATER, NOW), NothingInGrace(),
+    ResetTooSoon(LATER, NOW), ResetLimitReached(LATER, NOW), NOTHING_IN_GRACE,
     AddressNotListed("KAVERI-FIP", "192.0.2.1"), NoListedAddresses("KAVERI-FIP"),
     AddressesInUse(ADDRESSES[:2]), AddressesInUse(ADDRESSES), TooManySwitches(LATER, NOW),
-    ExemptionByOperator(),
+    EXEMPTION_BY_OPERATOR,
     FaultRefused("minutes must be 1 to 60"),
     FaultConflict(FaultKind.EXPIRED_SECRET, FaultKind.GRACE_WARNING),
-    OperatorsFault(FaultKind.GRACE_WARNING), TooManyFaultKeys(),
+    OperatorsFault(FaultKind.GRACE_WARNING), TOO_MANY_FAULT_KEYS,
     # People and their accounts
-    SignInRefused(), TooManyAttempts(LATER, NOW), CodeRefused(), CodeMissing(), TokensOff(),
-    EnrollFirst(), NoSecondFactor(), SetUpEnded(), PasskeyRefused(),
+    SignInRefused(), TooManyAttempts(LATER, NOW), CODE_REFUSED, CODE_MISSING, TOKENS_OFF,
+    ENROLL_FIRST, NO_SECOND_FACTOR, SET_UP_ENDED, PASSKEY_REFUSED,
     *(SignOnRefused(reason) for reason in SIGN_ON_REASONS),
-    ProviderFailed("no-answer"), LocalSignInOff(), ValueRefused("name", "must be 1 to 40 printable characters"), TooManyPasskeys(),
-    PasskeysOff(), FactorRequired(), HashingBusy(2),
+    ProviderFailed("no-answer"), LOCAL_SIGN_IN_OFF, ValueRefused("name", "must be 1 to 40 printable characters"), TOO_MANY_PASSKEYS,
+    PASSKEYS_OFF, FACTOR_REQUIRED, HashingBusy(2),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(LinkRefused(fault) for fault in LinkFault),
-    TooManyLinkRequests(600), ScopeMissing(Scope.MEMBERS), NotAnOperator(), NoOperator(),
+    TooManyLinkRequests(600), ScopeMissing(Scope.MEMBERS), NOT_AN_OPERATOR, NO_OPERATOR,
     ScopeNotHeld(Scope.REGISTRY), OwnScopes(), OwnAccount(), PersonHoldsMore(Scope.REGISTRY),
-    LastOperator(), NeedsSecondOperator(), NoAddressChange(),
+    LastOperator(), NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE,
     ValueRefused("email", "must be an email address"),
-    AddressTaken(), WrongAccountKind(), NoSuchUser(),
+    ADDRESS_TAKEN, WrongAccountKind(), NoSuchUser(),
     # Members
     TooManyInvitations(LATER, NOW), TooManyContacts(LATER, NOW), FileRefused(0, "is empty"),
     FileRefused(3, "has no entity ID"), NoSuchEntity("KAVERI-FIP"), AlreadyRetired("KAVERI-FIP"),
@@ -220,14 +220,14 @@ REFUSALS: tuple[Refusal, ...] = (
     # Metrics
     ReportRefused(FINDINGS, 2), ReportRefused(FINDINGS[:1], 1),
     TxnIdReused("SAARTHI-AA", "t-1", RECEIPT), NotYourMetrics("SAARTHI-AA"), TooManyPushes(30),
-    TooBusyForPushes(5), TooManyPairs(), NoSuchHeldReport(),
-    HeldReportDecided(HeldState.ADMITTED, "noc@network.example"), HeldReportReplaced(),
-    NoSuchIncident(), ValueRefused("note", "must be text"), IncidentNotOpen(), IncidentNotOver(),
-    Acknowledged("noc@network.example"), NoSuchSilence(), ValueRefused("until", "must be later"),
-    TooManyMaintenances(), TooMuchMaintenance(), NoSuchAnnouncement(),
-    ValueRefused("title", "must be text"), TooManyAnnouncements(), SubscriptionGone(),
-    NoSuchWebhook(), NoSuchEntity("KAVERI-FIP"), MessageWaits(), TooManyTests(90), TooManyTests(1800),
-    ValueRefused("timeZone", "must be a time zone"), NoOwnWebhook(),
+    TooBusyForPushes(5), TooManyPairs(), NO_SUCH_HELD_REPORT,
+    HeldReportDecided(HeldState.ADMITTED, "noc@network.example"), HELD_REPORT_REPLACED,
+    NoSuchIncident(), ValueRefused("note", "must be text"), INCIDENT_NOT_OPEN, INCIDENT_NOT_OVER,
+    Acknowledged("noc@network.example"), NO_SUCH_SILENCE, ValueRefused("until", "must be later"),
+    TOO_MANY_MAINTENANCES, TOO_MUCH_MAINTENANCE, NoSuchAnnouncement(),
+    ValueRefused("title", "must be text"), TOO_MANY_ANNOUNCEMENTS, SubscriptionGone(),
+    NoSuchWebhook(), NoSuchEntity("KAVERI-FIP"), MESSAGE_WAITS, TooManyTests(90), TooManyTests(1800),
+    ValueRefused("timeZone", "must be a time zone"), NO_OWN_WEBHOOK,
     *(
         one
         for one in (
@@ -241,7 +241,7 @@ REFUSALS: tuple[Refusal, ...] = (
     FipsRefused("must be FIPs of the network"), ValueRefused("url", "must be https"), TooManyWebhooks(5),
     TooManySubscriptions(), TooManyChallenges(),
     # The console
-    CrossSiteForm(), StaleForm(), ProofTooOld(), NoSuchPage(),
+    CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
 )  # fmt: skip
 """Each class at least once, by subject."""
 BASES = {HttpRefusal, LimitedUntil}

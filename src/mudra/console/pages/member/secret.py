@@ -7,7 +7,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct, field
 
-from mudra.console.framework.console_errors import ProofTooOld, page_problem
+from mudra.console.framework.console_errors import PROOF_TOO_OLD, page_problem
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import (
@@ -154,7 +154,7 @@ async def _usage(page_context: PageContext) -> SecretUsage | NotYourEntity:
 
 
 def _proof_refusal(page_context: PageContext) -> Refusal:
-    return page_context.proof_refused or ProofTooOld()
+    return page_context.proof_refused or PROOF_TOO_OLD
 
 
 def _number(fields: Fields, name: str) -> int | str:

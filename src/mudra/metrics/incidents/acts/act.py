@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
-from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 
 MAX_TEXT: Final = 4_000
 MAX_POST_MORTEM: Final = 20_000
@@ -67,18 +67,15 @@ class ActCommand(Struct, frozen=True):
     instead_of: str | None = None
 
 
-class IncidentNotOpen(Refusal, frozen=True):
-    """It is over, or was closed by hand: there is nothing to close."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = "the incident is over or was closed before, so nothing was changed"
+INCIDENT_NOT_OPEN: Final = PlainRefusal(
+    RefusalKind.CONFLICT, "the incident is over or was closed before, so nothing was changed"
+)
 
 
-class IncidentNotOver(Refusal, frozen=True):
-    """It is open, or no incident of its own any more: there is nothing to reopen."""
-
-    kind = RefusalKind.CONFLICT
-    sentence = "the incident is open, withdrawn or part of another one: there is nothing to reopen"
+INCIDENT_NOT_OVER: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    "the incident is open, withdrawn or part of another one: there is nothing to reopen",
+)
 
 
 class Acknowledged(Refusal, frozen=True):
@@ -96,7 +93,7 @@ class Acknowledged(Refusal, frozen=True):
         )
 
 
-CommandRefused = ValueRefused | IncidentNotOpen | IncidentNotOver | Acknowledged
+CommandRefused = ValueRefused | PlainRefusal | Acknowledged
 _NAMES_OWNER: Final = frozenset({ActKind.ASSIGN, ActKind.HAND_OVER})
 
 
@@ -119,9 +116,9 @@ def refusal_of(stored: StoredIncident, command: ActCommand, acts: int) -> Comman
     if acts >= MAX_ACTS:
         return ValueRefused("act", f"is one too many: an incident has at most {MAX_ACTS}")
     if kind is ActKind.CLOSE and not stored.is_open:
-        return IncidentNotOpen()
+        return INCIDENT_NOT_OPEN
     if kind is ActKind.REOPEN and not _may_reopen(stored):
-        return IncidentNotOver()
+        return INCIDENT_NOT_OVER
     owner = stored.acknowledged_by or ""
     if kind in _NAMES_OWNER and command.instead_of not in {None, owner}:
         return Acknowledged(stored.owner)
