@@ -162,7 +162,7 @@ def test_what_another_entity_holds_is_refused_without_naming_it(registry, second
 
     assert isinstance(outcome, AlreadyHeld)
     assert outcome == AlreadyHeld(path, value, "AA-0")
-    assert "AA-0" not in outcome.sentence()
+    assert "AA-0" not in outcome.sentence
 
 
 def test_a_former_key_stays_taken(registry):
@@ -212,7 +212,7 @@ def test_every_refusal_says_what_to_do(registry):
         order(registry, RegistryAction.ROLL_BACK, version=7, reason="x"),
     ]
 
-    assert [one.sentence() for one in refusals] == [
+    assert [one.sentence for one in refusals] == [
         "entityinfo.id FIP-0 is taken; update it with PUT if it is yours",
         "entityinfo.id and requester.id must be the entity that you act for",
         "this needs an operator with the scope registry:submit",
