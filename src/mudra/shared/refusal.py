@@ -30,7 +30,7 @@ class RefusalKind(enum.Enum):
     UNAUTHORIZED = enum.auto()
     """Credentials, tokens or rights."""
     FORBIDDEN = enum.auto()
-    """A form of a page that is not acted on, whoever sends it."""
+    """A form of a page that is not acted on."""
     NOT_FOUND = enum.auto()
     """There is nothing by this name."""
     CONFLICT = enum.auto()
@@ -76,32 +76,32 @@ class Refusal(Struct, frozen=True):
 
     @property
     def kind(self) -> RefusalKind:
-        """What it says of the request."""
+        """Return what it says of the request."""
         raise NotImplementedError
 
     @property
     def code(self) -> ErrorCode | None:
-        """Its own word on the wire; None for that of its kind."""
+        """Return its own word on the wire; None for that of its kind."""
         return None
 
     @property
     def sentence(self) -> str:
-        """The text for the caller: field, rule and way out, and never anything secret."""
+        """Return the text for the caller: field, rule and way out, never anything secret."""
         raise NotImplementedError
 
     @property
     def retry_after_s(self) -> int:
-        """After how many seconds the same may succeed; 0 where waiting does not help."""
+        """Return after how many seconds it may succeed; 0 where waiting does not help."""
         return 0
 
     @property
     def findings(self) -> Sequence[Finding]:
-        """Everything wrong with a document; the sentence names the first."""
+        """Return everything wrong with a document; the sentence names the first."""
         return ()
 
 
 class PlainRefusal(Refusal, frozen=True):
-    """A refusal that no caller tells from others: a constant next to the rule that refuses."""
+    """A refusal that no caller matches: a constant next to the rule that refuses."""
 
     kind: RefusalKind
     sentence: str

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 
 
@@ -23,3 +24,11 @@ class WrongAccountKind(Refusal, frozen=True):
         "email has an account of the other kind: operators and admins of entities "
         "use accounts of their own"
     )
+
+
+class HashingBusy(Refusal, frozen=True):
+    """Too many passwords are being hashed; try again after `retry_after_s` seconds."""
+
+    kind = RefusalKind.BUSY
+    sentence = translatable("too many sign-ins at once; try again")
+    retry_after_s: int

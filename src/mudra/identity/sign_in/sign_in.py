@@ -16,14 +16,9 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.password_rules import MAX_LENGTH
+from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, normalize_username
-from mudra.identity.ports import (
-    Attempts,
-    Bulkhead,
-    HashingBusy,
-    IdentityUnitOfWork,
-    PasswordHasher,
-)
+from mudra.identity.ports import Attempts, Bulkhead, IdentityUnitOfWork, PasswordHasher
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable

@@ -15,9 +15,9 @@ from mudra.console.framework.console_errors import (
 )
 from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
+from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.passkeys.check_passkey import PASSKEY_REFUSED
 from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF, TOO_MANY_PASSKEYS
-from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.check_code import CODE_REFUSED
 from mudra.identity.second_factor.enroll import FACTOR_REQUIRED, NO_SECOND_FACTOR, SET_UP_ENDED
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts

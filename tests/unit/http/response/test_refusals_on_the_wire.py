@@ -46,7 +46,12 @@ from mudra.http.response.http_refusals import (
 from mudra.identity.accounts.change_address import NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
-from mudra.identity.accounts.refusals import ADDRESS_TAKEN, NoSuchUser, WrongAccountKind
+from mudra.identity.accounts.refusals import (
+    ADDRESS_TAKEN,
+    HashingBusy,
+    NoSuchUser,
+    WrongAccountKind,
+)
 from mudra.identity.accounts.send_link import TooManyLinkRequests
 from mudra.identity.memberships.admins import LastAdmin, NoSuchEntity, NotAnAdmin
 from mudra.identity.memberships.bulk_act import AlreadySuspended, NoAdminInvited, TooManyMembers
@@ -68,7 +73,6 @@ from mudra.identity.operators.operator import (
 from mudra.identity.operators.person_rule import LastOperator, OwnAccount, PersonHoldsMore
 from mudra.identity.passkeys.check_passkey import PASSKEY_REFUSED
 from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF, TOO_MANY_PASSKEYS
-from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.after_password import CODE_MISSING, ENROLL_FIRST, TOKENS_OFF
 from mudra.identity.second_factor.check_code import CODE_REFUSED
 from mudra.identity.second_factor.enroll import FACTOR_REQUIRED, NO_SECOND_FACTOR, SET_UP_ENDED
