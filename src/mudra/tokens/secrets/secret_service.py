@@ -15,7 +15,7 @@ from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity, has_role
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Memberships, NoticeKind
-from mudra.localization.language import translatable
+from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
@@ -44,9 +44,10 @@ class SecretChanged(Refusal, frozen=True):
     @property
     def sentence(self) -> str:
         """Returns the text for the caller."""
-        return (
-            "the secret was reset since this page was opened: "
-            f"version {self.version} is the current one; nothing was changed now"
+        return gettext(
+            "the secret was reset since this page was opened: version %(version)s is the "
+            "current one; nothing was changed now",
+            version=self.version,
         )
 
 

@@ -33,7 +33,6 @@ from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted, R
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, ExpiryDays, GraceDays
 from mudra.tokens.secrets.secret_service import (
     ResetCommand,
-    SecretChanged,
     SecretDetails,
     SecretUsage,
 )
@@ -231,12 +230,6 @@ def _problem_text(refusal: Refusal, problem: Problem) -> str:
             return gettext("nothing was reset; see below when the next reset is permitted")
         case SignInRefused():
             return gettext("that is not your password; nothing was shown or changed")
-        case SecretChanged(version):
-            return gettext(
-                "the secret was reset since this page was opened: version %(version)s is the "
-                "current one; nothing was changed now",
-                version=version,
-            )
     return problem.sentence
 
 
