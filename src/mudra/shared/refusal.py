@@ -101,10 +101,11 @@ class Refusal(Struct, frozen=True):
 
 
 class PlainRefusal(Refusal, frozen=True):
-    """A refusal that no caller matches: a constant next to the rule that refuses."""
+    """A refusal that no caller matches: a constant or a function next to the rule that refuses."""
 
     kind: RefusalKind
     sentence: str
+    retry_after_s: int = 0
 
 
 class ValueRefused(Refusal, frozen=True):

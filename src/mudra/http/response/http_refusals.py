@@ -70,9 +70,8 @@ UNEXPECTED: Final = PlainRefusal(
 )
 
 
-class TooManyListeners(Refusal, frozen=True):
-    """The member, or this worker, has the maximum number of open streams."""
-
-    kind = RefusalKind.LIMITED
-    sentence = "as many streams of the feed are open as are permitted"
-    retry_after_s: int
+def too_many_listeners(retry_after_s: int) -> PlainRefusal:
+    """Refuse: the member, or this worker, has the maximum number of open streams."""
+    return PlainRefusal(
+        RefusalKind.LIMITED, "as many streams of the feed are open as are permitted", retry_after_s
+    )

@@ -37,19 +37,12 @@ from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 
 
-class NoSuchEntity(Refusal, frozen=True):
-    """There is no entity with this ID."""
-
-    kind = RefusalKind.NOT_FOUND
-    entity_id: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"no member has the entity ID {self.entity_id}"
+def no_such_entity(entity_id: str) -> PlainRefusal:
+    """Refuse: there is no entity with this ID."""
+    return PlainRefusal(RefusalKind.NOT_FOUND, f"no member has the entity ID {entity_id}")
 
 
 class NotAnAdmin(Refusal, frozen=True):
@@ -103,7 +96,7 @@ class AdminsChanged(EntityAdmins, frozen=True):
     withdrawn: bool = False
 
 
-Forbidden = NotYourEntity | NoSuchEntity | ScopeMissing
+Forbidden = NotYourEntity | PlainRefusal | ScopeMissing
 AddResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind | TooManyInvitations
 RemoveResult = AdminsChanged | Forbidden | NotAnAdmin | LastAdmin
 
@@ -190,12 +183,12 @@ async def authorized_member(
 
 async def _for_operator(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str, member: Member | None
-) -> Member | NoSuchEntity | ScopeMissing:
+) -> Member | PlainRefusal | ScopeMissing:
     assert requester.operator is not None  # who is no user is an operator
     lost = await lost_scope(work, requester.operator)
     if lost is not None:
         return lost
-    return NoSuchEntity(entity_id) if member is None else member
+    return no_such_entity(entity_id) if member is None else member
 
 
 async def member_to_join(

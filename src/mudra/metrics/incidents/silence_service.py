@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.identity.memberships.admins import NoSuchEntity
+from mudra.identity.memberships.admins import no_such_entity
 from mudra.metrics.incidents.own_maintenance import WEEK, first_begin, over_limit
 from mudra.metrics.incidents.silence import MAX_OWN_LENGTH, Silence, SilenceCommand, new_silence
 from mudra.metrics.ports import CountAlone, Members, Silences
@@ -56,7 +56,7 @@ class SilenceService(Struct, frozen=True):
 
     async def announce(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | ValueRefused | PlainRefusal | NoSuchEntity:
+    ) -> Silence | ValueRefused | PlainRefusal:
         """Begins a maintenance that a member announces for itself, with the next window or later.
 
         What has begun by now is judged: no one could read before that it was planned.
@@ -85,11 +85,11 @@ class SilenceService(Struct, frozen=True):
 
     async def begin(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | ValueRefused | NoSuchEntity:
+    ) -> Silence | ValueRefused | PlainRefusal:
         """Stops alarms about some subjects for some time."""
         for entity_id in (command.entity_id, command.peer_id):
             if entity_id and not await self.members.is_member(entity_id):
-                return NoSuchEntity(entity_id)
+                return no_such_entity(entity_id)
         silence = new_silence(command, self.new_id(), caller.actor, now)
         if isinstance(silence, ValueRefused):
             return silence

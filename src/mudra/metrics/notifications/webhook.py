@@ -151,16 +151,9 @@ class TooManyWebhooks(Refusal, frozen=True):
         return f"there are {self.most} webhooks already: remove one first"
 
 
-class FipsRefused(Refusal, frozen=True):
-    """The FIPs of a webhook are wrong."""
-
-    kind = RefusalKind.CONFLICT
-    problem: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"fips {self.problem}"
+def fips_refused(problem: str) -> PlainRefusal:
+    """Refuse: the FIPs of a webhook are wrong."""
+    return PlainRefusal(RefusalKind.CONFLICT, f"fips {problem}")
 
 
 class NoSuchWebhook(Refusal, frozen=True):
@@ -175,14 +168,13 @@ MESSAGE_WAITS: Final = PlainRefusal(
 )
 
 
-class TooManyTests(Refusal, frozen=True):
-    """The owner had as many test messages sent as one hour permits."""
-
-    kind = RefusalKind.LIMITED
-    sentence = (
-        translatable("the test messages that one hour permits are used up") + f"; {WAIT_TEXT}"
+def too_many_tests(retry_after_s: int) -> PlainRefusal:
+    """Refuse: the owner had as many test messages sent as one hour permits."""
+    return PlainRefusal(
+        RefusalKind.LIMITED,
+        translatable("the test messages that one hour permits are used up") + f"; {WAIT_TEXT}",
+        retry_after_s,
     )
-    retry_after_s: int
 
 
 class IncidentData(msgspec.Struct, rename="camel", kw_only=True):

@@ -13,7 +13,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import Doubt, ReportedVolume
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 
 MAX_LISTED: Final = 500
 
@@ -45,17 +45,9 @@ NO_SUCH_HELD_REPORT: Final = PlainRefusal(
 )
 
 
-class HeldReportDecided(Refusal, frozen=True):
-    """Somebody has admitted or refused the report before."""
-
-    kind = RefusalKind.CONFLICT
-    state: HeldState
-    by: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"the report was {self.state.value} by {self.by} before"
+def held_report_decided(state: HeldState, by: str) -> PlainRefusal:
+    """Refuse: somebody has admitted or refused the report before."""
+    return PlainRefusal(RefusalKind.CONFLICT, f"the report was {state.value} by {by} before")
 
 
 HELD_REPORT_REPLACED: Final = PlainRefusal(
@@ -96,7 +88,7 @@ class HeldReports(Protocol):
         ...
 
 
-Decided = HeldReport | HeldReportDecided | PlainRefusal
+Decided = HeldReport | PlainRefusal
 
 
 class HeldReportService(Struct, frozen=True):
@@ -128,7 +120,7 @@ class HeldReportService(Struct, frozen=True):
         if held is None:
             return NO_SUCH_HELD_REPORT
         if held.state is not HeldState.WAITING:
-            return HeldReportDecided(held.state, held.decided_by)
+            return held_report_decided(held.state, held.decided_by)
         if state is HeldState.ADMITTED and not await self.store.is_latest(held):
             return HELD_REPORT_REPLACED
         decided = await self.store.decide(held, state, caller.actor)

@@ -5,22 +5,15 @@ key: a FIP must not learn of other FIPs that way.
 """
 
 import datetime as dt
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 
-
-class NotYourEntry(Refusal, frozen=True):
-    """A member acts for an entity that is not its own."""
-
-    kind = RefusalKind.UNAUTHORIZED
-    entity_id: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return "entityinfo.id and requester.id must be the entity that you act for"
+NOT_YOUR_ENTRY: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED,
+    "entityinfo.id and requester.id must be the entity that you act for",
+)
 
 
 class NeedsOperator(Refusal, frozen=True):
@@ -70,41 +63,26 @@ class SecondOperatorTied(Refusal, frozen=True):
         )
 
 
-class UnknownEntity(Refusal, frozen=True):
-    """The registry has no entry of this ID and type."""
-
-    kind = RefusalKind.NOT_FOUND
-    entity_id: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"the registry has no entry {self.entity_id} of this type"
+def unknown_entity(entity_id: str) -> PlainRefusal:
+    """Refuse: the registry has no entry of this ID and type."""
+    return PlainRefusal(
+        RefusalKind.NOT_FOUND, f"the registry has no entry {entity_id} of this type"
+    )
 
 
-class UnknownVersion(Refusal, frozen=True):
-    """The entry has no version of this number, or none of that kind."""
-
-    kind = RefusalKind.NOT_FOUND
-    entity_id: str
-    number: int
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"{self.entity_id} has no version {self.number} that was ever live"
+def unknown_version(entity_id: str, number: int) -> PlainRefusal:
+    """Refuse: the entry has no version of this number, or none of that kind."""
+    return PlainRefusal(
+        RefusalKind.NOT_FOUND, f"{entity_id} has no version {number} that was ever live"
+    )
 
 
-class DuplicateEntity(Refusal, frozen=True):
-    """A first submission for an ID that is registered or pending."""
-
-    kind = RefusalKind.CONFLICT
-    entity_id: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"entityinfo.id {self.entity_id} is taken; update it with PUT if it is yours"
+def duplicate_entity(entity_id: str) -> PlainRefusal:
+    """Refuse: a first submission for an ID that is registered or pending."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"entityinfo.id {entity_id} is taken; update it with PUT if it is yours",
+    )
 
 
 class AlreadyHeld(Refusal, frozen=True):
@@ -137,73 +115,33 @@ class WrongState(Refusal, frozen=True):
         return f"{self.entity_id} is {self.state}; {self.action} needs it to be {self.allowed}"
 
 
-class VersionMoved(Refusal, frozen=True):
-    """Another version is pending than the one that was reviewed."""
-
-    kind = RefusalKind.CONFLICT
-    entity_id: str
-    expected: int
-    pending: int
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return (
-            f"version {self.expected} of {self.entity_id} was replaced by version {self.pending}; "
-            "review that one and decide again"
-        )
+def version_moved(entity_id: str, expected: int, pending: int) -> PlainRefusal:
+    """Refuse: another version is pending than the one that was reviewed."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"version {expected} of {entity_id} was replaced by version {pending}; "
+        "review that one and decide again",
+    )
 
 
-class ReasonMissing(Refusal, frozen=True):
-    """The action needs a reason, which the member sees, and has none."""
-
-    kind = RefusalKind.INVALID
-    action: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        allowed = "1 to 500 characters without control characters or '=?'"
-        return f"reason must be {allowed} to {self.action}"
+def go_live_too_far(days: int) -> PlainRefusal:
+    """Refuse: a scheduled time so far ahead that it is most likely a mistake."""
+    return PlainRefusal(RefusalKind.INVALID, f"from must be at most {days} days ahead")
 
 
-class GoLiveTooFar(Refusal, frozen=True):
-    """A scheduled time so far ahead that it is most likely a mistake."""
-
-    kind = RefusalKind.INVALID
-    days: int
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"from must be at most {self.days} days ahead"
-
-
-class WrongType(Refusal, frozen=True):
-    """The payload's type is not the one that the entity was onboarded as."""
-
-    kind = RefusalKind.INVALID
-    given: str
-    onboarded_as: str
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"type must be {self.onboarded_as}, as the entity was onboarded, not {self.given}"
+def wrong_type(given: str, onboarded_as: str) -> PlainRefusal:
+    """Refuse: the payload's type is not the one that the entity was onboarded as."""
+    return PlainRefusal(
+        RefusalKind.INVALID,
+        f"type must be {onboarded_as}, as the entity was onboarded, not {given}",
+    )
 
 
 RegistryRefusal: TypeAlias = (
-    NotYourEntry
-    | NeedsOperator
+    NeedsOperator
     | SecondOperatorNeeded
     | SecondOperatorTied
-    | UnknownEntity
-    | UnknownVersion
-    | DuplicateEntity
+    | PlainRefusal
     | AlreadyHeld
-    | WrongType
     | WrongState
-    | VersionMoved
-    | ReasonMissing
-    | GoLiveTooFar
 )

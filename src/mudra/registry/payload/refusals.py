@@ -1,7 +1,7 @@
 """Refusals of a submission as a whole."""
 
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
+from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, Refusal, RefusalKind
 
 
 class PayloadRefused(Refusal, frozen=True):
@@ -25,9 +25,10 @@ class PayloadNotChecked(Refusal, frozen=True):
     retry_after_s: int = 5
 
 
-class TooManyWrites(Refusal, frozen=True):
-    """The writes of an hour are used up."""
-
-    kind = RefusalKind.LIMITED
-    sentence = f"the writes to the registry that one hour permits are used up; {WAIT_TEXT}"
-    retry_after_s: int
+def too_many_writes(retry_after_s: int) -> PlainRefusal:
+    """Refuse: the writes of an hour are used up."""
+    return PlainRefusal(
+        RefusalKind.LIMITED,
+        f"the writes to the registry that one hour permits are used up; {WAIT_TEXT}",
+        retry_after_s,
+    )

@@ -86,29 +86,19 @@ class FaultRefused(Refusal, frozen=True):
     sentence: str
 
 
-class FaultConflict(Refusal, frozen=True):
-    """Another fault is in force that this one does not combine with."""
-
-    kind = RefusalKind.CONFLICT
-    wanted: FaultKind
-    active: FaultKind
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"{self.wanted} does not combine with {self.active}: end that first"
+def fault_conflict(wanted: FaultKind, active: FaultKind) -> PlainRefusal:
+    """Refuse: another fault is in force that this one does not combine with."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT, f"{wanted} does not combine with {active}: end that first"
+    )
 
 
-class OperatorsFault(Refusal, frozen=True):
-    """An operator switched this fault on: a member's admin neither changes nor ends it."""
-
-    kind = RefusalKind.CONFLICT
-    fault: FaultKind
-
-    @property
-    def sentence(self) -> str:
-        """Returns the text for the caller."""
-        return f"an operator switched {self.fault} on: only an operator changes or ends it"
+def operators_fault(fault: FaultKind) -> PlainRefusal:
+    """Refuse: an operator switched this fault on: a member's admin neither changes nor ends it."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"an operator switched {fault} on: only an operator changes or ends it",
+    )
 
 
 TOO_MANY_FAULT_KEYS: Final = PlainRefusal(
@@ -158,11 +148,11 @@ def amount_of(kind: FaultKind, wanted: int | None) -> int | FaultRefused:
     return wanted
 
 
-def conflict_with(kind: FaultKind, active: Iterable[Fault]) -> FaultConflict | None:
+def conflict_with(kind: FaultKind, active: Iterable[Fault]) -> PlainRefusal | None:
     """Return the fault in force that a kind does not combine with."""
     for one in active:
         if one.kind is not kind and any({kind, one.kind} == pair for pair in _APART):
-            return FaultConflict(kind, one.kind)
+            return fault_conflict(kind, one.kind)
     return None
 
 

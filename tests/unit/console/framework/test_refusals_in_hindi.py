@@ -24,7 +24,7 @@ from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, USUAL, checked
-from mudra.metrics.notifications.webhook import MESSAGE_WAITS, NoSuchWebhook, TooManyTests
+from mudra.metrics.notifications.webhook import MESSAGE_WAITS, NoSuchWebhook, too_many_tests
 from mudra.shared.refusal import Refusal, ValueRefused
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.tokens.secrets.secret_service import NOTHING_IN_GRACE
@@ -44,7 +44,7 @@ REFUSALS: list[Refusal] = [
     PASSKEYS_OFF, TOO_MANY_PASSKEYS, HashingBusy(2), CODE_REFUSED, FACTOR_REQUIRED,
     NO_SECOND_FACTOR, SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
     SET_UP_ENDED, NO_OWN_WEBHOOK, NOTHING_IN_GRACE, NoSuchWebhook(), MESSAGE_WAITS,
-    TooManyTests(90), TooManyTests(1800),
+    too_many_tests(90), too_many_tests(1800),
     UNEXPECTED,
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),

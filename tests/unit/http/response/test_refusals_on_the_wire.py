@@ -40,8 +40,8 @@ from mudra.http.response.http_refusals import (
     InvalidField,
     MethodNotAllowed,
     NoAuthorization,
-    TooManyListeners,
     Unavailable,
+    too_many_listeners,
 )
 from mudra.identity.accounts.change_address import NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
@@ -52,15 +52,15 @@ from mudra.identity.accounts.refusals import (
     NoSuchUser,
     WrongAccountKind,
 )
-from mudra.identity.accounts.send_link import TooManyLinkRequests
-from mudra.identity.memberships.admins import LastAdmin, NoSuchEntity, NotAnAdmin
-from mudra.identity.memberships.bulk_act import AlreadySuspended, NoAdminInvited, TooManyMembers
+from mudra.identity.accounts.send_link import too_many_link_requests
+from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin, no_such_entity
+from mudra.identity.memberships.bulk_act import TooManyMembers, already_suspended, no_admin_invited
 from mudra.identity.memberships.contact import TooManyContacts
 from mudra.identity.memberships.hand_over import NoInvitation
 from mudra.identity.memberships.invitation import TooManyInvitations
 from mudra.identity.memberships.member import Member, MemberStatus, NotYourEntity
 from mudra.identity.memberships.member_file import FileRefused
-from mudra.identity.memberships.member_status import AlreadyRetired, EntryNotLive
+from mudra.identity.memberships.member_status import already_retired, entry_not_live
 from mudra.identity.memberships.onboard import MemberDiffers
 from mudra.identity.operators.manage_operators import NOT_AN_OPERATOR
 from mudra.identity.operators.operator import (
@@ -91,17 +91,17 @@ from mudra.metrics.incidents.silence_service import NO_SUCH_SILENCE
 from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, USUAL, checked
 from mudra.metrics.notifications.webhook import (
     MESSAGE_WAITS,
-    FipsRefused,
     NoSuchWebhook,
-    TooManyTests,
     TooManyWebhooks,
+    fips_refused,
+    too_many_tests,
 )
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import (
     HELD_REPORT_REPLACED,
     NO_SUCH_HELD_REPORT,
-    HeldReportDecided,
     HeldState,
+    held_report_decided,
 )
 from mudra.metrics.payload.ingest_rule import Receipt, TxnIdReused, WindowKey
 from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
@@ -110,23 +110,23 @@ from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.subscriptions.subscription import SubscriptionGone
 from mudra.metrics.subscriptions.webhook_subscription import TooManyChallenges, TooManySubscriptions
 from mudra.overview.mail_queue import NoSuchMail
+from mudra.registry.lifecycle.decision import RegistryAction, reason_missing
 from mudra.registry.lifecycle.refusal import (
+    NOT_YOUR_ENTRY,
     AlreadyHeld,
-    DuplicateEntity,
-    GoLiveTooFar,
     NeedsOperator,
-    NotYourEntry,
-    ReasonMissing,
     SecondOperatorNeeded,
     SecondOperatorTied,
-    UnknownEntity,
-    UnknownVersion,
-    VersionMoved,
     WrongState,
-    WrongType,
+    duplicate_entity,
+    go_live_too_far,
+    unknown_entity,
+    unknown_version,
+    version_moved,
+    wrong_type,
 )
-from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
-from mudra.registry.probe.probe import NothingToProbe, NotProbed
+from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, too_many_writes
+from mudra.registry.probe.probe import not_probed, nothing_to_probe
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import LimitedUntil, Refusal, ValueRefused
@@ -142,10 +142,10 @@ from mudra.tokens.authentication.secret_check import (
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
 from mudra.tokens.faults.fault import (
     TOO_MANY_FAULT_KEYS,
-    FaultConflict,
     FaultKind,
     FaultRefused,
-    OperatorsFault,
+    fault_conflict,
+    operators_fault,
 )
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import ANOTHER_CLIENTS_TOKEN
@@ -179,7 +179,7 @@ REFUSALS: tuple[Refusal, ...] = (
     NO_SUCH_ADDRESS, MethodNotAllowed(("GET", "POST")),
     Unavailable(), Unavailable("no place for 3 more", 7),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
-    UNEXPECTED, TooManyListeners(60),
+    UNEXPECTED, too_many_listeners(60),
     # Tokens and secrets
     AssertionInvalid("exp is over"), UnknownKey("k-1"), ANOTHER_CLIENTS_TOKEN,
     TooManyRevocations(600), NoAuthorization(), TokenInvalid(), TokenExpired(NOW), TokenRevoked(),
@@ -190,8 +190,8 @@ REFUSALS: tuple[Refusal, ...] = (
     AddressesInUse(ADDRESSES[:2]), AddressesInUse(ADDRESSES), TooManySwitches(LATER, NOW),
     EXEMPTION_BY_OPERATOR,
     FaultRefused("minutes must be 1 to 60"),
-    FaultConflict(FaultKind.EXPIRED_SECRET, FaultKind.GRACE_WARNING),
-    OperatorsFault(FaultKind.GRACE_WARNING), TOO_MANY_FAULT_KEYS,
+    fault_conflict(FaultKind.EXPIRED_SECRET, FaultKind.GRACE_WARNING),
+    operators_fault(FaultKind.GRACE_WARNING), TOO_MANY_FAULT_KEYS,
     # People and their accounts
     SignInRefused(), TooManyAttempts(LATER, NOW), CODE_REFUSED, CODE_MISSING, TOKENS_OFF,
     ENROLL_FIRST, NO_SECOND_FACTOR, SET_UP_ENDED, PASSKEY_REFUSED,
@@ -200,37 +200,38 @@ REFUSALS: tuple[Refusal, ...] = (
     PASSKEYS_OFF, FACTOR_REQUIRED, HashingBusy(2),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(LinkRefused(fault) for fault in LinkFault),
-    TooManyLinkRequests(600), ScopeMissing(Scope.MEMBERS), NOT_AN_OPERATOR, NO_OPERATOR,
+    too_many_link_requests(600), ScopeMissing(Scope.MEMBERS), NOT_AN_OPERATOR, NO_OPERATOR,
     ScopeNotHeld(Scope.REGISTRY), OwnScopes(), OwnAccount(), PersonHoldsMore(Scope.REGISTRY),
     LastOperator(), NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE,
     ValueRefused("email", "must be an email address"),
     ADDRESS_TAKEN, WrongAccountKind(), NoSuchUser(),
     # Members
     TooManyInvitations(LATER, NOW), TooManyContacts(LATER, NOW), FileRefused(0, "is empty"),
-    FileRefused(3, "has no entity ID"), NoSuchEntity("KAVERI-FIP"), AlreadyRetired("KAVERI-FIP"),
-    AlreadySuspended("KAVERI-FIP"), NoAdminInvited("KAVERI-FIP"), TooManyMembers(501),
-    EntryNotLive("KAVERI-FIP", MemberStatus.SUSPENDED), NoInvitation(), NotAnAdmin(), LastAdmin(),
+    FileRefused(3, "has no entity ID"), no_such_entity("KAVERI-FIP"), already_retired("KAVERI-FIP"),
+    already_suspended("KAVERI-FIP"), no_admin_invited("KAVERI-FIP"), TooManyMembers(501),
+    entry_not_live("KAVERI-FIP", MemberStatus.SUSPENDED), NoInvitation(), NotAnAdmin(), LastAdmin(),
     MemberDiffers(MEMBER, "name"), NoSuchMail(),
     # Registry
-    PayloadNotChecked(), PayloadRefused(FINDINGS[:1]), PayloadRefused(FINDINGS), TooManyWrites(60),
-    NotYourEntry("KAVERI-FIP"), NeedsOperator("registry"), NothingToProbe("KAVERI-FIP"),
-    NotProbed("KAVERI-FIP"), UnknownEntity("KAVERI-FIP"), UnknownVersion("KAVERI-FIP", 3),
-    DuplicateEntity("KAVERI-FIP"), AlreadyHeld("$.kid", "k-1", "DECCAN-FIP"),
+    PayloadNotChecked(), PayloadRefused(FINDINGS[:1]), PayloadRefused(FINDINGS), too_many_writes(60),
+    NOT_YOUR_ENTRY, NeedsOperator("registry"), nothing_to_probe("KAVERI-FIP"),
+    not_probed("KAVERI-FIP"), unknown_entity("KAVERI-FIP"), unknown_version("KAVERI-FIP", 3),
+    duplicate_entity("KAVERI-FIP"), AlreadyHeld("$.kid", "k-1", "DECCAN-FIP"),
     AlreadyHeld("$.n", "", "DECCAN-FIP"), WrongState("KAVERI-FIP", "approve", "live", "pending"),
     SecondOperatorNeeded("KAVERI-FIP", is_admin=True),
     SecondOperatorNeeded("KAVERI-FIP", is_admin=False), SecondOperatorTied("KAVERI-FIP", LATER),
-    VersionMoved("KAVERI-FIP", 1, 2), WrongType("FIU", "FIP"), ReasonMissing("suspend"),
-    GoLiveTooFar(90),
+    version_moved("KAVERI-FIP", 1, 2), wrong_type("FIU", "FIP"),
+    *filter(None, (reason_missing(RegistryAction.SUSPEND, ""),)),
+    go_live_too_far(90),
     # Metrics
     ReportRefused(FINDINGS, 2), ReportRefused(FINDINGS[:1], 1),
     TxnIdReused("SAARTHI-AA", "t-1", RECEIPT), NotYourMetrics("SAARTHI-AA"), TooManyPushes(30),
     TooBusyForPushes(5), TooManyPairs(), NO_SUCH_HELD_REPORT,
-    HeldReportDecided(HeldState.ADMITTED, "noc@network.example"), HELD_REPORT_REPLACED,
+    held_report_decided(HeldState.ADMITTED, "noc@network.example"), HELD_REPORT_REPLACED,
     NoSuchIncident(), ValueRefused("note", "must be text"), INCIDENT_NOT_OPEN, INCIDENT_NOT_OVER,
     Acknowledged("noc@network.example"), NO_SUCH_SILENCE, ValueRefused("until", "must be later"),
     TOO_MANY_MAINTENANCES, TOO_MUCH_MAINTENANCE, NoSuchAnnouncement(),
     ValueRefused("title", "must be text"), TOO_MANY_ANNOUNCEMENTS, SubscriptionGone(),
-    NoSuchWebhook(), NoSuchEntity("KAVERI-FIP"), MESSAGE_WAITS, TooManyTests(90), TooManyTests(1800),
+    NoSuchWebhook(), no_such_entity("KAVERI-FIP"), MESSAGE_WAITS, too_many_tests(90), too_many_tests(1800),
     ValueRefused("timeZone", "must be a time zone"), NO_OWN_WEBHOOK,
     *(
         one
@@ -242,7 +243,7 @@ REFUSALS: tuple[Refusal, ...] = (
         )
         if isinstance(one, Refusal)
     ),
-    FipsRefused("must be FIPs of the network"), ValueRefused("url", "must be https"), TooManyWebhooks(5),
+    fips_refused("must be FIPs of the network"), ValueRefused("url", "must be https"), TooManyWebhooks(5),
     TooManySubscriptions(), TooManyChallenges(),
     # The console
     CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
