@@ -8,7 +8,8 @@ import numpy as np
 
 from bench.truth_network import FINOT, REQUESTS, AnyNetwork, Drawn, Floats, Odds
 from mudra.metrics.attribution.causes.cause import Kind, Locus
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 
 class FaultKind(enum.StrEnum):
@@ -56,7 +57,7 @@ class Fault:
     strength: float
     aa: int = -1
     fip: int = -1
-    api: Api | None = None
+    api: str | None = None
     hits: float = 0.0
     """Calls that it changed."""
     in_reach: float = 0.0
@@ -196,7 +197,7 @@ class Fault:
             reach = (
                 calls[FINOT, aa, fip].sum()
                 if self.kind is FaultKind.OUTCOMES
-                else calls[CALL_APIS.index(Api.FI_REQUEST), aa, fip].sum()
+                else calls[CALL_APIS.index(RequestType.FI_REQUEST), aa, fip].sum()
             )
         elif self.api is not None:
             reach = calls[CALL_APIS.index(self.api), aa, fip].sum()
@@ -275,7 +276,11 @@ def _fault(  # noqa: C901, PLR0912 - one arm per kind
             aa, strength = int(rng.integers(aas)), rng.uniform(0.4, 1.0)
         case FaultKind.AA_API:
             aa, strength = int(rng.integers(aas)), rng.uniform(0.4, 1.0)
-            api = Api(rng.choice([Api.FI_NOTIFICATION, Api.FI_FETCH, Api.DISCOVERY]))
+            api = str(
+                rng.choice(
+                    [NotificationType.FI, RequestType.FI_FETCH, RequestType.ACCOUNT_DISCOVERY]
+                )
+            )
         case FaultKind.STORM:
             aa, strength = busy_aa, rng.uniform(0.4, 0.9)
             fip = any_fip if rng.random() < 0.5 else -1
@@ -283,11 +288,19 @@ def _fault(  # noqa: C901, PLR0912 - one arm per kind
             strength = rng.uniform(0.4, 1.0)
         case FaultKind.FIP_API:
             fip, strength = any_fip, rng.uniform(0.3, 1.0)
-            api = Api(
-                rng.choice([Api.DISCOVERY, Api.LINK, Api.CONSENT, Api.FI_REQUEST, Api.FI_FETCH])
+            api = str(
+                rng.choice(
+                    [
+                        RequestType.ACCOUNT_DISCOVERY,
+                        RequestType.ACCOUNT_LINK,
+                        RequestType.CONSENT,
+                        RequestType.FI_REQUEST,
+                        RequestType.FI_FETCH,
+                    ]
+                )
             )
         case FaultKind.OUTCOMES | FaultKind.MISSING:
-            fip, strength, api = any_fip, rng.uniform(0.4, 0.95), Api.FI_NOTIFICATION
+            fip, strength, api = any_fip, rng.uniform(0.4, 0.95), NotificationType.FI
         case FaultKind.ERROR_DRIFT | FaultKind.TIME_DRIFT:
             fip, strength, length = any_fip, rng.uniform(0.3, 0.8), rng.uniform(15, 24)
         case FaultKind.FIP_SLOW | FaultKind.FIP_TAIL:

@@ -13,19 +13,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 Floats = NDArray[np.float64]
 REQUESTS = 9
-_SHARES = {
-    Api.DISCOVERY: 0.7, Api.LINK: 0.35, Api.DELINK: 0.02, Api.LINK_VERIFY: 0.3,
-    Api.CONSENT: 0.3, Api.CONSENT_SENT: 0.1, Api.FI_REQUEST: 1.0, Api.FI_FETCH: 0.92,
-    Api.HEARTBEAT: 0.05,
-}  # fmt: skip
-_CLIENT_ERRORS = {Api.DISCOVERY: 0.12, Api.LINK_VERIFY: 0.05}
-FINOT = CALL_APIS.index(Api.FI_NOTIFICATION)
-FIREQ = CALL_APIS.index(Api.FI_REQUEST)
-VERIFY = CALL_APIS.index(Api.LINK_VERIFY)
+_SHARES: dict[str, float] = {
+    RequestType.ACCOUNT_DISCOVERY: 0.7,
+    RequestType.ACCOUNT_LINK: 0.35,
+    RequestType.ACCOUNT_DELINK: 0.02,
+    RequestType.ACCOUNT_LINK_VERIFY: 0.3,
+    RequestType.CONSENT: 0.3,
+    RequestType.CONSENT_NOTIFICATION: 0.1,
+    RequestType.FI_REQUEST: 1.0,
+    RequestType.FI_FETCH: 0.92,
+    RequestType.HEARTBEAT: 0.05,
+}
+_CLIENT_ERRORS: dict[str, float] = {
+    RequestType.ACCOUNT_DISCOVERY: 0.12,
+    RequestType.ACCOUNT_LINK_VERIFY: 0.05,
+}
+FINOT = CALL_APIS.index(NotificationType.FI)
+FIREQ = CALL_APIS.index(RequestType.FI_REQUEST)
+VERIFY = CALL_APIS.index(RequestType.ACCOUNT_LINK_VERIFY)
 
 
 @dataclass

@@ -21,15 +21,15 @@ from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import APIS, CALL_APIS, REQUEST_APIS, TIMED_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import APIS, CALL_APIS, TIMED_APIS
 from mudra.metrics.attribution.state import State, new_state, state_from_bytes, state_to_bytes
 from mudra.metrics.incidents.evidence_arrays import evidence_of
 from mudra.metrics.incidents.window_calls import window_calls
 from mudra.metrics.incidents.window_reports import WindowReports
-from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, NotificationType, Position, Tag
+from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, TYPE_OF_API, Position
 from mudra.metrics.sums.adding import joined
 from mudra.metrics.sums.block_bytes import decoded, encoded
-from mudra.metrics.sums.cells import COUNTS, POINTS, Array, Cells, Names, type_place
+from mudra.metrics.sums.cells import COUNTS, POINTS, Array, Cells, Names
 from mudra.metrics.sums.totals import Totals
 
 FIRST = 144 * 20_000 + 45
@@ -124,15 +124,8 @@ def calls_of(evidence: Evidence, aas: tuple[str, ...], fips: tuple[str, ...]) ->
     return Totals(Cells(keys, sums, points[-1], by_name, None), names.ids)
 
 
-def _type_of(api: Api) -> int:
-    if api is Api.CONSENT_RECEIVED:
-        return type_place(Tag.NOTIFICATIONS, NotificationType.CONSENT)
-    of = Tag.REQUESTS if api in REQUEST_APIS else Tag.NOTIFICATIONS
-    return type_place(of, api.value)
-
-
 _TIMED = {api: place for place, api in enumerate(TIMED_APIS)}
-_TYPES: Array = np.array([_type_of(api) for api in CALL_APIS])
+_TYPES: Array = np.array([[*TYPE_OF_API].index(api) for api in CALL_APIS])
 
 
 def _median_ms(work: Callable[[], None]) -> float:

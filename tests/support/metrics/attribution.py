@@ -8,14 +8,15 @@ import numpy as np
 from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
 from mudra.metrics.attribution.incidents import Incident, track
 from mudra.metrics.attribution.state import State, new_state
+from mudra.metrics.payload.catalogue import NotificationType
 
 FIRST = 144 * 20_000
 LEARNED = FIRST + 30
 REQUESTS = slice(0, 9)
-FINOT = CALL_APIS.index(Api.FI_NOTIFICATION)
+FINOT = CALL_APIS.index(NotificationType.FI)
 Fault = Callable[[Evidence], None]
 
 
@@ -45,7 +46,7 @@ def learned(aas: int = 5, fips: int = 6, calls: float = 40) -> State:
 
 
 def failing(share: float, aa: int | None = None, fip: int | None = None,
-            api: Api | None = None) -> Fault:  # fmt: skip
+            api: str | None = None) -> Fault:  # fmt: skip
     """Calls of these cells fail; None means all."""
 
     def apply(evidence: Evidence) -> None:

@@ -21,10 +21,10 @@ from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.incidents.verdict import Reach, reach_of
 from mudra.metrics.notifications.alarm import ambiguity
 from mudra.metrics.notifications.severity import Severity, severity_of
-from mudra.metrics.payload.catalogue import TIMINGS, RequestType
+from mudra.metrics.payload.catalogue import CALL_CODES
 
 _NAMED: Final = 3
-_ALL: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
+_ALL: Final = frozenset(CALL_CODES)
 """The APIs that can succeed or fail: their names one by one would say less than "all"."""
 
 

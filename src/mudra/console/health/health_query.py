@@ -20,7 +20,7 @@ from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of
-from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType, window_start
+from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.metrics.rollup.step import Step, step_for
 
@@ -54,7 +54,6 @@ _STEPS: Final = {
     Step.SIX_HOURS: translatable("one point for six hours"),
     Step.DAY: translatable("one point for each day of UTC"),
 }
-CALLS: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
 
 
 class Choice(Struct, frozen=True):
@@ -127,7 +126,9 @@ class HealthQuery(Struct, frozen=True):
     @property
     def apis(self) -> list[Choice]:
         """The choices of the API picker."""
-        apis = [Choice(api_name(code), self.query(type=code), code == self.code) for code in CALLS]
+        apis = [
+            Choice(api_name(code), self.query(type=code), code == self.code) for code in CALL_CODES
+        ]
         return [Choice(gettext("All calls"), self.query(type=""), not self.code), *apis]
 
     def _pinned(self) -> dict[str, str]:
@@ -140,8 +141,8 @@ def query_of(
     """Parses the query of a health page; without a time it has the `usual` range."""
     code = query.get("type", "")
     rows = ALL_ROWS if query.get("rows") == ALL_ROWS else ""
-    if code and code not in CALLS:
-        return InvalidField(f"type must be one of {', '.join(CALLS)}")
+    if code and code not in CALL_CODES:
+        return InvalidField(f"type must be one of {', '.join(CALL_CODES)}")
     if "from" in query or "to" in query:
         read = _typed(query)
         if isinstance(read, InvalidField):
@@ -208,4 +209,4 @@ def view_of(found: Incident, codes: frozenset[str], now: datetime) -> HealthQuer
 def shown_codes(found: Incident) -> frozenset[str]:
     """Returns the APIs whose calls show an incident; all where it names no request API."""
     shown = codes_of(found.subject) or frozenset(found.cause.affected_apis)
-    return shown & frozenset(CALLS) or frozenset(CALLS)
+    return shown & frozenset(CALL_CODES) or frozenset(CALL_CODES)

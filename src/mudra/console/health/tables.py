@@ -16,7 +16,7 @@ from mudra.console.health.labels import (
     subject_label,
 )
 from mudra.localization.language import translatable
-from mudra.metrics.health.api_names import api_name, notification_name
+from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
 from mudra.metrics.incidents.contrast import Contrast
@@ -171,7 +171,7 @@ def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:
     rows = []
     for api in apis:
         notified = api.tag is Tag.NOTIFICATIONS
-        label = notification_name(api.type) if notified else api_name(api.type)
+        label = type_name(api.tag, api.type)
         link = "" if notified or api.health is None else view.query(type=api.type)
         rows.append(ApiRow(f"{label} ({api.type})", link, api))
     return rows

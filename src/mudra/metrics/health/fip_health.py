@@ -6,17 +6,10 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.health.health import NO_CALLS, NO_OUTCOMES, FiOutcomes, Health
-from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.metrics.payload.catalogue import FEED_APIS, NotificationType, RequestType
 from mudra.metrics.sums.rollup import ResponseTime
 
-APIS_SHOWN: Final = {
-    "discovery": RequestType.ACCOUNT_DISCOVERY,
-    "linking": RequestType.ACCOUNT_LINK,
-    "confirm_linking": RequestType.ACCOUNT_LINK_VERIFY,
-    "consent": RequestType.CONSENT,
-    "fi_request": RequestType.FI_REQUEST,
-    "fi_fetch": RequestType.FI_FETCH,
-}
+APIS_SHOWN: Final = {name: one for name, one in FEED_APIS.items() if isinstance(one, RequestType)}
 """By the name that feed and public status give them."""
 
 REQUESTS_SHOWN: Final = tuple(code.value for code in APIS_SHOWN.values())

@@ -7,18 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from mudra.metrics.health.health import Status
-from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
-
-FEED_APIS: Final = {
-    "discovery": RequestType.ACCOUNT_DISCOVERY.value,
-    "linking": RequestType.ACCOUNT_LINK.value,
-    "confirm_linking": RequestType.ACCOUNT_LINK_VERIFY.value,
-    "consent": RequestType.CONSENT.value,
-    "fi_request": RequestType.FI_REQUEST.value,
-    "fi_fetch": RequestType.FI_FETCH.value,
-    "fi_notification": NotificationType.FI.value,
-}
-"""The APIs of the feed by name, with their codes."""
+from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW
 
 
 class ApiState(Struct, frozen=True, array_like=True):

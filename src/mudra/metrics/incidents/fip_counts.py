@@ -17,18 +17,16 @@ from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import (
     CALL_APIS,
     TIMED_APIS,
-    Api,
     Flags,
     Floats,
     Symptom,
     same_api,
 )
 from mudra.metrics.attribution.evidence.latency import calls_above
-from mudra.metrics.health.fip_state import FEED_APIS
 from mudra.metrics.health.health import GOOD_BELOW_MS
-from mudra.metrics.payload.catalogue import StatusPosition
+from mudra.metrics.payload.catalogue import FEED_APIS, StatusPosition
 
-APIS: Final = tuple(Api(code) for code in FEED_APIS.values())
+APIS: Final = tuple(one.api for one in FEED_APIS.values())
 CALLED: Final = APIS[:6]
 """All but FI notifications, which are judged by the outcomes of FI requests."""
 _CALL_ROWS: Final = [CALL_APIS.index(api) for api in CALLED]

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS
 from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Change, track
 from mudra.metrics.attribution.incidents import Incident as TrackedCause
 from mudra.metrics.attribution.state import (
@@ -209,7 +209,7 @@ def found_incident(one: Tracked, journal: Journal) -> Incident:
             ambiguous_with=tuple(_subject(place, journal) for place in cause.ambiguous_with),
             affected_aas=tuple(journal.aas[place] for place in one.affected_aas),
             affected_fips=tuple(journal.fips[place] for place in cause.affected_fips),
-            affected_apis=tuple(api.value for api in cause.affected_apis),
+            affected_apis=cause.affected_apis,
         ),
         timeline=tuple(
             TimelineEntry(
@@ -296,7 +296,7 @@ def _calls(locus: Locus, evidence: Evidence) -> tuple[int, int]:
     """Returns the calls of a place in this window that succeeded, and all but 4xx."""
     if locus.kind is Kind.AGENT:
         return 0, 0
-    apis: Iterable[Api] = locus.apis or REQUEST_APIS
+    apis: Iterable[str] = locus.apis or REQUEST_APIS
     rows = [place for place, api in enumerate(CALL_APIS) if api in apis]
     aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
     fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)

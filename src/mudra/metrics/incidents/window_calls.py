@@ -6,10 +6,11 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Api, Floats
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Floats
 from mudra.metrics.payload.catalogue import (
     FIRST_4XX,
     FIRST_5XX,
+    TYPE_OF_API,
     NotificationType,
     Position,
     Tag,
@@ -19,7 +20,6 @@ from mudra.metrics.sums.cells import (
     POINTS,
     REQUESTS,
     STATUSES,
-    TYPES,
     Array,
     Cells,
     empty,
@@ -91,15 +91,9 @@ def _floats(columns: Sequence[Array]) -> Floats:
     return np.stack([column.astype(np.float64) for column in columns]).astype(np.float32)
 
 
-def _api(place: int) -> Api:
-    of_notifications = place >= REQUESTS and TYPES[place] == NotificationType.CONSENT
-    return Api.CONSENT_RECEIVED if of_notifications else Api(TYPES[place])
-
-
-def _places_of(apis: Sequence[Api]) -> Array:
+def _places_of(apis: Sequence[str]) -> Array:
     """Returns the place of each type among these APIs; -1 for those that are none."""
-    of_types = [_api(place) for place in range(len(TYPES))]
-    return np.array([apis.index(api) if api in apis else -1 for api in of_types], np.int64)
+    return np.array([apis.index(api) if api in apis else -1 for api in TYPE_OF_API], np.int64)
 
 
 _CALLED: Final = _places_of(CALL_APIS)

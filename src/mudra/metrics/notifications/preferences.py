@@ -9,17 +9,11 @@ from msgspec import Struct
 
 from mudra.localization.display_zone import zone_names
 from mudra.localization.language import translatable
-from mudra.metrics.health.api_names import CONSENT_RECEIVED
 from mudra.metrics.notifications.severity import Severity
-from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
-ALARM_APIS: Final = frozenset(
-    {
-        *(one.value for one in RequestType),
-        *(NotificationType.FI.value, NotificationType.ACCOUNT_LINK.value, CONSENT_RECEIVED),
-    }
-)
+ALARM_APIS: Final = frozenset(TYPE_OF_API)
 """The codes of APIs as causes have them."""
 _DAY: Final = timedelta(days=1)
 

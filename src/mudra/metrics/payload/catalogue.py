@@ -1,14 +1,16 @@
-"""Tags, type codes, array positions and windows of spec 2.5 and 2.6.
+"""Tags, types, array positions and windows of spec 2.5 and 2.6.
 
-The only place that knows them: code that reads `counts[6]` writes
+The only place that knows them, and one row for each type: code that reads `counts[6]` writes
 `counts[Position.CONFLICT_409]`.
 """
 
 import enum
 from datetime import UTC, datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 from msgspec import Struct
+
+from mudra.localization.language import translatable
 
 COUNTS: Final = 15
 STATUSES: Final = 7
@@ -29,37 +31,108 @@ class Tag(enum.StrEnum):
     NOTIFICATIONS = "not-fipMetrics-aa"
 
 
-class RequestType(enum.StrEnum):
+class Call(Struct, frozen=True):
+    """An HTTP call that a type counts; the route is appended to a member's base address."""
+
+    method: str
+    route: str
+
+
+class _Type(enum.StrEnum):
+    """One row for each type: its code, label and call, and its names in feed and public status."""
+
+    label: str
+    """Its name in sentences, to be translated."""
+    call: Call | None
+    """None for a measure of time between two events, which cannot fail: it has no success rate."""
+    feed: str
+    """Its name in the health feed; empty for a type that the feed leaves out."""
+    public_label: str
+    """Its name on the public status, to be translated; empty for a type that it leaves out."""
+    api: str
+    """Its code in incidents and alarms, where those of both payloads differ from each other."""
+
+    def __new__(
+        cls,
+        code: str,
+        label: str,
+        call: Call | None = None,
+        feed: str = "",
+        public_label: str = "",
+        api: str = "",
+    ) -> Self:
+        row = str.__new__(cls, code)
+        row._value_ = code
+        row.label, row.call, row.feed = label, call, feed
+        row.public_label, row.api = public_label, api or code
+        return row
+
+
+class RequestType(_Type):
     """Type codes of request metrics, spec 2.5: calls from an AA to a FIP."""
 
-    ACCOUNT_DISCOVERY = "adisc"
-    ACCOUNT_LINK = "alink"
-    ACCOUNT_DELINK = "adlink"
-    ACCOUNT_LINK_VERIFY = "alinkv"
-    CONSENT = "cns"
-    CONSENT_NOTIFICATION = "cnot"
-    FI_REQUEST = "fireq"
-    FI_READY_TIME = "sfireqnot"
-    FI_FAILED_TIME = "ffireqnot"
-    FI_FETCH = "fif"
-    HEARTBEAT = "hbt"
+    # fmt: off
+    ACCOUNT_DISCOVERY = (
+        "adisc", translatable("account discovery"), Call("POST", "/Accounts/discover"),
+        "discovery", translatable("Discovery"))
+    ACCOUNT_LINK = (
+        "alink", translatable("account linking"), Call("POST", "/Accounts/link"),
+        "linking", translatable("Linking"))
+    ACCOUNT_DELINK = "adlink", translatable("account delinking"), Call("POST", "/Accounts/delink")
+    ACCOUNT_LINK_VERIFY = (
+        "alinkv", translatable("confirmation of linking"), Call("POST", "/Accounts/link/verify"),
+        "confirm_linking", translatable("Confirm linking"))
+    CONSENT = (
+        "cns", translatable("consent"), Call("POST", "/Consent"),
+        "consent", translatable("Consent"))
+    CONSENT_NOTIFICATION = (
+        "cnot", translatable("consent notification"), Call("POST", "/Consent/Notification"))
+    FI_REQUEST = (
+        "fireq", translatable("FI request"), Call("POST", "/FI/request"),
+        "fi_request", translatable("FI request"))
+    FI_READY_TIME = "sfireqnot", translatable("time to data ready")
+    FI_FAILED_TIME = "ffireqnot", translatable("time to a failed request")
+    FI_FETCH = (
+        "fif", translatable("FI fetch"), Call("POST", "/FI/Fetch"),
+        "fi_fetch", translatable("FI fetch"))
+    HEARTBEAT = "hbt", translatable("heartbeat"), Call("GET", "/Heartbeat")
+    # fmt: on
 
 
-class NotificationType(enum.StrEnum):
+class NotificationType(_Type):
     """Type codes of notification metrics, spec 2.6: calls from a FIP to an AA."""
 
-    FI = "finot"
-    ACCOUNT_LINK = "alnot"
-    CONSENT = "cnot"
+    # fmt: off
+    FI = (
+        "finot", translatable("FI notification"), Call("POST", "/FI/Notification"),
+        "fi_notification")
+    ACCOUNT_LINK = (
+        "alnot", translatable("account linking notification"),
+        Call("POST", "/Account/link/Notification"))
+    CONSENT = (
+        "cnot", translatable("consent notification"), Call("POST", "/Consent/Notification"),
+        "", "", "cnot-received")
+    # fmt: on
 
 
-# Measures of time between two events, not calls: they cannot fail, so they have no success rate.
-TIMINGS: Final = frozenset({RequestType.FI_READY_TIME, RequestType.FI_FAILED_TIME})
-TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
-CALL_CODES: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
+CODES: Final = {
+    Tag.REQUESTS: tuple(one.value for one in RequestType),
+    Tag.NOTIFICATIONS: tuple(one.value for one in NotificationType),
+}
+"""The type codes of each payload, as they are written."""
+TIMINGS: Final = frozenset(code for code in RequestType if code.call is None)
+TIMING_CODES: Final = frozenset(code.value for code in TIMINGS)
+CALL_CODES: Final = tuple(code.value for code in RequestType if code not in TIMINGS)
 """The types of request that have a status, as they are written."""
 ALL_CALLS: Final = ""
 """In place of a type code: all calls together, the timings left out."""
+TYPE_OF_API: Final[dict[str, RequestType | NotificationType]] = {
+    **{one.api: one for one in RequestType},
+    **{one.api: one for one in NotificationType},
+}
+"""All types, by their codes in incidents and alarms."""
+FEED_APIS: Final = {one.feed: one for one in TYPE_OF_API.values() if one.feed}
+"""The types that the health feed shows, by name."""
 
 
 class Position(enum.IntEnum):
@@ -149,30 +222,8 @@ PERCENTILE_NAMES: Final = ("p50", "p95", "p99", "p100")
 PERCENTS: Final = (50, 95, 99, 100)
 
 
-class Call(Struct, frozen=True):
-    """An HTTP call that a type counts; the route is appended to a member's base address."""
-
-    method: str
-    route: str
-
-
-REQUEST_CALLS: Final = {  # spec 2.5; the two timings count no call
-    RequestType.ACCOUNT_DISCOVERY: Call("POST", "/Accounts/discover"),
-    RequestType.ACCOUNT_LINK: Call("POST", "/Accounts/link"),
-    RequestType.ACCOUNT_DELINK: Call("POST", "/Accounts/delink"),
-    RequestType.ACCOUNT_LINK_VERIFY: Call("POST", "/Accounts/link/verify"),
-    RequestType.CONSENT: Call("POST", "/Consent"),
-    RequestType.CONSENT_NOTIFICATION: Call("POST", "/Consent/Notification"),
-    RequestType.FI_REQUEST: Call("POST", "/FI/request"),
-    RequestType.FI_FETCH: Call("POST", "/FI/Fetch"),
-    RequestType.HEARTBEAT: Call("GET", "/Heartbeat"),
-}
-
-NOTIFICATION_CALLS: Final = {  # spec 2.6
-    NotificationType.FI: Call("POST", "/FI/Notification"),
-    NotificationType.ACCOUNT_LINK: Call("POST", "/Account/link/Notification"),
-    NotificationType.CONSENT: Call("POST", "/Consent/Notification"),
-}
+REQUEST_CALLS: Final = {one: one.call for one in RequestType if one.call}
+NOTIFICATION_CALLS: Final = {one: one.call for one in NotificationType if one.call}
 
 
 def request_type_of(method: str, path: str) -> RequestType | None:

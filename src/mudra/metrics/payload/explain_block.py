@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from mudra.metrics.payload.catalogue import (
+    CODES,
     COUNTS,
     NOTIFICATION_COUNT_NAMES,
     PERCENTILE_NAMES,
@@ -22,10 +23,6 @@ from mudra.metrics.payload.validation_errors import ABSENT, ValidationErrors
 _SIZE: Final = re.compile(SIZE)
 _SIZE_NAME: Final = "sumOfSizeOfDataPackets"
 _SIZE_FORM: Final = "a whole number as a decimal string without leading zeros"
-_TYPES: Final = {
-    Tag.REQUESTS: tuple(str(code) for code in RequestType),
-    Tag.NOTIFICATIONS: tuple(str(code) for code in NotificationType),
-}
 
 
 def explain_block(path: str, value: object, tag: Tag, errors: ValidationErrors) -> None:
@@ -52,19 +49,17 @@ def _code(path: str, block: JsonObject, tag: Tag, errors: ValidationErrors) -> s
     sent = block.get("type", ABSENT)
     if sent is ABSENT:
         return None
-    if sent in _TYPES[tag]:
+    if sent in CODES[tag]:
         return str(sent)
-    allowed = ", ".join(_TYPES[tag])
+    allowed = ", ".join(CODES[tag])
     if not isinstance(sent, str):
         errors.add(f"{path}.type", f"must be a string, not {kind_of(sent)}", allowed)
         return None
     other = Tag.NOTIFICATIONS if tag is Tag.REQUESTS else Tag.REQUESTS
-    if sent in _TYPES[other]:
+    if sent in CODES[other]:
         errors.add(f"{path}.type", f"belongs to payloads with the tag {other}", allowed)
     else:
-        errors.add(
-            f"{path}.type", "is not a known type", allowed, errors.nearest(sent, _TYPES[tag])
-        )
+        errors.add(f"{path}.type", "is not a known type", allowed, errors.nearest(sent, CODES[tag]))
     return None
 
 

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mudra.metrics.payload.catalogue import (
-    COUNTS as NUMBER_OF_COUNTS,
-)
-from mudra.metrics.payload.catalogue import (
+    CODES,
     PERCENTILE_NAMES,
-    NotificationType,
-    RequestType,
     Tag,
     window_at,
     window_number,
+)
+from mudra.metrics.payload.catalogue import (
+    COUNTS as NUMBER_OF_COUNTS,
 )
 from mudra.metrics.payload.catalogue import (
     STATUSES as NUMBER_OF_STATUSES,
@@ -31,9 +30,9 @@ Array: TypeAlias = NDArray[np.int64]
 """Whole numbers. A column whose sums may exceed 64 bits has Python's own numbers (`object`)."""
 Flags: TypeAlias = NDArray[np.bool_]
 
-TYPES: Final = (*map(str, RequestType), *map(str, NotificationType))
+TYPES: Final = (*CODES[Tag.REQUESTS], *CODES[Tag.NOTIFICATIONS])
 """The type codes by their place, which blocks store; `cnot` is a request and a notification."""
-REQUESTS: Final = len(RequestType)
+REQUESTS: Final = len(CODES[Tag.REQUESTS])
 """Types before this place are of request metrics."""
 ALL_TYPES: Final = len(TYPES)
 """The place of all types of request together."""

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from mudra.metrics.payload.catalogue import (
+    CODES,
     NotificationType,
     RequestType,
     Tag,
@@ -41,10 +42,7 @@ from mudra.metrics.sums.cells import (
 )
 
 _PLACES: Final = {
-    Tag.REQUESTS: {str(code): type_place(Tag.REQUESTS, code) for code in RequestType},
-    Tag.NOTIFICATIONS: {
-        str(code): type_place(Tag.NOTIFICATIONS, code) for code in NotificationType
-    },
+    tag: {code: type_place(tag, code) for code in codes} for tag, codes in CODES.items()
 }
 _FETCH: Final = type_place(Tag.REQUESTS, RequestType.FI_FETCH)
 _OUTCOMES: Final = type_place(Tag.NOTIFICATIONS, NotificationType.FI)

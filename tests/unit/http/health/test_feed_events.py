@@ -12,11 +12,11 @@ import pytest
 from mudra.http.health.feed_events import FeedEvents
 from mudra.metrics.health.feed import HealthFeed, health_feed
 from mudra.metrics.health.fip_health import NOTHING_REPORTED
-from mudra.metrics.health.fip_state import FEED_APIS, ApiState, FipStates
+from mudra.metrics.health.fip_state import ApiState, FipStates
 from mudra.metrics.health.health import (
     Status,
 )
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW
 from mudra.metrics.rollup.coverage import Proof, TimeRange
 
 START = datetime(2026, 3, 4, 12, tzinfo=UTC)

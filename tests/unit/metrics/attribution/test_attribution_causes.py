@@ -17,8 +17,9 @@ from mudra.metrics.attribution.baselines.reporters import Doubt
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, Api, Symptom
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, Symptom
 from mudra.metrics.attribution.state import grown
+from mudra.metrics.payload.catalogue import RequestType
 
 FIP_2 = Locus(Kind.FIP, fip=2)
 
@@ -29,8 +30,14 @@ FIP_2 = Locus(Kind.FIP, fip=2)
         (failing(0.8, fip=2), FIP_2),
         (failing(0.8, aa=1), Locus(Kind.AA, aa=1)),
         (failing(0.8, aa=1, fip=2), Locus(Kind.PATH, 1, 2)),
-        (failing(0.8, fip=2, api=Api.FI_FETCH), Locus(Kind.FIP_API, fip=2, apis=(Api.FI_FETCH,))),
-        (failing(0.8, aa=1, api=Api.CONSENT), Locus(Kind.AA_API, aa=1, apis=(Api.CONSENT,))),
+        (
+            failing(0.8, fip=2, api=RequestType.FI_FETCH),
+            Locus(Kind.FIP_API, fip=2, apis=(RequestType.FI_FETCH,)),
+        ),
+        (
+            failing(0.8, aa=1, api=RequestType.CONSENT),
+            Locus(Kind.AA_API, aa=1, apis=(RequestType.CONSENT,)),
+        ),
         (failing(0.8), Locus(Kind.NETWORK)),
     ],
     ids=["fip", "aa", "path", "fip-api", "aa-api", "network"],

@@ -7,11 +7,15 @@ from tests.support.metrics.attribution import FIRST, even_window, named
 from mudra.metrics.attribution.causes.cause import Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import TIMED_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import TIMED_APIS
 from mudra.metrics.attribution.state import new_state
+from mudra.metrics.payload.catalogue import RequestType
 
 AAS, FIPS, DRIFTING = 5, 6, 2
-BUSY = [TIMED_APIS.index(api) for api in (Api.DISCOVERY, Api.FI_REQUEST, Api.FI_FETCH)]
+BUSY = [
+    TIMED_APIS.index(api)
+    for api in (RequestType.ACCOUNT_DISCOVERY, RequestType.FI_REQUEST, RequestType.FI_FETCH)
+]
 DAY = 144
 RAMP = 9
 """Windows until the whole rise is reached."""

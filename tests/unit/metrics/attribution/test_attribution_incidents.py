@@ -11,8 +11,8 @@ from tests.support.metrics.attribution import (
 
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import Api
 from mudra.metrics.attribution.incidents import Change, Incident
+from mudra.metrics.payload.catalogue import RequestType
 
 DOWN = failing(0.4, fip=2)
 FIP_2 = Locus(Kind.FIP, fip=2)
@@ -182,13 +182,13 @@ def test_an_aa_recovers_while_two_fips_are_down_for_all() -> None:
 
 
 def test_a_path_with_one_api_that_turns_out_to_be_the_api_of_the_fip_stays_one_incident() -> None:
-    path, api = (failing(0.9, aa=aa, fip=2, api=Api.CONSENT) for aa in (1, None))
+    path, api = (failing(0.9, aa=aa, fip=2, api=RequestType.CONSENT) for aa in (1, None))
 
     [incident] = incidents_of([(3, [path]), (4, [api])])
 
     assert places(incident) == [
         Locus(Kind.PATH, 1, 2),
-        Locus(Kind.FIP_API, fip=2, apis=(Api.CONSENT,)),
+        Locus(Kind.FIP_API, fip=2, apis=(RequestType.CONSENT,)),
     ]
 
 

@@ -18,14 +18,14 @@ from mudra.metrics.health.feed import (
     unsure,
 )
 from mudra.metrics.health.fip_health import published
-from mudra.metrics.health.fip_state import FEED_APIS, NOTHING_KNOWN, ApiState, FipStates
+from mudra.metrics.health.fip_state import NOTHING_KNOWN, ApiState, FipStates
 from mudra.metrics.health.health import (
     Status,
 )
 from mudra.metrics.health.picturing import health_of_fips
 from mudra.metrics.incidents.incident import Fip, Path
 from mudra.metrics.incidents.subject import SubjectKind
-from mudra.metrics.payload.catalogue import RequestType
+from mudra.metrics.payload.catalogue import FEED_APIS, RequestType
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.coverage import Proof, TimeRange
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Api, Symptom
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Symptom
 from mudra.metrics.health.fip_state import ApiState, FipStates
 from mudra.metrics.health.health import Status
 from mudra.metrics.incidents.fip_counts import (
@@ -18,10 +18,11 @@ from mudra.metrics.incidents.fip_counts import (
     fip_counts,
 )
 from mudra.metrics.incidents.fip_test import fip_states
+from mudra.metrics.payload.catalogue import RequestType
 
 AT = datetime(2026, 3, 4, 12, tzinfo=UTC)
 FIPS = ("", "BANK-1")
-CONSENT, TIMED = CALL_APIS.index(Api.CONSENT), TIMED_APIS.index(Api.CONSENT)
+CONSENT, TIMED = CALL_APIS.index(RequestType.CONSENT), TIMED_APIS.index(RequestType.CONSENT)
 
 
 def window(*by_aa: tuple[int, int], ms: int = 300) -> Evidence:

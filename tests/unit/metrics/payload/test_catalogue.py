@@ -11,6 +11,7 @@ from mudra.metrics.payload.catalogue import (
     REQUEST_COUNT_NAMES,
     STATUS_NAMES,
     TIMINGS,
+    TYPE_OF_API,
     NotificationType,
     Position,
     RequestType,
@@ -41,6 +42,10 @@ def test_positions_and_names_tell_the_same_status():
 
 def test_every_type_but_the_two_timings_counts_a_call():
     assert set(REQUEST_CALLS) == set(RequestType) - TIMINGS
+
+
+def test_each_type_of_both_payloads_has_a_code_of_its_own_in_incidents():
+    assert [*TYPE_OF_API.values()] == [*RequestType, *NotificationType]
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
-from mudra.metrics.health.api_names import CONSENT_RECEIVED, api_names
+from mudra.metrics.health.api_names import api_names
 from mudra.metrics.notifications.webhook import Owner
-from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.shared.refusal import Refusal
 
 ZONES: Final = (
@@ -50,11 +50,6 @@ _BREAKS: Final = {
     "major": translatable("major and critical ones"),
     "minor": translatable("all"),
 }
-_APIS: Final = (
-    *(one.value for one in RequestType),
-    *(NotificationType.FI.value, NotificationType.ACCOUNT_LINK.value, CONSENT_RECEIVED),
-)
-"""The codes of all APIs, in the order of the specification."""
 _REFUSALS: Final = (
     translatable("timeZone must be a time zone such as Asia/Kolkata or UTC"),
     translatable("quietFrom must be given with the other end of the quiet hours"),
@@ -80,7 +75,7 @@ async def alarm_facts(page_context: PageContext) -> dict[str, object]:
             "channel": found.channel.value,
             "apis": found.apis,
         },
-        "alarm_apis": {code: api_names(code) for code in _APIS},
+        "alarm_apis": {code: api_names(code) for code in TYPE_OF_API},
         "own_webhook": hooks[0] if hooks else None,
         "channels": _CHANNELS
         if hooks
@@ -103,7 +98,7 @@ async def change_alarms(
             one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)
         }
         sent = {name: fields[name].strip() for name in names if name in fields}
-        apis = [code for code in _APIS if f"api.{code}" in fields]
+        apis = [code for code in TYPE_OF_API if f"api.{code}" in fields]
         wanted = decode_struct({**sent, "apis": apis}, AlarmPreferencesRequest)
         if isinstance(wanted, InvalidField):
             return wanted

@@ -37,7 +37,7 @@ from mudra.console.pages.member.own_reports import OwnReports, own_reports
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.health.api_names import api_name, notification_name
+from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthOfMember
 from mudra.metrics.health.picture import Row
@@ -91,7 +91,7 @@ class Line(Struct, frozen=True, gc=False):
     @property
     def api(self) -> str:
         """The name of the API in the current language: a file's is in English."""
-        return (api_name if self.tag is Tag.REQUESTS else notification_name)(self.code)
+        return type_name(self.tag, self.code)
 
 
 def _table(other: str) -> Table[Line]:

@@ -11,6 +11,7 @@ from mudra.localization.language import translatable
 from mudra.metrics.health.feed import PublicRow
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.status_history import Day, DayState, FipHistory
+from mudra.metrics.payload.catalogue import FEED_APIS
 
 _STATES: Final = {
     Status.BAD: (translatable("bad"), "bad"),
@@ -22,16 +23,6 @@ _DAYS: Final = {
     DayState.PARTLY: (translatable("an incident"), "warn"),
     DayState.BAD: (translatable("bad"), "bad"),
     DayState.NO_DATA: (translatable("no data"), "quiet"),
-}
-
-
-_APIS: Final = {
-    "discovery": translatable("Discovery"),
-    "linking": translatable("Linking"),
-    "confirm_linking": translatable("Confirm linking"),
-    "consent": translatable("Consent"),
-    "fi_request": translatable("FI request"),
-    "fi_fetch": translatable("FI fetch"),
 }
 
 
@@ -54,7 +45,9 @@ def lines_of(
 
 
 _OF_AN_API: Final = (
-    Column[ApiLine]("api", translatable("API"), lambda line: _APIS[line.row.api], "label"),
+    Column[ApiLine](
+        "api", translatable("API"), lambda line: FEED_APIS[line.row.api].public_label, "label"
+    ),
     Column[ApiLine](
         "status",
         translatable("Status"),

@@ -20,7 +20,6 @@ from mudra.metrics.attribution.evidence.lanes import (
     IS_REQUEST,
     LANE_SYMPTOM,
     LANES,
-    Api,
     Flags,
     Floats,
     Symptom,
@@ -181,7 +180,7 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     return active, CauseStatus.GOOD if good else CauseStatus.UNKNOWN
 
 
-def bad_apis(active: Active) -> tuple[Api, ...]:
+def bad_apis(active: Active) -> tuple[str, ...]:
     """APIs that show the cause."""
     shown = {LANES[lane].api for lane in np.flatnonzero(active.part_lane > _CLEARLY_BAD)}
     return tuple(api for api in APIS if api in shown)

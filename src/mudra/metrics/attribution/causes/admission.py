@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mudra.metrics.attribution.causes.active import Active, bad_apis
 from mudra.metrics.attribution.causes.cause import Kind, Locus, may_be_one
-from mudra.metrics.attribution.evidence.lanes import LANES, Api, Flags, Symptom, same_api
+from mudra.metrics.attribution.evidence.lanes import LANES, Flags, Symptom, same_api
 
 YOUNG: Final = 6
 """Windows within which a narrower cause can turn out to be part of a wider one."""
@@ -119,9 +119,9 @@ def _wider_place(related: list[Active], finding: Finding, traffic: Traffic) -> L
     return locus
 
 
-def _distinct(apis: set[Api]) -> int:
+def _distinct(apis: set[str]) -> int:
     """Return how many APIs, counting those that measure one thing once."""
-    kept: list[Api] = []
+    kept: list[str] = []
     for api in sorted(apis):
         if not any(same_api(api, other) for other in kept):
             kept.append(api)

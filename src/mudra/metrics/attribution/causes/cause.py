@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.attribution.evidence.lanes import Api, Flags, Symptom, explained_lanes
+from mudra.metrics.attribution.evidence.lanes import Flags, Symptom, explained_lanes
 
 
 class Kind(enum.StrEnum):
@@ -43,7 +43,7 @@ class Locus(Struct, frozen=True, order=True):
     kind: Kind
     aa: int = -1
     fip: int = -1
-    apis: tuple[Api, ...] = ()
+    apis: tuple[str, ...] = ()
     """Sorted; empty for all of them."""
 
     def covers(self, other: "Locus") -> bool:
@@ -76,7 +76,7 @@ class Cause(Struct, frozen=True):
     """Log-likelihood ratio of all bad windows together, in nats."""
     affected_aas: tuple[int, ...]
     affected_fips: tuple[int, ...]
-    affected_apis: tuple[Api, ...]
+    affected_apis: tuple[str, ...]
     ambiguous_with: tuple[Locus, ...] = ()
     """Places that explain the evidence equally well."""
     absorbed: tuple[int, ...] = ()

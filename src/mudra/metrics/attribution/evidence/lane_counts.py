@@ -12,17 +12,20 @@ from mudra.metrics.attribution.evidence.lanes import (
     LANES,
     LANES_OF,
     MANY_CALLS,
-    Api,
     Flags,
     Floats,
     Symptom,
 )
 from mudra.metrics.attribution.evidence.latency import calls_above
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
-_REQUESTS: Final = [CALL_APIS.index(Api.FI_REQUEST), CALL_APIS.index(Api.LINK_VERIFY)]
+_REQUESTS: Final = [
+    CALL_APIS.index(RequestType.FI_REQUEST.api),
+    CALL_APIS.index(RequestType.ACCOUNT_LINK_VERIFY.api),
+]
 _NOTIFICATIONS: Final = [
-    CALL_APIS.index(Api.FI_NOTIFICATION),
-    CALL_APIS.index(Api.LINK_NOTIFICATION),
+    CALL_APIS.index(NotificationType.FI.api),
+    CALL_APIS.index(NotificationType.ACCOUNT_LINK.api),
 ]
 _SAME_WINDOW: Final = 0.8
 """Share of notifications that come in the window of their request; the rest in the next."""

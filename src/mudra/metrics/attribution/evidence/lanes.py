@@ -12,27 +12,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from mudra.metrics.payload.catalogue import TIMINGS, NotificationType, RequestType
+
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
-
-
-class Api(enum.StrEnum):
-    """The fourteen types of spec 2.5 and 2.6; `cnot` exists in both directions."""
-
-    DISCOVERY = "adisc"
-    LINK = "alink"
-    DELINK = "adlink"
-    LINK_VERIFY = "alinkv"
-    CONSENT = "cns"
-    CONSENT_SENT = "cnot"
-    FI_REQUEST = "fireq"
-    FI_FETCH = "fif"
-    HEARTBEAT = "hbt"
-    FI_NOTIFICATION = "finot"
-    LINK_NOTIFICATION = "alnot"
-    CONSENT_RECEIVED = "cnot-received"
-    READY_TIME = "sfireqnot"
-    FAILED_TIME = "ffireqnot"
 
 
 class Symptom(enum.IntEnum):
@@ -50,32 +33,37 @@ class Lane(Struct, frozen=True):
     """One symptom of one API, and how often it is bad in a network without history."""
 
     symptom: Symptom
-    api: Api
+    api: str
+    """The code of its type in incidents."""
     usual_rate: float
 
 
-APIS: Final = tuple(Api)
-CALL_APIS: Final = APIS[:12]
+REQUEST_APIS: Final = tuple(one.api for one in RequestType if one not in TIMINGS)
+CALL_APIS: Final = (*REQUEST_APIS, *(one.api for one in NotificationType))
 """Have answers: requests of AAs first, then notifications of FIPs."""
-REQUEST_APIS: Final = APIS[:9]
-TIMED_APIS: Final = (*APIS[:9], *APIS[12:])
+_TIMINGS: Final = tuple(one.api for one in RequestType if one in TIMINGS)
+APIS: Final = (*CALL_APIS, *_TIMINGS)
+TIMED_APIS: Final = (*REQUEST_APIS, *_TIMINGS)
 """Have percentiles; spec 2.6 gives none for notifications."""
 
 FIP_STATUSES: Final = 7  # spec 2.6: `status` of finot
 
 
 def _lanes() -> tuple[Lane, ...]:
-    often_refused = {Api.DISCOVERY: 0.15, Api.LINK_VERIFY: 0.05}
+    often_refused: dict[str, float] = {
+        RequestType.ACCOUNT_DISCOVERY.api: 0.15,
+        RequestType.ACCOUNT_LINK_VERIFY.api: 0.05,
+    }
     return (
         *(Lane(Symptom.FAILURES, api, 0.01) for api in CALL_APIS),
         *(Lane(Symptom.CLIENT_ERRORS, api, often_refused.get(api, 0.02)) for api in CALL_APIS),
         *(Lane(Symptom.SLOW, api, 0.25) for api in TIMED_APIS),
         *(Lane(Symptom.TAIL, api, 0.006) for api in TIMED_APIS),
         *(Lane(Symptom.TAIL, api, 0.05) for api in TIMED_APIS),
-        Lane(Symptom.OUTCOMES, Api.FI_NOTIFICATION, 0.05),
-        Lane(Symptom.OUTCOMES, Api.FI_NOTIFICATION, 0.04),
-        Lane(Symptom.MISSING, Api.FI_NOTIFICATION, 0.9),
-        Lane(Symptom.MISSING, Api.LINK_NOTIFICATION, 0.9),
+        Lane(Symptom.OUTCOMES, NotificationType.FI.api, 0.05),
+        Lane(Symptom.OUTCOMES, NotificationType.FI.api, 0.04),
+        Lane(Symptom.MISSING, NotificationType.FI.api, 0.9),
+        Lane(Symptom.MISSING, NotificationType.ACCOUNT_LINK.api, 0.9),
     )
 
 
@@ -112,15 +100,15 @@ RELATED: Final = {
 }
 """What a cause with this symptom explains along with it."""
 
-_FI_RESULT: Final = frozenset({Api.FI_NOTIFICATION, Api.READY_TIME, Api.FAILED_TIME})
+_FI_RESULT: Final = frozenset({NotificationType.FI.api, *_TIMINGS})
 
 
-def same_api(first: Api, second: Api) -> bool:
+def same_api(first: str, second: str) -> bool:
     """Return whether both measure the same: the result of an FI request is measured three times."""
-    return first is second or {first, second} <= _FI_RESULT
+    return first == second or {first, second} <= _FI_RESULT
 
 
-def explained_lanes(symptoms: frozenset[Symptom], apis: frozenset[Api] | None) -> Flags:
+def explained_lanes(symptoms: frozenset[Symptom], apis: frozenset[str] | None) -> Flags:
     """The lanes that a cause with these symptoms explains; None means all APIs."""
     related = frozenset(other for symptom in symptoms for other in RELATED[symptom])
     return np.array(

@@ -17,8 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import (
-    NotificationType,
-    RequestType,
+    CODES,
     Tag,
     window_number,
 )
@@ -38,7 +37,6 @@ _TOGETHER: Final = 16
 """Blocks that are read and decoded together: some 60,000 cells of a nation, a tenth of a second."""
 _WITHOUT_TIMES: Final = 4
 """How many times as many blocks are read together without times: they have a fifth of the bytes."""
-_TYPES: Final = {Tag.REQUESTS: RequestType, Tag.NOTIFICATIONS: NotificationType}
 
 
 class Wanted(Struct, frozen=True):
@@ -248,12 +246,11 @@ def only(fip_id: str | None) -> frozenset[str] | None:
 
 def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozenset[int]:
     """Returns the places of these types in `TYPES`: those of a tag, or of both for None."""
-    known = {(of, str(code)) for of, types in _TYPES.items() for code in types}
     return frozenset(
         type_place(of, code)
         for of in Tag
         for code in codes
-        if tag in {None, of} and (of, code) in known
+        if tag in {None, of} and code in CODES[of]
     )
 
 

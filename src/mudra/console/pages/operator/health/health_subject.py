@@ -15,7 +15,7 @@ from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
-from mudra.console.health.health_query import CALLS, HealthQuery, query_of
+from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.labels import CauseLine, cause_lines
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import (
@@ -35,7 +35,7 @@ from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, name_of
-from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.sums.cells import empty
@@ -114,8 +114,8 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
     if not isinstance(view, HealthQuery):
         return view
     if code:
-        if code not in CALLS:
-            return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
+        if code not in CALL_CODES:
+            return InvalidField(f"the address must end in one of {', '.join(CALL_CODES)}")
         view = replace(view, code=code)
     if OVER_TIME.is_part(page_context.query):
         incidents = _incidents(await _stored(page_context, view), about, view)

@@ -17,7 +17,7 @@ from mudra.console.framework.page_results import Download, GoTo, Outcome, Render
 from mudra.console.framework.render import sentence
 from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
-from mudra.console.health.health_query import CALLS, HealthQuery, shown_codes, view_of
+from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
@@ -41,7 +41,7 @@ from mudra.metrics.notifications.alarm import (
     timeline_lines,
 )
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
@@ -235,7 +235,7 @@ async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     until = found.last_bad + WINDOW
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
     rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
-    return Evidence(latest[::-1], rows, all_apis=codes == frozenset(CALLS))
+    return Evidence(latest[::-1], rows, all_apis=codes == frozenset(CALL_CODES))
 
 
 async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:

@@ -15,7 +15,6 @@ from mudra.console.framework.page_guards import Fields, operator_form
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.render import sentence
-from mudra.console.health.health_query import CALLS
 from mudra.console.health.tables import incidents_table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -31,6 +30,7 @@ from mudra.metrics.incidents.silence import (
     SilenceCommand,
 )
 from mudra.metrics.incidents.subject import name_of
+from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.refusal import Refusal
 
 _PAGE: Final = "/console/operator/incidents"
@@ -79,7 +79,7 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
         "view": table.view(rows, page_context.query),
         "only_open": only_open,
         "silences": await page_context.work.silences.list(page_context.now),
-        "apis": {code: api_name(code) for code in CALLS},
+        "apis": {code: api_name(code) for code in CALL_CODES},
         "lengths": LENGTHS,
         "entity_ids": sorted(await page_context.work.health.names()),
         "form": form,
