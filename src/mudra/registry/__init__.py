@@ -6,8 +6,9 @@ when a decision says so), storage (implements ports.py), http, console and cli.
 
 payload/    validation.py checks one as a whole, with entity_info.py (rules of each
             type), certificate.py, weak_keys.py, url_rules.py, network_rules.py,
-            timestamp.py, vocabulary.py and field_rules.py; inspection.py collects the
-            findings. entry.py is the result; lint.py checks files, new_jwk.py makes keys.
+            timestamp.py and vocabulary.py; inspection.py collects the findings. entry.py
+            is the result, with the rules of its fields (field_rules.py); lint.py checks
+            files, new_jwk.py makes keys.
 lifecycle/  record.py (states) and actor.py (rights); submission.py, approval.py and
             entity_status.py decide, decision.py and refusal.py are the outcomes;
             difference.py, history.py and draft_review.py explain; register.py and

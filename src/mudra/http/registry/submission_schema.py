@@ -1,17 +1,16 @@
 """The registration payload as JSON Schema: what POST and PUT of an entry read (spec 2.7).
 
-Written by hand, not made from the structs of an entry: those hold what is stored. A
-sender may leave out much that responses always hold, or send it in any of the forms
-that count as empty. The findings of a refused payload say what no schema can:
-whether a modulus is that of an RSA key, which fields a type needs.
+Made from the rules of an entry's fields. A sender may leave out much that responses always
+hold, or send it in any of the forms that count as empty. The findings of a refused payload say
+what no schema can: whether a modulus is that of an RSA key, which fields a type needs.
 """
 
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args, get_type_hints
 
-from mudra.registry.payload.entry import Category
-from mudra.registry.payload.fields import field_rules as rule
-from mudra.registry.payload.fields.certificate import Algorithm
-from mudra.shared.entity_type import EntityType
+from msgspec import Struct
+
+from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.fields.field_rules import Field, fields_of
 
 JsonSchema: TypeAlias = dict[str, object]
 
@@ -22,101 +21,6 @@ _EMPTY: Final[JsonSchema] = {
         {"type": "array", "items": {"enum": ["", None]}, "maxItems": 100},
     ],
 }
-_URL: Final[JsonSchema] = {"type": "string", "minLength": 1, "maxLength": 2048}
-
-
-def _text(longest: int, pattern: str = "", **more: object) -> JsonSchema:
-    limits = {"pattern": f"^{pattern}$"} if pattern else {}
-    return {"type": "string", "minLength": 1, "maxLength": longest, **limits, **more}
-
-
-def _words(words: type[EntityType | Category | Algorithm]) -> JsonSchema:
-    return {"type": "string", "enum": [word.value for word in words]}
-
-
-def _list(item: JsonSchema, most: int, description: str) -> JsonSchema:
-    return {
-        "type": "array",
-        "items": item,
-        "minItems": 1,
-        "maxItems": most,
-        "description": description,
-    }
-
-
-def _or_empty(schema: JsonSchema, description: str) -> JsonSchema:
-    return {"anyOf": [schema, _EMPTY], "description": description}
-
-
-def _object(
-    title: str, needed: dict[str, JsonSchema], others: dict[str, JsonSchema] | None = None
-) -> JsonSchema:
-    return {
-        "title": title,
-        "type": "object",
-        "properties": {**needed, **(others or {})},
-        "required": list(needed),
-        "additionalProperties": False,
-    }
-
-
-_ENTITY_ID: Final = _text(64, "[A-Za-z0-9@._-]{1,64}", description="case-sensitive")
-_PORTS: Final = _list(
-    _text(11, "[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?"),
-    rule.MAX_PORTS,
-    "ports 1 to 65535 or ranges, as strings",
-)
-_CERTIFICATE: Final = _object(
-    "SubmittedCertificate",
-    {
-        "alg": _words(Algorithm),
-        "kty": {"type": "string", "enum": ["RSA"]},
-        "use": {"type": "string", "enum": ["sig"]},
-        "kid": _text(256, description="unique over the registry"),
-        "e": _text(16, "[A-Za-z0-9_-]+", description="Base64url, odd, at least 65537"),
-        "n": _text(1373, "[A-Za-z0-9_-]+", description="Base64url, 2048 to 8192 bits, unique"),
-    },
-)
-_IDENTIFIER: Final = _object(
-    "SubmittedIdentifier", {"category": _words(Category), "type": _text(200)}
-)
-_GATEWAY: Final = _object(
-    "SubmittedGateway",
-    {
-        "id": _ENTITY_ID,
-        "name": _text(200),
-        "ip": _text(64, description="an IP address"),
-        "url": _URL,
-    },
-)
-_INFO: Final = _object(
-    "SubmittedEntityInfo",
-    {
-        "name": _text(200),
-        "id": _ENTITY_ID,
-        "code": _text(64, description="the ID that the sector's regulator issued"),
-        "baseurl": {**_URL, "description": "vN:URL, several with commas, or a bare https URL"},
-        "inboundports": _PORTS,
-        "outboundports": _PORTS,
-        "ips": _list(_text(64), rule.MAX_IPS, "IPv4, IPv6 or CIDR"),
-        "certificate": _CERTIFICATE,
-    },
-    {
-        "tags": _or_empty(_text(64), "environment, such as Sandbox"),
-        "entityhandle": _or_empty(_text(64, "@[A-Za-z0-9][A-Za-z0-9._-]{0,62}"), "AA only, unique"),
-        "Identifiers": _or_empty(
-            _list(_IDENTIFIER, rule.MAX_IDENTIFIERS, "at least one STRONG"), "FIP only"
-        ),
-        "webviewurl": _or_empty(_URL, "AA only"),
-        "fitypes": _or_empty(_list(_text(200), rule.MAX_FI_TYPES, "FI types"), "FIP only"),
-        "gsp": {
-            "anyOf": [_GATEWAY, _EMPTY, {"type": "object", "additionalProperties": _EMPTY}],
-            "description": "FIP only; reserved",
-        },
-        "tokeninfo": {"description": "reserved: anything is accepted and nothing stored"},
-        "signature": {"description": "reserved: anything is accepted and nothing stored"},
-    },
-)
 EXAMPLE: Final[dict[str, object]] = {
     "ver": "1.0",
     "timestamp": "2026-01-15T09:30:00.000Z",
@@ -156,23 +60,45 @@ EXAMPLE: Final[dict[str, object]] = {
         "signature": {"signValue": ""},
     },
 }
-SUBMISSION: Final[JsonSchema] = {
-    **_object(
-        "Submission",
-        {
-            "ver": _text(16, "[0-9A-Za-z][0-9A-Za-z._-]{0,15}"),
-            "timestamp": {
-                "type": "string",
-                "format": "date-time",
-                "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
-                r"(\.[0-9]{1,9})?(Z|[+-]00:?00)$",
-                "description": "in UTC",
-            },
-            "txnid": {"type": "string", "format": "uuid"},
-            "type": _words(EntityType),
-            "requester": _object("SubmittedRequester", {"name": _text(200), "id": _ENTITY_ID}),
-            "entityinfo": _INFO,
-        },
-    ),
-    "examples": [EXAMPLE],
-}
+
+
+def _object(struct: type[Struct], title: str = "") -> JsonSchema:
+    known = fields_of(struct)
+    hints = dict(zip(known, get_type_hints(struct).values(), strict=True))
+    # Those that must be filled come first.
+    ordered = sorted(known, key=lambda name: known[name].empty != "")
+    return {
+        "title": title or f"Submitted{struct.__name__}",
+        "type": "object",
+        "properties": {name: _field(known[name], hints[name]) for name in ordered},
+        "required": [name for name in ordered if not known[name].empty],
+        "additionalProperties": False,
+    }
+
+
+def _field(field: Field, hint: object) -> JsonSchema:
+    about: JsonSchema = {"description": field.about} if field.about else {}
+    if field.schema is not None:
+        return {**field.schema, **about}
+    parts = [one for one in (*get_args(hint), hint) if isinstance(one, type)]
+    objects = [one for one in parts if issubclass(one, Struct)]
+    one = _object(objects[0]) if objects else _text(field)
+    if field.most:
+        one = {"type": "array", "items": one, "minItems": 1, "maxItems": field.most}
+        one["description"] = field.items
+    if not field.empty:
+        return {**one, **about}
+    no_content = {"type": "object", "additionalProperties": _EMPTY}
+    is_object = objects and not field.most
+    return {"anyOf": [one, _EMPTY, *([no_content] if is_object else [])], **about}
+
+
+def _text(field: Field) -> JsonSchema:
+    if field.words:
+        return {"type": "string", "enum": [*field.words]}
+    pattern = field.rule.pattern
+    limits = {"pattern": f"^{pattern.pattern}$"} if pattern else {}
+    return {"type": "string", "minLength": 1, "maxLength": field.rule.longest, **limits}
+
+
+SUBMISSION: Final[JsonSchema] = {**_object(Entry, "Submission"), "examples": [EXAMPLE]}

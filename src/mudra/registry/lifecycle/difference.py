@@ -1,48 +1,25 @@
 """The differences of two entries, field by field, for approvals and the history."""
 
-import enum
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from mudra.localization.language import translatable
-from mudra.registry.payload.entry import Entry, canonical
+from mudra.registry.payload.entry import EntityInfo, Entry, canonical
+from mudra.registry.payload.fields.field_rules import Risk, fields_of
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 
-# They say where traffic goes and whose signature counts: such an update needs approval.
-NEEDS_APPROVAL: Final = ("certificate", "baseurl", "webviewurl", "ips", "gsp")
+_INFO: Final = fields_of(EntityInfo)
 # These identify the request, not the entity: they differ in every submission.
 _OF_THE_REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid", "$.requester.name", "$.requester.id")
-
-
-class Risk(enum.StrEnum):
-    """What a change affects, as an approver reads it."""
-
-    NONE = ""
-    KEY = translatable("Signatures are verified with another key")
-    TRAFFIC = translatable("Calls go to another address")
-    REDIRECT = translatable("Users are sent to another page")
-    FIREWALL = translatable("Members must allow new IP addresses")
 
 
 def in_one_line(risks: Iterable[Risk]) -> str:
     """Return what several changes affect as one sentence; empty for nothing."""
     text = "; ".join(f"{risk.value[:1].lower()}{risk.value[1:]}" for risk in risks)
     return text[:1].upper() + text[1:]
-
-
-_RISKS: Final = {
-    "certificate": Risk.KEY,
-    "baseurl": Risk.TRAFFIC,
-    "webviewurl": Risk.REDIRECT,
-    "ips": Risk.FIREWALL,
-    "inboundports": Risk.FIREWALL,
-    "outboundports": Risk.FIREWALL,
-    "gsp": Risk.TRAFFIC,
-}
 
 
 class FieldChange(Struct, frozen=True):
@@ -84,12 +61,13 @@ def _changes(path: str, before: Json, after: Json) -> Iterator[FieldChange]:
 
 
 def _classified(path: str, before: Json, after: Json) -> FieldChange:
-    field = path.removeprefix("$.entityinfo.").split(".")[0]
     # The same addresses in another order have no effect.
     if isinstance(before, list) and isinstance(after, list) and _same_items(before, after):
         return FieldChange(path, before, after)
-    risk = _RISKS.get(field, Risk.NONE)
-    return FieldChange(path, before, after, field in NEEDS_APPROVAL, risk)
+    field = _INFO.get(path.removeprefix("$.entityinfo.").split(".")[0])
+    if field is None:
+        return FieldChange(path, before, after)
+    return FieldChange(path, before, after, field.needs_approval, field.risk)
 
 
 def _same_items(before: list[Json], after: list[Json]) -> bool:

@@ -5,8 +5,9 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.registry.lifecycle.difference import FieldChange, Risk, difference
+from mudra.registry.lifecycle.difference import FieldChange, difference
 from mudra.registry.lifecycle.record import EntityStatus, Version
+from mudra.registry.payload.fields.field_rules import Risk
 from mudra.shared.entity_type import EntityType
 
 MAX_PENDING: Final = 1000

@@ -144,10 +144,6 @@ class Inspection:
             return ""
         return value
 
-    def optional_text(self, path: str, value: object, rule: TextRule) -> str:
-        """Return the text at `path`, or `""` if there is none."""
-        return "" if is_empty(value) else self.text(path, value, rule)
-
     def word(self, path: str, value: object, words: Sequence[str]) -> str:
         """Return the required word at `path`, one of `words`, or `""`."""
         allowed = ", ".join(words)

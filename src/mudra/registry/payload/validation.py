@@ -3,31 +3,24 @@
 import re
 import uuid
 from collections.abc import Mapping
-from typing import Final
 
 from msgspec import Struct
 
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
-from mudra.registry.payload.entry import Entry, Requester
+from mudra.registry.payload.entry import EntityInfo, Entry, Requester
 from mudra.registry.payload.fields.certificate import KeyFacts, key_facts
-from mudra.registry.payload.fields.entity_info import INFO_MEMBERS, read_entity_info
-from mudra.registry.payload.fields.field_rules import ENTITY_ID, NAME
+from mudra.registry.payload.fields.entity_info import read_entity_info
+from mudra.registry.payload.fields.field_rules import ENTITY_ID, NAME, TXNID, VERSION
 from mudra.registry.payload.fields.timestamp import read_timestamp
 from mudra.registry.payload.fields.url_rules import AddressPolicy
-from mudra.registry.payload.inspection import Inspection, TextRule, is_empty, nearest_of, show
+from mudra.registry.payload.inspection import Inspection, is_empty, nearest_of, show
 from mudra.registry.payload.vocabulary import Vocabulary
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 
-_ROOT: Final = ("ver", "timestamp", "txnid", "type", "requester", "entityinfo")
-_REQUESTER: Final = ("name", "id")
-_VERSION = TextRule(
-    translatable("a schema version such as 1.0"), 16, re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,15}")
-)
 _TYPES = {kind.value for kind in EntityType}
 _ID_PARTS = re.compile(r"[^A-Z0-9]+")
-_UUID = TextRule(translatable("a UUID such as 6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"), 64)
 _SAME = translatable("the same in both")
 _UUID_FORM = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
@@ -55,12 +48,12 @@ def check_payload(
     instead of refusing it. `root` is the path of the payload within its document.
     """
     inspection = Inspection(older=older)
-    elsewhere = {name: f"entityinfo.{name}" for name in INFO_MEMBERS}
-    given = inspection.members(root, raw, _ROOT, elsewhere)
+    elsewhere = {name: f"entityinfo.{name}" for name in EntityInfo.__struct_encode_fields__}
+    given = inspection.members(root, raw, Entry.__struct_fields__, elsewhere)
     if not given and not isinstance(raw, dict):
         return inspection.findings
     entity_type = _entity_type(inspection, f"{root}.type", given)
-    ver = inspection.text(f"{root}.ver", given.get("ver"), _VERSION)
+    ver = inspection.text(f"{root}.ver", given.get("ver"), VERSION)
     timestamp = read_timestamp(inspection, f"{root}.timestamp", given.get("timestamp"))
     txnid = _txnid(inspection, f"{root}.txnid", given.get("txnid"))
     requester = _requester(inspection, f"{root}.requester", given.get("requester"))
@@ -148,10 +141,10 @@ def _type_by_id(info: object) -> EntityType | None:
 
 
 def _txnid(inspection: Inspection, path: str, value: object) -> str:
-    text = inspection.text(path, value, _UUID)
+    text = inspection.text(path, value, TXNID)
     if text and not _UUID_FORM.fullmatch(text):
         inspection.odd(
-            path, texts.NOT_ALLOWED % {"value": show(text)}, _UUID.allowed, _nearest_uuid(text)
+            path, texts.NOT_ALLOWED % {"value": show(text)}, TXNID.allowed, _nearest_uuid(text)
         )
     return text
 
@@ -164,7 +157,7 @@ def _nearest_uuid(text: str) -> str:
 
 
 def _requester(inspection: Inspection, path: str, value: object) -> Requester:
-    given = inspection.members(path, value, _REQUESTER)
+    given = inspection.members(path, value, Requester.__struct_fields__)
     if not given and not isinstance(value, dict):
         return Requester("", "")
     return Requester(

@@ -8,25 +8,15 @@ from msgspec import Struct
 
 from mudra.console.pages.member.registration_texts import Said, said
 from mudra.localization.language import gettext, translatable
+from mudra.registry.payload.entry import EntityInfo
+from mudra.registry.payload.fields.field_rules import fields_of
 from mudra.registry.payload.inspection import MISSING
 from mudra.shared.finding import Finding, Severity
 
 _FIELD: Final = re.compile(r"\$\.entityinfo\.([A-Za-z]+)(?:\[(\d+)\])?")
 _KEY: Final = "$.entityinfo.certificate."
 _PUBLIC_KEY: Final = translatable("an RSA public key of 2048 to 8192 bits")
-_FIELDS: Final = {
-    "name": translatable("Name"),
-    "code": translatable("Code"),
-    "baseurl": translatable("Base URL"),
-    "webviewurl": translatable("Web view URL"),
-    "entityhandle": translatable("Handle"),
-    "fitypes": translatable("FI types"),
-    "Identifiers": translatable("Identifiers"),
-    "inboundports": translatable("Inbound ports"),
-    "outboundports": translatable("Outbound ports"),
-    "ips": translatable("IP addresses"),
-    "certificate": translatable("Public key"),
-}
+_FIELDS: Final = {name: one.label for name, one in fields_of(EntityInfo).items() if one.label}
 _NAMES: Final = {
     "DEPOSIT": translatable("Deposit"),
     "TERM_DEPOSIT": translatable("Term deposit"),

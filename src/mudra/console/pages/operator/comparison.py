@@ -7,16 +7,14 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from mudra.registry.lifecycle.difference import FieldChange, Json, Risk
+from mudra.registry.lifecycle.difference import FieldChange, Json
 from mudra.registry.lifecycle.record import Version
+from mudra.registry.payload.fields.certificate import Certificate
+from mudra.registry.payload.fields.field_rules import Risk, fields_of
 
 _PLAIN: Final = {
-    "$.entityinfo.certificate.n": "certificate: key (modulus n)",
-    "$.entityinfo.certificate.kid": "certificate: key ID (kid)",
-    "$.entityinfo.certificate.e": "certificate: exponent",
-    "$.entityinfo.certificate.alg": "certificate: algorithm",
-    "$.entityinfo.certificate.kty": "certificate: type (kty)",
-    "$.entityinfo.certificate.use": "certificate: use",
+    f"$.entityinfo.certificate.{name}": f"certificate: {one.label}"
+    for name, one in fields_of(Certificate).items()
 }
 _ADDRESSES: Final = re.compile(r",(?=v\d+:)")
 _MAX_LENGTH: Final = 160

@@ -7,8 +7,9 @@ import base64
 import binascii
 import enum
 import hashlib
+import re
 from collections.abc import Callable
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from joserfc.jwk import RSAKey
@@ -16,6 +17,7 @@ from msgspec import Struct
 
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
+from mudra.registry.payload.fields.field_rules import Field, fields_of
 from mudra.registry.payload.fields.weak_keys import weakness
 from mudra.registry.payload.inspection import (
     LEAKED,
@@ -34,12 +36,14 @@ MIN_EXPONENT: Final = 65537
 MAX_EXPONENT: Final = 2**31 - 1
 
 PRIVATE_MEMBERS: Final = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
-_PUBLIC_MEMBERS: Final = ("alg", "kty", "use", "kid", "e", "n")
 _OTHER_RFC_MEMBERS: Final = ("key_ops", "x5u", "x5c", "x5t", "x5t#S256")
 
 _KID = TextRule(translatable("a text of 1 to 256 characters"), 256)
-_E = TextRule(translatable("Base64url without padding, usually AQAB"), 16)
-_N = TextRule(translatable("Base64url without padding, of 2048 to 8192 bits"), MAX_BITS // 6 + 8)
+_OCTETS = re.compile(r"[A-Za-z0-9_-]+")
+_E = TextRule(translatable("Base64url without padding, usually AQAB"), 16, _OCTETS)
+_N = TextRule(
+    translatable("Base64url without padding, of 2048 to 8192 bits"), MAX_BITS // 6 + 8, _OCTETS
+)
 FaultsOf = Callable[[int], list[Fault]]
 
 
@@ -57,12 +61,17 @@ class Algorithm(enum.StrEnum):
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An RSA public key with exactly the members of spec 2.7."""
 
-    alg: str
-    kty: str
-    use: str
-    kid: str
-    e: str
-    n: str
+    alg: Annotated[str, Field(words=tuple(Algorithm), label="algorithm")]
+    kty: Annotated[str, Field(words=("RSA",), label="type (kty)")]
+    use: Annotated[str, Field(words=("sig",), label="use")]
+    kid: Annotated[str, Field(rule=_KID, about="unique over the registry", label="key ID (kid)")]
+    e: Annotated[str, Field(rule=_E, about="Base64url, odd, at least 65537", label="exponent")]
+    n: Annotated[
+        str, Field(rule=_N, about="Base64url, 2048 to 8192 bits, unique", label="key (modulus n)")
+    ]
+
+
+_FIELDS: Final = fields_of(Certificate)
 
 
 class KeyFacts(Struct, frozen=True):
@@ -92,13 +101,15 @@ def check_certificate(inspection: Inspection, path: str, value: object) -> Certi
     if isinstance(value, str) and not is_empty(value):
         _a_text_is_no_key(inspection, path, value)
         return Certificate("", "", "", "", "", "")
-    given = inspection.members(path, _without_named(inspection, path, value), _PUBLIC_MEMBERS)
+    given = inspection.members(
+        path, _without_named(inspection, path, value), Certificate.__struct_fields__
+    )
     if not given and not isinstance(value, dict):
         return Certificate("", "", "", "", "", "")
     return Certificate(
-        alg=inspection.word(f"{path}.alg", given.get("alg"), tuple(Algorithm)),
-        kty=inspection.word(f"{path}.kty", given.get("kty"), ("RSA",)),
-        use=inspection.word(f"{path}.use", given.get("use"), ("sig",)),
+        alg=inspection.word(f"{path}.alg", given.get("alg"), _FIELDS["alg"].words),
+        kty=inspection.word(f"{path}.kty", given.get("kty"), _FIELDS["kty"].words),
+        use=inspection.word(f"{path}.use", given.get("use"), _FIELDS["use"].words),
         kid=inspection.text(f"{path}.kid", given.get("kid"), _KID),
         e=_number(inspection, f"{path}.e", given.get("e"), _E, _exponent_faults),
         n=_number(inspection, f"{path}.n", given.get("n"), _N, _modulus_faults),
@@ -122,12 +133,12 @@ def _without_named(inspection: Inspection, path: str, value: object) -> object:
         return value
     for name in value:
         if name in PRIVATE_MEMBERS:
-            inspection.error(member(path, name), LEAKED, ", ".join(_PUBLIC_MEMBERS))
+            inspection.error(member(path, name), LEAKED, ", ".join(Certificate.__struct_fields__))
         elif name in _OTHER_RFC_MEMBERS:
             problem = translatable(
                 "is a field of RFC 7517 that the registry does not use; leave it out"
             )
-            inspection.odd(member(path, name), problem, ", ".join(_PUBLIC_MEMBERS))
+            inspection.odd(member(path, name), problem, ", ".join(Certificate.__struct_fields__))
     named = (*PRIVATE_MEMBERS, *_OTHER_RFC_MEMBERS)
     return {name: part for name, part in value.items() if name not in named}
 

@@ -1,6 +1,7 @@
 """Reads the object `entityinfo` and holds its rules for FIP, FIU and AA (spec 2.7)."""
 
 import functools
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
@@ -8,50 +9,16 @@ from msgspec import Struct
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.entry import Category, EntityInfo, Gateway, Identifier
-from mudra.registry.payload.fields import field_rules as rule
 from mudra.registry.payload.fields.certificate import check_certificate
-from mudra.registry.payload.fields.network_rules import IPS, PORTS, read_ip, read_port
-from mudra.registry.payload.fields.url_rules import (
-    BASEURL,
-    HTTPS,
-    AddressPolicy,
-    baseurl_faults,
-    url_faults,
-)
-from mudra.registry.payload.inspection import MISSING, Inspection, TextRule, is_empty, show
+from mudra.registry.payload.fields.field_rules import fields_of
+from mudra.registry.payload.fields.network_rules import read_ip, read_port
+from mudra.registry.payload.fields.url_rules import AddressPolicy, baseurl_faults, url_faults
+from mudra.registry.payload.inspection import MISSING, Inspection, T, is_empty, show
 from mudra.registry.payload.vocabulary import Vocabulary, Words
 from mudra.shared.entity_type import EntityType
 
-INFO_MEMBERS: Final = (
-    "tags",
-    "name",
-    "id",
-    "code",
-    "entityhandle",
-    "Identifiers",
-    "baseurl",
-    "webviewurl",
-    "fitypes",
-    "inboundports",
-    "outboundports",
-    "ips",
-    "certificate",
-    "gsp",
-    "tokeninfo",
-    "signature",
-)
-# spec 2.7, column Required: the fields that only one type fills, and their empty form.
-_ONLY: Final = {
-    "entityhandle": (EntityType.AA, '""'),
-    "webviewurl": (EntityType.AA, "null"),
-    "Identifiers": (EntityType.FIP, "[]"),
-    "fitypes": (EntityType.FIP, "[]"),
-    "gsp": (EntityType.FIP, "null"),
-}
-_GATEWAY: Final = ("id", "name", "ip", "url")
-_IDENTIFIER: Final = ("category", "type")
-_URL = TextRule(HTTPS, 2048)
-_BASEURL = TextRule(BASEURL, 2048)
+_INFO: Final = fields_of(EntityInfo)
+_GATEWAY: Final = fields_of(Gateway)
 
 
 def read_entity_info(
@@ -63,7 +30,7 @@ def read_entity_info(
     vocabulary: Vocabulary,
 ) -> EntityInfo:
     """Return the object at `path`; without a known type its per-type rules are left out."""
-    given = inspection.members(path, value, INFO_MEMBERS)
+    given = inspection.members(path, value, tuple(_INFO))
     missing = not given and not isinstance(value, dict)
     # A payload without the object has one finding for it, not one for each of its members.
     quiet = Inspection(older=inspection.older) if missing else inspection
@@ -79,15 +46,11 @@ class _Reader(Struct, frozen=True):
 
     def entity_info(self, vocabulary: Vocabulary) -> EntityInfo:
         return EntityInfo(
-            tags=self.inspection.optional_text(
-                f"{self.path}.tags", self.given.get("tags"), rule.TAGS
-            ),
-            name=self.text("name", rule.NAME),
-            id=self.text("id", rule.ENTITY_ID),
-            code=self.text("code", rule.CODE),
-            entityhandle=self.text("entityhandle", rule.HANDLE)
-            if self.filled("entityhandle")
-            else "",
+            tags="" if is_empty(self.given.get("tags")) else self.text("tags"),
+            name=self.text("name"),
+            id=self.text("id"),
+            code=self.text("code"),
+            entityhandle=self.text("entityhandle") if self.filled("entityhandle") else "",
             identifiers=self.identifiers(vocabulary.identifier_types),
             baseurl=self.baseurl(),
             webviewurl=self.url("webviewurl") if self.filled("webviewurl") else None,
@@ -103,7 +66,7 @@ class _Reader(Struct, frozen=True):
 
     def filled(self, name: str) -> bool:
         """Return whether to read a field that one type alone fills; its misuse is written down."""
-        owner, empty = _ONLY[name]
+        owner, empty = _INFO[name].only, _INFO[name].empty
         value = self.given.get(name)
         if self.entity_type is None or self.entity_type is owner:
             return self.entity_type is not None or not is_empty(value)
@@ -114,51 +77,48 @@ class _Reader(Struct, frozen=True):
             self.inspection.odd(f"{self.path}.{name}", problem + dropped, empty, empty)
         return False
 
-    def text(self, name: str, text_rule: TextRule) -> str:
-        return self.inspection.text(f"{self.path}.{name}", self.given.get(name), text_rule)
+    def text(self, name: str) -> str:
+        return self.inspection.text(f"{self.path}.{name}", self.given.get(name), _INFO[name].rule)
+
+    def each(self, name: str, read: Callable[[str, object], T | None]) -> tuple[T, ...]:
+        path, value = f"{self.path}.{name}", self.given.get(name)
+        return self.inspection.each(path, value, _INFO[name].most, read)
 
     def url(self, name: str) -> str:
-        text = self.text(name, _URL)
+        text = self.text(name)
         faults = url_faults(text, self.policy, query=True) if text else []
         self.inspection.faults(f"{self.path}.{name}", faults)
         return text
 
     def baseurl(self) -> str:
-        if self.older_blank("baseurl", _BASEURL.allowed):
+        if self.older_blank("baseurl", _INFO["baseurl"].rule.allowed):
             return ""
-        text = self.text("baseurl", _BASEURL)
+        text = self.text("baseurl")
         faults = baseurl_faults(text, self.policy) if text else []
         self.inspection.faults(f"{self.path}.baseurl", faults)
         return text
 
     def ports(self, name: str) -> tuple[str, ...]:
-        if self.needed_list_is_empty(name, PORTS):
+        if self.needed_list_is_empty(name, _INFO[name].rule.allowed):
             return ()
-        read = functools.partial(read_port, self.inspection)
-        return self.inspection.each(
-            f"{self.path}.{name}", self.given.get(name), rule.MAX_PORTS, read
-        )
+        return self.each(name, functools.partial(read_port, self.inspection))
 
     def ips(self) -> tuple[str, ...]:
-        if self.needed_list_is_empty("ips", IPS):
+        if self.needed_list_is_empty("ips", _INFO["ips"].rule.allowed):
             return ()
-        read = functools.partial(read_ip, self.inspection, policy=self.policy)
-        return self.inspection.each(f"{self.path}.ips", self.given.get("ips"), rule.MAX_IPS, read)
+        return self.each("ips", functools.partial(read_ip, self.inspection, policy=self.policy))
 
     def fitypes(self, words: Words) -> tuple[str, ...]:
         if not self.filled("fitypes") or self.needed_list_is_empty("fitypes", _some(words)):
             return ()
-        read = functools.partial(_read_word, self.inspection, words)
-        path = f"{self.path}.fitypes"
-        return self.inspection.each(path, self.given.get("fitypes"), rule.MAX_FI_TYPES, read)
+        return self.each("fitypes", functools.partial(_read_word, self.inspection, words))
 
     def identifiers(self, words: Words) -> tuple[Identifier, ...]:
         allowed = translatable("at least one identifier, of category STRONG")
         if not self.filled("Identifiers") or self.needed_list_is_empty("Identifiers", allowed):
             return ()
         path, value = f"{self.path}.Identifiers", self.given.get("Identifiers")
-        read = functools.partial(_read_identifier, self.inspection, words)
-        kept = self.inspection.each(path, value, rule.MAX_IDENTIFIERS, read)
+        kept = self.each("Identifiers", functools.partial(_read_identifier, self.inspection, words))
         # spec 2.7: at least one STRONG. Asked of what was sent, so that a fault
         # elsewhere in that identifier does not bring this finding along.
         if isinstance(value, list) and not any(_category(one) == Category.STRONG for one in value):
@@ -170,13 +130,13 @@ class _Reader(Struct, frozen=True):
         value, path = self.given.get("gsp"), f"{self.path}.gsp"
         if not self.filled("gsp") or is_empty(value) or _has_no_content(value):
             return None
-        given = self.inspection.members(path, value, _GATEWAY)
+        given = self.inspection.members(path, value, tuple(_GATEWAY))
         if not given and not isinstance(value, dict):
             return None
-        name = self.inspection.text(f"{path}.name", given.get("name"), rule.NAME)
-        identity = self.inspection.text(f"{path}.id", given.get("id"), rule.ENTITY_ID)
+        name = self.inspection.text(f"{path}.name", given.get("name"), _GATEWAY["name"].rule)
+        identity = self.inspection.text(f"{path}.id", given.get("id"), _GATEWAY["id"].rule)
         ip = read_ip(self.inspection, f"{path}.ip", given.get("ip"), self.policy)
-        url = self.inspection.text(f"{path}.url", given.get("url"), _URL)
+        url = self.inspection.text(f"{path}.url", given.get("url"), _GATEWAY["url"].rule)
         self.inspection.faults(
             f"{path}.url", url_faults(url, self.policy, query=True) if url else []
         )
@@ -217,7 +177,7 @@ def _read_word(inspection: Inspection, words: Words, path: str, value: object) -
 def _read_identifier(
     inspection: Inspection, words: Words, path: str, value: object
 ) -> Identifier | None:
-    given = inspection.members(path, value, _IDENTIFIER)
+    given = inspection.members(path, value, Identifier.__struct_fields__)
     if not given and not isinstance(value, dict):
         return None
     category = inspection.word(f"{path}.category", given.get("category"), tuple(Category))

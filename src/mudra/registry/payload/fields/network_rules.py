@@ -7,19 +7,21 @@ from typing import Final
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.fields.url_rules import ZONE, AddressPolicy, ip_faults
-from mudra.registry.payload.inspection import Inspection, is_empty, show
+from mudra.registry.payload.inspection import Inspection, TextRule, is_empty, show
 
-PORTS: Final = translatable("a port from 1 to 65535 or a range such as 8000-8010, as a string")
-IPS: Final = translatable(
-    "an IPv4 or IPv6 address, or a network such as 203.0.114.0/28, as a string"
+_PORT = re.compile(r"[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?")
+PORT: Final = TextRule(
+    translatable("a port from 1 to 65535 or a range such as 8000-8010, as a string"),
+    11,
+    _PORT,
+)
+IP: Final = TextRule(
+    translatable("an IPv4 or IPv6 address, or a network such as 203.0.114.0/28, as a string"), 64
 )
 WIDEST: Final = {4: 16, 6: 32}
 """The shortest network prefix accepted: a wider network opens members' firewalls too far."""
 
-_MAX_IP: Final = 64
-"""Characters; the longest address with its prefix has fewer."""
 _LAST_PORT = 65535
-_PORT = re.compile(r"([1-9][0-9]{0,4})(?:-([1-9][0-9]{0,4}))?")
 _LOOSE_IPV4 = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4}){3})(/[0-9]{1,2})?")
 _LOOSE_PORT = re.compile(r"\s*0*([1-9][0-9]{0,4})(?:\s*(?:-|:|to)\s*0*([1-9][0-9]{0,4}))?\s*")
 
@@ -28,22 +30,22 @@ def read_port(inspection: Inspection, path: str, value: object) -> str | None:
     """Return one item of `inboundports` or `outboundports`."""
     if isinstance(value, int) and not isinstance(value, bool):
         nearest = str(value) if 0 < value <= _LAST_PORT else ""
-        inspection.odd(path, texts.NO_STRING % {"value": show(value)}, PORTS, nearest)
+        inspection.odd(path, texts.NO_STRING % {"value": show(value)}, PORT.allowed, nearest)
         return nearest or None
     if not isinstance(value, str) or is_empty(value):
-        inspection.error(path, texts.NO_STRING % {"value": show(value)}, PORTS)
+        inspection.error(path, texts.NO_STRING % {"value": show(value)}, PORT.allowed)
         return None
-    match = _PORT.fullmatch(value)
-    if match and _rises(match):
+    if _PORT.fullmatch(value) and _rises(value):
         return value
-    inspection.error(path, texts.NOT_ALLOWED % {"value": show(value)}, PORTS, _nearest_port(value))
+    inspection.error(
+        path, texts.NOT_ALLOWED % {"value": show(value)}, PORT.allowed, _nearest_port(value)
+    )
     return None
 
 
-def _rises(match: re.Match[str]) -> bool:
-    first = int(match[1])
-    last = int(match[2]) if match[2] else _LAST_PORT
-    return first < last <= _LAST_PORT or (match[2] is None and first == _LAST_PORT)
+def _rises(value: str) -> bool:
+    first, _, last = value.partition("-")
+    return int(first) < int(last) <= _LAST_PORT if last else int(first) <= _LAST_PORT
 
 
 def _nearest_port(value: str) -> str:
@@ -57,18 +59,20 @@ def _nearest_port(value: str) -> str:
 def read_ip(inspection: Inspection, path: str, value: object, policy: AddressPolicy) -> str | None:
     """Return one item of `ips` in its canonical form."""
     if not isinstance(value, str) or is_empty(value):
-        inspection.error(path, texts.NO_STRING % {"value": show(value)}, IPS)
+        inspection.error(path, texts.NO_STRING % {"value": show(value)}, IP.allowed)
         return None
     if "%" in value:  # a zone may be any text, of any length
         inspection.faults(path, [ZONE])
         return None
-    if len(value) > _MAX_IP:
-        inspection.error(path, texts.NOT_ALLOWED % {"value": show(value)}, IPS)
+    if len(value) > IP.longest:
+        inspection.error(path, texts.NOT_ALLOWED % {"value": show(value)}, IP.allowed)
         return None
     try:
         network = ipaddress.ip_network(value)
     except ValueError:
-        inspection.error(path, texts.NOT_ALLOWED % {"value": show(value)}, IPS, _nearest_ip(value))
+        inspection.error(
+            path, texts.NOT_ALLOWED % {"value": show(value)}, IP.allowed, _nearest_ip(value)
+        )
         return None
     if "/" in value and network.prefixlen < WIDEST[network.version]:
         allowed = texts.LONGER_PREFIX % {"bits": WIDEST[network.version]}

@@ -10,10 +10,11 @@ from mudra.registry.payload.inspection import Inspection, TextRule, show
 
 ALLOWED: Final = translatable("ISO 8601 in UTC, such as 2024-02-06T10:11:29.192Z")
 
-_RULE = TextRule(ALLOWED, 40)
-_UTC = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-]00:?00)"
+UTC_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-]00:?00)"
 )
+
+_RULE = TextRule(ALLOWED, 40)
 
 
 def read_timestamp(inspection: Inspection, path: str, value: object) -> str:
@@ -22,7 +23,7 @@ def read_timestamp(inspection: Inspection, path: str, value: object) -> str:
     if not text:
         return ""
     moment = _moment(text)
-    if _UTC.fullmatch(text) and moment is not None:
+    if UTC_TIME.fullmatch(text) and moment is not None:
         return text
     nearest = "" if moment is None else wire_time(moment)
     if nearest and inspection.older:
