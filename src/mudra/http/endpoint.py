@@ -7,6 +7,7 @@ describes both.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from inspect import Signature, signature
 from typing import Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, get_args
 
 from msgspec import Struct
@@ -88,3 +89,20 @@ def as_anyone(handler: Handler[Call[B], P]) -> Endpoint:
         return await called(handler, Call(context=context, body=received), path)
 
     return Endpoint(handler=handler, respond=respond, bearer=False)
+
+
+def take_signature(handle: HandlerFunction, handler: HandlerFunction, given: int = 1) -> None:
+    """Let the framework pass `handle` the parameters of the path that `handler` names.
+
+    Those come behind the first ones of the handler, which `handle` gives it.
+    """
+    request, dependencies, _ = signature(handle).parameters.values()
+    taken = [request, dependencies, *list(signature(handler).parameters.values())[given:]]
+    returned = handle.__annotations__["return"]
+    vars(handle)["__signature__"] = Signature(taken, return_annotation=returned)
+    handle.__annotations__ = {
+        **{one.name: one.annotation for one in taken},
+        "return": returned,
+    }
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(handle, name, getattr(handler, name))

@@ -5,7 +5,6 @@ our own strict readers.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from inspect import Signature, signature
 from typing import Final, Literal, TypeAlias
 
 from litestar import Response
@@ -14,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
-from mudra.http.endpoint import Endpoint, HandlerFunction
+from mudra.http.endpoint import Endpoint, take_signature
 from mudra.http.openapi.operation import FORM, JSON, described
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import (
@@ -73,7 +72,7 @@ class Mount(Struct, frozen=True, kw_only=True):
             outcome = await endpoint.respond(context, received, in_path)
             return response_of(context.envelope, outcome, self.status)
 
-        _take_signature(handle, endpoint.handler)
+        take_signature(handle, endpoint.handler)
         in_query = self.receive is receive_query and request_type is not NoParameters
         operation = described(
             self.summary,
@@ -159,17 +158,3 @@ def submit_document(
         conflict=stores,
         findings=stores,
     )
-
-
-def _take_signature(handle: HandlerFunction, handler: HandlerFunction) -> None:
-    """Let the framework pass `handle` the parameters of the path that `handler` names."""
-    request, dependencies, _ = signature(handle).parameters.values()
-    _, *of_path = signature(handler).parameters.values()
-    taken = [request, dependencies, *of_path]
-    vars(handle)["__signature__"] = Signature(taken, return_annotation=Response[bytes])
-    handle.__annotations__ = {
-        **{one.name: one.annotation for one in taken},
-        "return": Response[bytes],
-    }
-    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-        setattr(handle, name, getattr(handler, name))
