@@ -33,7 +33,7 @@ from mudra.console.framework.session.cookie import session_cookie
 from mudra.console.framework.session.csrf import CSRF_FIELD, is_same_origin, token_matches
 from mudra.console.framework.session.sign_in_form import form_without_session, typed
 from mudra.console.framework.streamed_page import begin, supports_streaming, whole
-from mudra.http.auth.gates import MemberGate, PersonGate
+from mudra.http.auth.gates import MemberGate, PersonGate, entity_in_path
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.endpoint import take_signature
 from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_form
@@ -68,7 +68,7 @@ class _Form(Struct, frozen=True, kw_only=True):
     """A form with all that is asked of who sends it; see `post`."""
 
     handler: Callable[..., Awaitable[Outcome | LongAct]]
-    gate: PersonGate
+    gate: PersonGate[object]
     stages: frozenset[Stage]
     limits: BodyLimits
     within_s: float
@@ -79,7 +79,7 @@ class _Form(Struct, frozen=True, kw_only=True):
 def get(
     path: str,
     *,
-    gate: PersonGate,
+    gate: PersonGate[object],
     enrolling: bool = False,
     reads: bool = False,
     turn: Turn = _no_turn,
@@ -112,7 +112,7 @@ def get(
 def post(
     path: str,
     *,
-    gate: PersonGate,
+    gate: PersonGate[object],
     enrolling: bool = False,
     proof: AskedProof | None = None,
     limits: BodyLimits = FORM_LIMITS,
@@ -151,7 +151,7 @@ def post(
 
 async def _page_response(
     context: RequestContext,
-    gate: PersonGate,
+    gate: PersonGate[object],
     stages: frozenset[Stage],
     handle: Callable[[PageContext], Awaitable[Outcome]],
     *,
@@ -275,17 +275,17 @@ async def signed_in(
     return visit
 
 
-def _gate_refused(page_context: PageContext, gate: PersonGate) -> Refusal | None:
-    entity_id = str(page_context.context.request.path_params.get("entity_id", ""))
+def _gate_refused(page_context: PageContext, gate: PersonGate[object]) -> Refusal | None:
+    entity_id = entity_in_path(page_context.context)
     return gate.refusal(page_context.user, page_context.scopes, entity_id)
 
 
-async def _passed(page_context: PageContext, gate: PersonGate) -> PageContext | Refusal:
+async def _passed(page_context: PageContext, gate: PersonGate[object]) -> PageContext | Refusal:
     """Return the visit behind the gate: that of a member's page has the member."""
     refused = _gate_refused(page_context, gate)
     if refused is not None or not isinstance(gate, MemberGate):
         return refused or page_context
-    work, entity_id = page_context.work, page_context.context.request.path_params["entity_id"]
+    work, entity_id = page_context.work, entity_in_path(page_context.context)
     (found,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
     ended = await suspension_of(work, entity_id, MemberStatus(found.status))
     return replace(page_context, entity=found, suspension=ended)

@@ -26,7 +26,7 @@ async def registry_turn(
     """
     visitor = await _visitor(context)
     if visitor is None:
-        yield None  # the form is refused by its guard
+        yield None  # the form is refused by its gate
         return
     dependencies, user_id = context.dependencies, visitor.user.user_id
     wait_s = dependencies.registry_rate.wait_s(user_id)

@@ -172,7 +172,7 @@ async def _act(page_context: PageContext, place: _Place, webhook_id: UUID, act: 
 
 def _mounted(
     path: str,
-    gate: PersonGate,
+    gate: PersonGate[object],
     proof: AskedProof,
     place_of: Callable[[PageContext], _Place],
 ) -> list[ControllerRouterHandler]:

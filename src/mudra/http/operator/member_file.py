@@ -5,12 +5,7 @@ from typing import Annotated, Final
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.http.auth.as_operator import (
-    LongOperatorCall,
-    OperatorCall,
-    as_operator,
-    as_operator_at_length,
-)
+from mudra.http.auth.gates import LongOperatorCall, OperatorCall, operator, operator_at_length
 from mudra.http.operator.members import MemberQuery, member_filter
 from mudra.http.response.import_responses import ImportResponse, import_response
 from mudra.http.response.response_body import CsvText
@@ -44,8 +39,9 @@ class ImportRequest(Struct, frozen=True):
     dry_run: bool = field(name="dryRun", default=False)
 
 
-@post_file("/members/import", "Onboard the members of a file")
-@as_operator_at_length(Scope.MEMBERS)
+@post_file(
+    "/members/import", "Onboard the members of a file", gate=operator_at_length(Scope.MEMBERS)
+)
 async def import_file(call: LongOperatorCall[ImportRequest]) -> ImportResponse | Refusal:
     """Onboard each member of a CSV file whose row has no fault; the same again changes nothing.
 
@@ -63,8 +59,7 @@ async def import_file(call: LongOperatorCall[ImportRequest]) -> ImportResponse |
     return import_response(outcomes, dry_run=False)
 
 
-@get("/members/export", "Export members as a file")
-@as_operator(Scope.MEMBERS)
+@get("/members/export", "Export members as a file", gate=operator(Scope.MEMBERS))
 async def export_file(call: OperatorCall[MemberQuery]) -> CsvText:
     """Export the members of a filter as CSV, which an import reads; without pages."""
     return CsvText(await export_members(call.work, member_filter(call.body)))

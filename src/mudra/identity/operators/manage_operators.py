@@ -22,6 +22,7 @@ from mudra.identity.operators.operator import (
     ScopeNotHeld,
     makes_decider,
     may_change_scopes,
+    operator_refused,
 )
 from mudra.identity.operators.person_rule import (
     ActingOperator,
@@ -52,34 +53,24 @@ class NotAnOperator(Refusal, frozen=True):
 
 
 async def authorize_operator(
-    work: IdentityUnitOfWork, user: User, scope: Scope, caller: Caller
-) -> Operator | ScopeMissing:
-    """Return the operator behind a user who has the scope; a refusal is recorded."""
-    found = await operator_with_scope(work, user, scope)
-    if isinstance(found, ScopeMissing):
+    work: IdentityUnitOfWork, user: User, scope: Scope | None, caller: Caller
+) -> Operator | ScopeMissing | NoOperator:
+    """Return the operator behind a user who has the scope; that it is missing is recorded.
+
+    Without a scope, of one who has any.
+    """
+    scopes = await work.memberships.scopes(user.user_id)
+    refused = operator_refused(scopes, scope)
+    if isinstance(refused, ScopeMissing):
         await work.audit_log.append(
             AuditEntry(
                 EventName.OPERATOR_SIGN_IN_REFUSE,
                 caller,
-                reason=f"scope-{scope.value}-missing",
+                reason=f"scope-{refused.scope.value}-missing",
                 outcome=Outcome.REFUSED,
             )
         )
-    return found
-
-
-async def operator_with_scope(
-    work: IdentityUnitOfWork, user: User, scope: Scope
-) -> Operator | ScopeMissing:
-    """Return the operator behind a user who has the scope."""
-    scopes = await work.memberships.scopes(user.user_id)
-    return Operator(user.user_id, user.email, scopes) if scope in scopes else ScopeMissing(scope)
-
-
-async def operator_of(work: IdentityUnitOfWork, user: User) -> Operator | NoOperator:
-    """Return the operator behind a user who has any scope."""
-    scopes = await work.memberships.scopes(user.user_id)
-    return Operator(user.user_id, user.email, scopes) if scopes else NoOperator()
+    return refused or Operator(user.user_id, user.email, scopes)
 
 
 async def change_scopes(  # who asks, and the facts of the change

@@ -16,7 +16,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
-from mudra.http.auth.gates import ADMIN
+from mudra.http.auth.gates import ADMIN, entity_in_path
 from mudra.http.request.request_context import RequestContext
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.problem import Problem
@@ -88,7 +88,7 @@ async def show_text(page_context: PageContext, _: Fields, entity_id: FromPath[st
 
 def _in_turn(context: RequestContext, _: object) -> asyncio.Lock:
     """Let resets of the same entity wait for each other before they take a connection."""
-    return context.dependencies.reset_turns.of(context.request.path_params["entity_id"])
+    return context.dependencies.reset_turns.of(entity_in_path(context))
 
 
 @page.post(f"{_PATH}/reset", gate=ADMIN, proof=RECENT_ON_OWN_PAGE, turn=_in_turn)
