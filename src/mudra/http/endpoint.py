@@ -6,10 +6,20 @@ into the one, the type checker holds the handler to the other, and the OpenAPI d
 describes both.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from inspect import Signature, signature
-from typing import ClassVar, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, get_args
+from typing import (
+    Any,
+    ClassVar,
+    Concatenate,
+    Final,
+    Generic,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from msgspec import Struct
 
@@ -70,6 +80,25 @@ class Gate(Struct, Generic[C_co], frozen=True):
     async def admit(self, context: RequestContext) -> Admitted | Refusal:
         """Return who sends the body that comes, or why it is not read."""
         raise NotImplementedError
+
+
+class OpenGate(Gate[Call[Any]], frozen=True):
+    """Lets anyone pass; the handler opens the units of work that it needs."""
+
+    bearer: ClassVar[bool] = False
+
+    @asynccontextmanager
+    async def enter(
+        self,
+        context: RequestContext,
+        received: object,
+        opening: Opening,  # noqa: ARG002  # a gate's shape
+    ) -> AsyncIterator[Call[Any] | Refusal]:
+        """Find no one."""
+        yield Call(context=context, body=received)
+
+
+ANYONE: Final = OpenGate()
 
 
 async def respond(

@@ -5,8 +5,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.gates import ANYONE
-from mudra.http.endpoint import Call
+from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.sandbox_requests import ClockRequest, MailboxQuery, duration
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.sandbox_responses import ClockResponse, MailboxResponse, mail_response

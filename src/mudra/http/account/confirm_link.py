@@ -4,8 +4,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.gates import ANYONE
-from mudra.http.endpoint import Call
+from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import LinkConfirmRequest
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post

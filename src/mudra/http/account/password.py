@@ -3,8 +3,7 @@
 import asyncio
 from typing import Final
 
-from mudra.http.auth.gates import ANYONE
-from mudra.http.endpoint import Call
+from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post

@@ -5,7 +5,7 @@ A gate decides alone. The API finds who calls by a token, the console by a sessi
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -16,8 +16,8 @@ from mudra.http.request.request_context import RequestContext
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
-from mudra.identity.operators.manage_operators import authorize_operator
-from mudra.identity.operators.operator import Operator, Scope, operator_refused
+from mudra.identity.operators.manage_operators import authorize_operator, operator_refused
+from mudra.identity.operators.operator import Operator, Scope
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.metrics.notifications.webhook import Owner
 from mudra.shared.entity_type import EntityType
@@ -212,23 +212,6 @@ class EntityGate(Gate[EntityCall[Any]], frozen=True):
             yield EntityCall(context=context, body=received, work=work, entity=entity)
 
 
-class OpenGate(Gate[Call[Any]], frozen=True):
-    """Lets anyone pass; the handler opens the units of work that it needs."""
-
-    bearer: ClassVar[bool] = False
-
-    @asynccontextmanager
-    async def enter(
-        self,
-        context: RequestContext,
-        received: object,
-        opening: Opening,  # noqa: ARG002  # a gate's shape
-    ) -> AsyncIterator[Call[Any] | Refusal]:
-        """Find no one."""
-        yield Call(context=context, body=received)
-
-
-ANYONE: Final = OpenGate()
 SIGNED_IN: Final = UserGate()
 ADMIN: Final = MemberGate()
 READER: Final = MemberGate(readers=True)

@@ -1,8 +1,7 @@
 """POST /user/token/generate (spec 4.1, 5.1)."""
 
-from mudra.http.auth.gates import ANYONE
 from mudra.http.auth.with_password import with_password
-from mudra.http.endpoint import Call
+from mudra.http.endpoint import ANYONE, Call
 from mudra.http.openapi.operation import FORM
 from mudra.http.request.account_requests import UserTokenRequest
 from mudra.http.route import post

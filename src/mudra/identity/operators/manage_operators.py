@@ -22,7 +22,6 @@ from mudra.identity.operators.operator import (
     ScopeNotHeld,
     makes_decider,
     may_change_scopes,
-    operator_refused,
 )
 from mudra.identity.operators.person_rule import (
     ActingOperator,
@@ -50,6 +49,15 @@ SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
 
 class NotAnOperator(Refusal, frozen=True):
     """The address does not belong to an operator."""
+
+
+def operator_refused(
+    held: frozenset[Scope], scope: Scope | None
+) -> ScopeMissing | NoOperator | None:
+    """Return why one who has `held` is no operator with the scope, or None; any scope for None."""
+    if scope is None:
+        return None if held else NoOperator()
+    return None if scope in held else ScopeMissing(scope)
 
 
 async def authorize_operator(

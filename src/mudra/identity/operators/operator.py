@@ -40,15 +40,6 @@ class NoOperator(Refusal, frozen=True):
     """The caller is signed in and is not an operator."""
 
 
-def operator_refused(
-    held: frozenset[Scope], scope: Scope | None
-) -> ScopeMissing | NoOperator | None:
-    """Return why one who has `held` is no operator with the scope, or None; any scope for None."""
-    if scope is None:
-        return None if held else NoOperator()
-    return None if scope in held else ScopeMissing(scope)
-
-
 class ScopeNotHeld(Refusal, frozen=True):
     """Operators can grant or remove only scopes that they hold."""
 

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from mudra.bootstrap.config import Settings
 from mudra.http.app import build_routes
-from mudra.http.auth.gates import ANYONE
-from mudra.http.endpoint import Call, request_type, respond, response_types
+from mudra.http.endpoint import ANYONE, Call, request_type, respond, response_types
 from mudra.http.openapi.document import json_document
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.response_body import CsvText, ResponseBody
