@@ -22,11 +22,11 @@ from mudra.http.account import (
     own_access,
     own_activity,
     own_alarms,
-    own_webhooks,
     password,
 )
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.faults import handlers as fault_handlers
+from mudra.http.health import webhooks
 from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
 from mudra.http.operator import audit as operator_audit
@@ -110,7 +110,7 @@ _PEOPLE_HANDLERS: list[ControllerRouterHandler] = [
     *own_activity.handlers,
     *own_access.handlers,
     *own_alarms.handlers,
-    *own_webhooks.handlers,
+    *webhooks.person_handlers,
     password.set_by_link,
     password.forgot,
 ]

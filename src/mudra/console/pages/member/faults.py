@@ -5,24 +5,17 @@ Mounted in the sandbox only.
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import FAULTS_ITEM, member_path, operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import (
-    Fields,
-    member_form,
-    member_page,
-    operator_form,
-    operator_page,
-)
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import ADMIN, operator
 from mudra.http.request.sandbox_requests import FaultEndRequest, FaultRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.operators.operator import Scope
@@ -41,57 +34,42 @@ _LENGTHS: Final = {
     "P7D": translatable("7 days"),
 }
 _TYPED: Final = {"entityId": "", "kind": "", "amount": "", "lasts": "PT1H"}
-_PAGES = Response[str] | Response[bytes]
 
 
-@get(_MEMBER, include_in_schema=False)
-async def own_faults(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.get(_MEMBER, gate=ADMIN)
+async def own_faults(page_context: PageContext) -> Outcome:
     """Show the faults of an entity to its admins."""
-    return await member_page(request, dependencies, entity_id, _page)
+    return await _page(page_context)
 
 
-@post(_MEMBER, include_in_schema=False)
-async def own_on(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(_MEMBER, gate=ADMIN)
+async def own_on(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """Switch a fault of the entity on."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        return await _on(page_context, {**fields, "entityId": entity_id})
-
-    return await member_form(request, dependencies, entity_id, handle)
+    return await _on(page_context, {**fields, "entityId": entity_id})
 
 
-@post(f"{_MEMBER}/end", include_in_schema=False)
-async def own_end(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(f"{_MEMBER}/end", gate=ADMIN)
+async def own_end(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """End a fault of the entity."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        return await _end(page_context, {**fields, "entityId": entity_id})
-
-    return await member_form(request, dependencies, entity_id, handle)
+    return await _end(page_context, {**fields, "entityId": entity_id})
 
 
-@get(_OPERATOR, include_in_schema=False)
-async def all_faults(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.get(_OPERATOR, gate=operator(Scope.MEMBERS))
+async def all_faults(page_context: PageContext) -> Outcome:
     """Show all faults in force to operators."""
-    return await operator_page(request, dependencies, Scope.MEMBERS, _page)
+    return await _page(page_context)
 
 
-@post(_OPERATOR, include_in_schema=False)
-async def any_on(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.post(_OPERATOR, gate=operator(Scope.MEMBERS))
+async def any_on(page_context: PageContext, fields: Fields) -> Outcome:
     """Switch a fault of any entity on."""
-    return await operator_form(request, dependencies, Scope.MEMBERS, _on)
+    return await _on(page_context, fields)
 
 
-@post(f"{_OPERATOR}/end", include_in_schema=False)
-async def any_end(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.post(f"{_OPERATOR}/end", gate=operator(Scope.MEMBERS))
+async def any_end(page_context: PageContext, fields: Fields) -> Outcome:
     """End a fault of any entity."""
-    return await operator_form(request, dependencies, Scope.MEMBERS, _end)
+    return await _end(page_context, fields)
 
 
 async def _on(page_context: PageContext, fields: Fields) -> Outcome:
