@@ -12,13 +12,13 @@ from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
 from tests.support.service import Member, Service
 
-from mudra.bootstrap.config import Settings
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.connection_limits import framing_refused
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 ODD = (
     "", "\0", "a\0b", "\u202e", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),

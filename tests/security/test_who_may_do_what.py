@@ -12,10 +12,10 @@ from litestar.routes import HTTPRoute
 from tests.support.people.people_rows import ROWS
 from tests.support.service import Service, new_member, running_service
 
-from mudra.bootstrap.config import Settings
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 OPEN_TO_ALL = {
     "/livez",

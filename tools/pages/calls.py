@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import msgspec
 
-from mudra.bootstrap.config import Settings
 from mudra.http.app import build_routes
 from mudra.http.openapi.document import json_document
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 _INTRO: Final = """---
 hide: [toc]

@@ -15,7 +15,6 @@ from mudra.audit.event import Caller
 from mudra.audit.ports import AuditChain, Witness
 from mudra.bootstrap import alarm_wiring
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.console_address import console_address
 from mudra.bootstrap.email_composer import email_composer
 from mudra.bootstrap.fault_store import fault_service
@@ -38,6 +37,7 @@ from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
+from mudra.settings.settings import Settings
 from mudra.shared.shared_values import SharedValues
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives

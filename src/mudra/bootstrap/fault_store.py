@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from mudra.audit.ports import AuditLog
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings
+from mudra.settings.settings import Settings
 from mudra.shared.ids import fresh_id
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption

@@ -16,11 +16,12 @@ from mudra.console.pages.public.status_cache import StatusCache
 from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import Pages, Routes, build_routes
-from mudra.http.dependencies import HttpDependencies, HttpSettings
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
 from mudra.http.server.page_turns import page_turns
 from mudra.http.server.router import Router
+from mudra.settings.settings import Settings
 
 
 class ServiceRoutes(Struct, frozen=True):
@@ -33,14 +34,14 @@ class ServiceRoutes(Struct, frozen=True):
 _ahead: dict[RouteSettings, ServiceRoutes] = {}
 
 
-def build_ahead(settings: HttpSettings) -> None:
+def build_ahead(settings: Settings) -> None:
     """Build the routes of workers in a process that forks them, if that has not been done."""
     known = RouteSettings.of(settings)
     if known not in _ahead:
         _ahead[known] = service_routes(known)
 
 
-def take_routes(settings: HttpSettings) -> ServiceRoutes:
+def take_routes(settings: Settings) -> ServiceRoutes:
     """Return routes for one application of this process: those built ahead, else new ones."""
     known = RouteSettings.of(settings)
     return _ahead.pop(known, None) or service_routes(known)

@@ -8,8 +8,6 @@ from time import monotonic
 from litestar.types import ASGIApp
 from msgspec import Struct
 
-from mudra.bootstrap.config import Settings
-from mudra.bootstrap.config_sign_in import client_secret
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.fault_store import TokenSources, token_sources
 from mudra.bootstrap.node.node_state import NodeState
@@ -33,6 +31,8 @@ from mudra.jobs.telemetry import count_damaged_block
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
 from mudra.metrics.rollup.damage import count_damage
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
+from mudra.settings.settings import Settings
+from mudra.settings.sign_in import client_secret
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache

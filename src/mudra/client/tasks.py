@@ -32,7 +32,7 @@ class OnTasks(Connected[httpx2.AsyncClient]):
 
     async def aclose(self) -> None:
         """End what is under way and close the connections."""
-        for task in self._tasks.values():
+        for task in list(self._tasks.values()):
             task.cancel()
             await asyncio.wait({task})
         await self._http.aclose()

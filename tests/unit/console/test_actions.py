@@ -10,11 +10,11 @@ import typer
 from litestar.routes import HTTPRoute
 
 from mudra.bootstrap.command_line import app
-from mudra.bootstrap.config import Settings
 from mudra.console.framework.render import environment
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 _OPEN = re.compile(r'<[^>]*(?:method="post"|data-post="|hx-post=")[^>]*>')
 _TARGET = re.compile(r'\b(?:action|data-post|hx-post)="([^"]+)"')

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from mudra.bootstrap.config import Settings
 from mudra.http.app import build_routes
 from mudra.http.endpoint import Call, as_anyone
 from mudra.http.openapi.document import json_document
@@ -17,6 +16,7 @@ from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import post
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 from mudra.shared.refusal import Refusal
 
 
