@@ -7,13 +7,14 @@ from msgspec import Struct
 
 from mudra.console.framework.error_page import not_found_page
 from mudra.console.framework.static_files import static_files
-from mudra.console.pages.member import faults
 from mudra.console.pages.public.activation import activation_page
 from mudra.console.pages.public.documentation import documentation_pages
 from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.pages.public.status_cache import StatusCache
 from mudra.console.routes import console_pages
+from mudra.demo.faults import handlers as fault_handlers
+from mudra.demo.faults import page as fault_page
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import Pages, Routes, build_routes
 from mudra.http.dependencies import HttpDependencies
@@ -50,7 +51,7 @@ def take_routes(settings: Settings) -> ServiceRoutes:
 def service_routes(settings: RouteSettings, more: Pages = ()) -> ServiceRoutes:
     """Build all routes of a service; `more` are a benchmark's."""
     http, status = Given[HttpDependencies](), Given[StatusCache]()
-    of_sandbox = [operator_sandbox, *faults.handlers] if settings.sandbox else []
+    of_sandbox = [operator_sandbox, *fault_page.handlers] if settings.sandbox else []
     pages = [
         activation_page(settings.token_prefix),
         static_files(settings.token_prefix),
@@ -59,7 +60,8 @@ def service_routes(settings: RouteSettings, more: Pages = ()) -> ServiceRoutes:
         *([sandbox_home(DEMO_PASSWORD)] if settings.sandbox else []),
         *more,
     ]
-    return ServiceRoutes(build_routes(settings, http, pages, not_found_page), status)
+    faults = fault_handlers.handlers
+    return ServiceRoutes(build_routes(settings, http, pages, not_found_page, faults), status)
 
 
 def _in_turn(http: Given[HttpDependencies], *pages: Router) -> Router:

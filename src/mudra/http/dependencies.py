@@ -24,7 +24,6 @@ from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
-from mudra.tokens.faults.ports import FaultBoard, FaultKeys
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
@@ -74,6 +73,19 @@ def new_page_turns() -> FairTurns:
     return FairTurns(4, 4, 10.0, Patience(wait_s=30.0, per_key=64, in_all=256))
 
 
+class SandboxNotice(Struct, frozen=True):
+    """A sandbox does not answer an entity as the service would: its pages say so."""
+
+    entity_id: str
+    kind: str
+    ends_at: datetime
+
+
+def no_notices(_: str) -> Sequence[SandboxNotice]:
+    """Return the notices of a service that is no sandbox."""
+    return ()
+
+
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
@@ -111,9 +123,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     new_id: Callable[[], str]
     node: NodeState
     time_machine: TimeMachine | None
-    faults: FaultBoard | None = None
-    """The faults of a sandbox; None anywhere else."""
-    fault_keys: FaultKeys | None = None
+    notices: Callable[[str], Sequence[SandboxNotice]] = no_notices
+    """Returns what pages of an entity warn of, or those of an operator for an empty ID."""
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     revoke_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))

@@ -11,6 +11,7 @@ from litestar.routes import HTTPRoute
 
 from mudra.bootstrap.command_line import app
 from mudra.console.framework.render import environment
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
@@ -236,7 +237,9 @@ def forms() -> set[tuple[str, str]]:
 
 def served() -> set[str]:
     """The addresses that are posted to."""
-    litestar = build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar
+    litestar = build_routes(
+        RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers
+    ).litestar
     return {
         one.path for one in litestar.routes if isinstance(one, HTTPRoute) and "POST" in one.methods
     }

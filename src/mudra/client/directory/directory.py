@@ -49,10 +49,10 @@ class _Directory(Connected[Http], Generic[Http, _Tokens, _Verifier]):
         address = checked_url(registry, allow_http=allow_http)
         self._following = Following(address, file, refresh_seconds, steady)
         self._verifier: _Verifier = verifier
-        self._connect(http, _TIMEOUT_S, self._auth(tokens, allow_http=allow_http))
+        self._connect(http, _TIMEOUT_S, self._auth_by(tokens, allow_http=allow_http))
 
     @abstractmethod
-    def _auth(self, tokens: _Tokens, *, allow_http: bool) -> httpx2.Auth:
+    def _auth_by(self, tokens: _Tokens, *, allow_http: bool) -> httpx2.Auth:
         """Return what sends our token with each request."""
 
     @abstractmethod
@@ -156,7 +156,7 @@ class Directory(_Directory[httpx2.Client, EntityTokenSource, TokenVerifier], OnT
         """Bring the copy up to date now; raises DirectoryUnavailable if that fails."""
         run(self._refresh())
 
-    def _auth(self, tokens: EntityTokenSource, *, allow_http: bool) -> httpx2.Auth:
+    def _auth_by(self, tokens: EntityTokenSource, *, allow_http: bool) -> httpx2.Auth:
         return EntityTokenAuth(tokens, allow_http=allow_http)
 
     async def _check_page(self, page: bytes, signature: str) -> None:
@@ -184,7 +184,7 @@ class AsyncDirectory(
         """Bring the copy up to date now; raises DirectoryUnavailable if that fails."""
         await self._refresh()
 
-    def _auth(self, tokens: AsyncEntityTokenSource, *, allow_http: bool) -> httpx2.Auth:
+    def _auth_by(self, tokens: AsyncEntityTokenSource, *, allow_http: bool) -> httpx2.Auth:
         return AsyncEntityTokenAuth(tokens, allow_http=allow_http)
 
     async def _check_page(self, page: bytes, signature: str) -> None:

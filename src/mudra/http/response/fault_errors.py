@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mudra.http.response.problem import Problem, conflict, error_row
-from mudra.shared.refusal import Refusal
-from mudra.tokens.faults.fault import (
+from mudra.demo.faults.fault import (
     KEYS_A_DAY,
     FaultConflict,
     FaultRefused,
     OperatorsFault,
     TooManyFaultKeys,
 )
+from mudra.http.response.problem import Problem, conflict, error_row
+from mudra.shared.refusal import Refusal
 
 FAULT_ROWS: Final[Sequence[tuple[type[Refusal], Callable[[Refusal], Problem]]]] = (
     error_row(FaultRefused, lambda r: conflict(r.sentence)),

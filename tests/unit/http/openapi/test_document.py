@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.endpoint import Call, as_anyone
 from mudra.http.openapi.document import json_document
@@ -40,7 +41,11 @@ async def double(call: Call[Sent], unit: str) -> Returned | CsvText | Odd:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    made = json_document(build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar)
+    made = json_document(
+        build_routes(
+            RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers
+        ).litestar
+    )
     found: dict[str, Any] = msgspec.json.decode(made)
     return found
 

@@ -1,4 +1,4 @@
-"""Faults of the sandbox in PostgreSQL: implements tokens/faults/ports.py Faults."""
+"""Faults of the sandbox in PostgreSQL."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,12 +7,12 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
+from mudra.demo.faults.fault import Fault, FaultKind
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
 from mudra.storage.tokens.tables import sandbox_fault
-from mudra.tokens.faults.fault import Fault, FaultKind
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys.key_lifecycle import PUBLISHED_AFTER
@@ -52,8 +52,8 @@ class KeptFault(Struct, frozen=True):
     key: FaultKey | None
 
 
-class PostgresFaults:
-    """Implements `Faults`."""
+class FaultRows:
+    """Faults at rest, in the caller's transaction."""
 
     def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
