@@ -69,20 +69,7 @@ class FaultEndRequest(Struct, frozen=True):
     """JSON of POST /sandbox/v1/faults/end: one kind, or all of an entity."""
 
     entity_id: EntityId = field(name="entityId")
-    kind: Annotated[
-        Literal[
-            "",
-            "expired-secret",
-            "grace-warning",
-            "key-change",
-            "key-drop",
-            "too-many-requests",
-            "unavailable",
-            "slow",
-            "clock-jump",
-        ],
-        Meta(description=f"{_KINDS}, or empty for all"),
-    ] = ""
+    kind: Annotated[Literal["", Kind], Meta(description=f"{_KINDS}, or empty for all")] = ""
 
 
 class SandboxFault(Struct, kw_only=True, rename="camel"):
