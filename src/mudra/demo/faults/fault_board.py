@@ -166,20 +166,15 @@ class FaultySigner:
 
     def __init__(self, signer: Signer, board: FaultBoard) -> None:
         self._signer = signer
-        self._board = board
-
-    @property
-    def board(self) -> FaultBoard:
-        """Return the faults in force."""
-        return self._board
+        self.board = board
 
     def is_ready(self) -> bool:
         """Return whether the keys in memory are valid now."""
-        return self._signer.is_ready() and self._board.is_ready()
+        return self._signer.is_ready() and self.board.is_ready()
 
     async def ready(self) -> None:
         """Return once the keys in memory are valid."""
-        await self._board.ready()
+        await self.board.ready()
         await self._signer.ready()
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:
@@ -187,10 +182,10 @@ class FaultySigner:
         subject = claims["sub"]
         if kind is not TokenKind.ENTITY or not isinstance(subject, str):
             return self._signer.sign(kind, claims)
-        jump = jump_of(self._board.of(subject))
+        jump = jump_of(self.board.of(subject))
         if jump is not None:
             claims = moved(claims, jump)
-        own = self._board.signer_of(subject)
+        own = self.board.signer_of(subject)
         return own.sign(claims) if own else self._signer.sign(kind, claims)
 
     def signing_kid(self, kind: TokenKind) -> str:
@@ -207,7 +202,7 @@ class FaultySigner:
 
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key, which a fault may have made for tokens of entities."""
-        own = self._board.find_key(kid)
+        own = self.board.find_key(kid)
         return (TokenKind.ENTITY, own) if own else self._signer.find_key(kid)
 
     def issuer_of(self, kid: str) -> str:
@@ -216,14 +211,14 @@ class FaultySigner:
 
     async def jwks(self) -> bytes:
         """Return the published keys with those of all faults."""
-        await self._board.ready()
+        await self.board.ready()
         whole = msgspec.json.decode(await self._signer.jwks())
-        return msgspec.json.encode({"keys": [*self._board.published().values(), *whole["keys"]]})
+        return msgspec.json.encode({"keys": [*self.board.published().values(), *whole["keys"]]})
 
     async def jwks_of(self, entity_id: str) -> bytes:
         """Return the keys as an entity is to see them: after a drop the new one alone."""
-        await self._board.ready()
-        for one in self._board.of(entity_id):
+        await self.board.ready()
+        for one in self.board.of(entity_id):
             if one.kind is FaultKind.KEY_DROP:
-                return msgspec.json.encode({"keys": [self._board.published()[one.kid]]})
+                return msgspec.json.encode({"keys": [self.board.published()[one.kid]]})
         return await self.jwks()
