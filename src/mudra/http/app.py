@@ -46,11 +46,11 @@ from mudra.http.request.body.request_body import Headers
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import (
+    NO_SUCH_ADDRESS,
+    UNEXPECTED,
     InvalidField,
     MethodNotAllowed,
-    NoSuchAddress,
     Unavailable,
-    Unexpected,
 )
 from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.http.route_settings import RouteSettings
@@ -146,7 +146,7 @@ def build_app(routes: Routes, dependencies: HttpDependencies) -> ASGIApp:
         elif (outage := dependencies.node.out_of_service()) and scope["path"] not in probes.PATHS:
             await _unavailable(outage, dependencies).send(send)
         elif has_second_spelling(scope):
-            await refusal(Envelope(new_txn_id(), dependencies.clock()), NoSuchAddress()).send(send)
+            await refusal(Envelope(new_txn_id(), dependencies.clock()), NO_SUCH_ADDRESS).send(send)
         elif scope["path"] == hot_path and scope["method"] == "POST":
             set_route(scope, hot_path)
             await _hot(entity_token.generate, scope, receive, send, dependencies)
@@ -233,7 +233,7 @@ async def _hot(  # the three ASGI arguments, and who answers
 def _unexpected(error: Exception, dependencies: HttpDependencies) -> JsonResponse:
     envelope = Envelope(new_txn_id(), dependencies.clock())
     _log.error("unexpected fault", txn_id=envelope.txn_id, exc_info=error)
-    return refusal(envelope, Unexpected())
+    return refusal(envelope, UNEXPECTED)
 
 
 def _unavailable(error: ServiceUnavailable, dependencies: HttpDependencies) -> JsonResponse:
@@ -332,7 +332,7 @@ def _exception_handlers(
 
     def not_found(request: AnyRequest, error: Exception) -> _Answer:
         page = lost(given.get(), request, error)
-        return page or refusal(envelope(), NoSuchAddress()).response()
+        return page or refusal(envelope(), NO_SUCH_ADDRESS).response()
 
     def method_not_allowed(request: AnyRequest, error: Exception) -> _Answer:
         if (page := lost(given.get(), request, error)) is not None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from mudra.console.framework.page_context import PageContext
 from mudra.identity.memberships.member import MemberStatus, NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.operators.operator import NoOperator, Scope, ScopeMissing
+from mudra.identity.operators.operator import NO_OPERATOR, Scope, ScopeMissing
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
 
@@ -54,7 +54,7 @@ def scoped(scope: Scope) -> Gate:
 
 async def any_operator(page_context: PageContext) -> PageContext | Refusal:
     """Let every operator pass."""
-    return page_context if page_context.scopes else NoOperator()
+    return page_context if page_context.scopes else NO_OPERATOR
 
 
 async def any_user(page_context: PageContext) -> PageContext | Refusal:

@@ -15,7 +15,7 @@ from mudra.console.framework.page_responses import frame
 from mudra.console.framework.session.sign_in_form import typed
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.registry.payload.refusals import PayloadNotChecked, TooManyWrites
+from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
 from mudra.shared.refusal import Refusal
 
 
@@ -34,7 +34,7 @@ async def registry_turn(
     dependencies, user_id = context.dependencies, visitor.user.user_id
     wait_s = dependencies.registry_rate.wait_s(user_id)
     if wait_s:
-        yield frame(visitor, TooManyWrites(wait_s), typed(fields))
+        yield frame(visitor, too_many_writes(wait_s), typed(fields))
         return
     async with dependencies.registry_turns.turn(user_id) as admitted:
         if not admitted:

@@ -12,9 +12,9 @@ from mudra.http.request.request_context import RequestContext
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.manage_operators import authorize_operator, operator_of
-from mudra.identity.operators.operator import NoOperator, Operator, Scope, ScopeMissing
+from mudra.identity.operators.operator import Operator, Scope, ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.tokens.authentication.bearer import UserCaller
 from mudra.tokens.authentication.token_check import TokenVerification
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
@@ -120,7 +120,7 @@ async def calling_operator(
 
 async def any_operator(
     token: TokenVerification | NoAuthorization, context: RequestContext, work: UnitOfWork
-) -> Operator | TokenRefusal | NoOperator:
+) -> Operator | TokenRefusal | PlainRefusal:
     """Find an operator with any scope: what it sees depends on its scopes."""
     found = await calling_user(token, context, work)
     return await operator_of(work, found.user) if isinstance(found, UserCaller) else found

@@ -117,7 +117,7 @@ async def issue_token(request: AnyRequest, dependencies: InjectedDependencies) -
     else:
         issued = await dependencies.entity_tokens.issue(presented)
     if isinstance(issued, ProofInvalid):
-        return OAuthError(400, "invalid_dpop_proof", problem_of(issued).sentence).response()
+        return OAuthError(400, "invalid_dpop_proof", issued.sentence).response()
     if isinstance(issued, Refusal):
         return _client_refused(issued).response()
     life = ENTITY_TOKEN_LIFE_S
@@ -173,9 +173,9 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
                 found, client_id, caller, work.tokens, work.audit_log
             )
         if isinstance(refused, TooManyRevocations):
-            return _too_many(refused, problem_of(refused).sentence).response()
+            return _too_many(refused, refused.sentence).response()
         if refused is not None:
-            return OAuthError(400, "invalid_grant", problem_of(refused).sentence).response()
+            return OAuthError(400, "invalid_grant", refused.sentence).response()
     return Response(b"", media_type="application/json", headers=_PRIVATE)
 
 
@@ -187,7 +187,7 @@ async def _authenticated_client(
     if not isinstance(bearer, NoAuthorization):
         caller = await dependencies.bearer.authenticate_entity(bearer)
         if isinstance(caller, ProofInvalid):
-            return OAuthError(401, "invalid_dpop_proof", problem_of(caller).sentence)
+            return OAuthError(401, "invalid_dpop_proof", caller.sentence)
         if isinstance(caller, TooManyProofs):
             return _client_refused(caller)
         return _BAD_CLIENT if isinstance(caller, Refusal) else caller.entity_id
@@ -212,7 +212,7 @@ def _client_refused(
     refused: EntityAuthenticationRefusal | AssertionInvalid | TooManyProofs,
 ) -> OAuthError:
     if isinstance(refused, AssertionInvalid | AddressNotListed):
-        return OAuthError(401, "invalid_client", problem_of(refused).sentence)
+        return OAuthError(401, "invalid_client", refused.sentence)
     if isinstance(refused, RateLimited | TooManyProofs):
         return _too_many(refused, "too many requests")
     return _BAD_CLIENT

@@ -1,5 +1,7 @@
 """Authorize operators, create them, and change their scopes."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
@@ -10,11 +12,11 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import (
-    NoOperator,
+    NO_OPERATOR,
     Operator,
     OwnScopes,
     Scope,
@@ -32,7 +34,7 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 
 class OperatorSaved(Struct, frozen=True):
@@ -47,8 +49,7 @@ class OperatorSaved(Struct, frozen=True):
 SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
 
 
-class NotAnOperator(Refusal, frozen=True):
-    """The address does not belong to an operator."""
+NOT_AN_OPERATOR: Final = PlainRefusal(RefusalKind.NOT_FOUND, "email is not an operator")
 
 
 async def authorize_operator(
@@ -76,10 +77,10 @@ async def operator_with_scope(
     return Operator(user.user_id, user.email, scopes) if scope in scopes else ScopeMissing(scope)
 
 
-async def operator_of(work: IdentityUnitOfWork, user: User) -> Operator | NoOperator:
+async def operator_of(work: IdentityUnitOfWork, user: User) -> Operator | PlainRefusal:
     """Return the operator behind a user who has any scope."""
     scopes = await work.memberships.scopes(user.user_id)
-    return Operator(user.user_id, user.email, scopes) if scopes else NoOperator()
+    return Operator(user.user_id, user.email, scopes) if scopes else NO_OPERATOR
 
 
 async def change_scopes(  # who asks, and the facts of the change
@@ -154,12 +155,12 @@ async def save_operator(
 
 async def end_operator(
     work: IdentityUnitOfWork, email: str, caller: Caller
-) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind | LastOperator:
+) -> frozenset[Scope] | PlainRefusal | ValueRefused | WrongAccountKind | LastOperator:
     """Remove all scopes of an operator; returns those it had."""
     address = normalize_email(email)
     user = await work.people.by_username(address) if isinstance(address, str) else None
     held = await work.memberships.scopes(user.user_id) if user else frozenset()
     if user is None or not held:
-        return NotAnOperator()
+        return NOT_AN_OPERATOR
     saved = await save_operator(work, user.email, user.name, frozenset(), caller)
     return held if isinstance(saved, OperatorSaved) else saved

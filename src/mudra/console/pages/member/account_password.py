@@ -5,7 +5,7 @@ from typing import Final
 from litestar import Response, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.console_errors import ProofTooOld
+from mudra.console.framework.console_errors import PROOF_TOO_OLD
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_form_with_proof_field
 from mudra.console.framework.page_responses import SIGN_IN
@@ -32,7 +32,7 @@ async def change(
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
         if not page_context.proof_given:
-            return await account_page(page_context, page_context.proof_refused or ProofTooOld())
+            return await account_page(page_context, page_context.proof_refused or PROOF_TOO_OLD)
 
         async def run() -> GoTo | Refusal:
             outcome = await change_password(

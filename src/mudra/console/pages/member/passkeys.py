@@ -22,7 +22,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.passkeys.challenge import ask_to_create
 from mudra.identity.passkeys.manage_passkeys import (
-    PasskeysOff,
+    PASSKEYS_OFF,
     add_passkey,
     may_add,
     passkey_kept,
@@ -52,7 +52,7 @@ async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
 
     async def check(page_context: PageContext, fields: Fields) -> Refusal | None:
         if party is None:
-            return PasskeysOff()
+            return PASSKEYS_OFF
         name = passkey_name(fields.get("name", ""))
         if isinstance(name, Refusal):
             return name
@@ -61,7 +61,7 @@ async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         name = passkey_name(fields.get("name", ""))
         if party is None:
-            return PasskeysOff()
+            return PASSKEYS_OFF
         if isinstance(name, Refusal):
             return name
         options = await ask_to_create(

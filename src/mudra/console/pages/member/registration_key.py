@@ -14,7 +14,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
-from mudra.registry.payload.read_key import MAX_TEXT, KeyRefused, KeyUnread, ReadKey, read_key
+from mudra.registry.payload.read_key import MAX_TEXT, KeyUnread, ReadKey, read_key
 from mudra.shared.undecodable import UNDECODABLE
 
 _LIMITS: Final = BodyLimits(4 * MAX_TEXT)
@@ -40,8 +40,8 @@ async def key(
 
     async def handle(_: PageContext, fields: Fields) -> Outcome:
         found = read_key(fields.get("text", ""))
-        if isinstance(found, KeyRefused):
-            facts: dict[str, object] = {"unread": gettext(_PROBLEMS[found.why])}
+        if isinstance(found, KeyUnread):
+            facts: dict[str, object] = {"unread": gettext(_PROBLEMS[found])}
         else:
             facts = {"key": found, "jwk": msgspec.json.encode(found.jwk).decode()}
         return RenderedPage("registration_key.html", facts)
@@ -57,7 +57,7 @@ def key_in(payload: str) -> ReadKey | None:
     except (*UNDECODABLE, msgspec.MsgspecError, KeyError, TypeError):
         return None
     found = read_key(text)
-    return None if isinstance(found, KeyRefused) else found
+    return None if isinstance(found, KeyUnread) else found
 
 
 handlers: Final[list[ControllerRouterHandler]] = [key]
