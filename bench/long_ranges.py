@@ -54,12 +54,12 @@ from bench.support import (
     pss_mb,
     say,
 )
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, day_start, hour_start, window_start
 from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.metrics.rollup.stale import DAY, HOUR
+from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.blocks.grain import SEEN
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from mudra.http.endpoint import Call, as_anyone
+from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
@@ -16,8 +16,7 @@ _FORGOT_S: Final = 0.25
 """Seconds after its arrival at which "forgot password" is answered; storing it takes a tenth."""
 
 
-@post("/user/password/set", "Set a password by the link in an email")
-@as_anyone
+@post("/user/password/set", "Set a password by the link in an email", gate=ANYONE)
 async def set_by_link(call: Call[PasswordSetRequest]) -> StatusResponse | Refusal:
     """Consume a one-use link and set the password; the user's tokens end."""
     outcome = await set_password(
@@ -31,8 +30,7 @@ async def set_by_link(call: Call[PasswordSetRequest]) -> StatusResponse | Refusa
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="password set")
 
 
-@post("/user/password/forgot", "Ask for a link to set a password", status=202)
-@as_anyone
+@post("/user/password/forgot", "Ask for a link to set a password", status=202, gate=ANYONE)
 async def forgot(call: Call[PasswordForgotRequest]) -> StatusResponse | Refusal:
     """Send a link when the name is known; the response is the same for every name."""
     answer_at = asyncio.get_running_loop().time() + _FORGOT_S

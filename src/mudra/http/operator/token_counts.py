@@ -6,7 +6,7 @@ from typing import Final
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import DayCountResponse, TokenCountsResponse
 from mudra.http.request.fields import NoParameters
 from mudra.http.route import get
@@ -17,8 +17,7 @@ from mudra.shared.refusal import Refusal
 DAYS: Final = 90
 
 
-@get("/members/{entity_id:str}/tokens", "Count a member's tokens")
-@as_operator(Scope.MEMBERS)
+@get("/members/{entity_id:str}/tokens", "Count a member's tokens", gate=operator(Scope.MEMBERS))
 async def token_counts(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> TokenCountsResponse | Refusal:

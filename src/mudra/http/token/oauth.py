@@ -17,12 +17,13 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import authorization_of, presented_token
 from mudra.http.auth.proof import has_proof, presented_proof
-from mudra.http.dependencies import HttpDependencies, HttpSettings, InjectedDependencies
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
+from mudra.settings.settings import Settings
 from mudra.shared.dpop_proof import ProofInvalid, bound_key
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -254,7 +255,7 @@ def _assertion(
     return PresentedAssertion(text, address_of(request, dependencies), new_txn_id())
 
 
-def assertion_audiences(settings: HttpSettings) -> tuple[str, ...]:
+def assertion_audiences(settings: Settings) -> tuple[str, ...]:
     """Return what `aud` of an assertion may be: the issuer, or the token endpoint (RFC 7523 3)."""
     return settings.issuer, f"{settings.issuer}/oauth2/token"
 

@@ -52,35 +52,34 @@ SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
 NOT_AN_OPERATOR: Final = PlainRefusal(RefusalKind.NOT_FOUND, "email is not an operator")
 
 
+def operator_refused(
+    held: frozenset[Scope], scope: Scope | None
+) -> ScopeMissing | PlainRefusal | None:
+    """Return why one who has `held` is no operator with the scope, or None; any scope for None."""
+    if scope is None:
+        return None if held else NO_OPERATOR
+    return None if scope in held else ScopeMissing(scope)
+
+
 async def authorize_operator(
-    work: IdentityUnitOfWork, user: User, scope: Scope, caller: Caller
-) -> Operator | ScopeMissing:
-    """Return the operator behind a user who has the scope; a refusal is recorded."""
-    found = await operator_with_scope(work, user, scope)
-    if isinstance(found, ScopeMissing):
+    work: IdentityUnitOfWork, user: User, scope: Scope | None, caller: Caller
+) -> Operator | ScopeMissing | PlainRefusal:
+    """Return the operator behind a user who has the scope; that it is missing is recorded.
+
+    Without a scope, of one who has any.
+    """
+    scopes = await work.memberships.scopes(user.user_id)
+    refused = operator_refused(scopes, scope)
+    if isinstance(refused, ScopeMissing):
         await work.audit_log.append(
             AuditEntry(
                 EventName.OPERATOR_SIGN_IN_REFUSE,
                 caller,
-                reason=f"scope-{scope.value}-missing",
+                reason=f"scope-{refused.scope.value}-missing",
                 outcome=Outcome.REFUSED,
             )
         )
-    return found
-
-
-async def operator_with_scope(
-    work: IdentityUnitOfWork, user: User, scope: Scope
-) -> Operator | ScopeMissing:
-    """Return the operator behind a user who has the scope."""
-    scopes = await work.memberships.scopes(user.user_id)
-    return Operator(user.user_id, user.email, scopes) if scope in scopes else ScopeMissing(scope)
-
-
-async def operator_of(work: IdentityUnitOfWork, user: User) -> Operator | PlainRefusal:
-    """Return the operator behind a user who has any scope."""
-    scopes = await work.memberships.scopes(user.user_id)
-    return Operator(user.user_id, user.email, scopes) if scopes else NO_OPERATOR
+    return refused or Operator(user.user_id, user.email, scopes)
 
 
 async def change_scopes(  # who asks, and the facts of the change

@@ -22,6 +22,13 @@ from mudra.console.framework.console_errors import (
     StaleForm,
     page_problem,
 )
+from mudra.demo.faults.fault import (
+    TOO_MANY_FAULT_KEYS,
+    FaultKind,
+    FaultRefused,
+    fault_conflict,
+    operators_fault,
+)
 from mudra.http.request.body.body_errors import (
     BodyReadLate,
     BodyTooLarge,
@@ -140,13 +147,6 @@ from mudra.tokens.authentication.secret_check import (
     SecretUnknown,
 )
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
-from mudra.tokens.faults.fault import (
-    TOO_MANY_FAULT_KEYS,
-    FaultKind,
-    FaultRefused,
-    fault_conflict,
-    operators_fault,
-)
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import ANOTHER_CLIENTS_TOKEN
 from mudra.tokens.secrets.address_binding import (

@@ -1,6 +1,8 @@
 """Who writes to the registry: an entity, a member's admin or an operator."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar, Final
 
 from mudra.http.auth.bearer import (
     TokenRefusal,
@@ -8,9 +10,8 @@ from mudra.http.auth.bearer import (
     calling_user,
     verified_token,
 )
-from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
+from mudra.http.endpoint import B, Call, Gate, Opening
 from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
-from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
 from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
@@ -28,55 +29,59 @@ class RegistryCall(Call[B], frozen=True, kw_only=True):
     actor: Actor
 
 
-def as_registry_actor(handler: Handler[RegistryCall[B], P]) -> Endpoint:
-    """Let an entity, a member's admin or an operator act on the registry, in one transaction.
+class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
+    """Lets an entity, a member's admin or an operator act on the registry, in one transaction.
 
     An operator is one with the scope `registry`. Who acts is checked before what was sent.
     Each caller has one turn at a time, so that none takes all connections of this process.
     """
 
-    async def respond(
-        context: RequestContext, received: object, path: Mapping[str, object]
-    ) -> HandlerResult:
+    admits_first: ClassVar[bool] = True
+
+    @asynccontextmanager
+    async def enter(
+        self, context: RequestContext, received: object, opening: Opening
+    ) -> AsyncIterator[RegistryCall[Any] | Refusal]:
+        """Check the admitted caller again in its turn, in the transaction of the call."""
         # From memory, which may need a connection: before the transaction is opened.
         caller = await _confirmed(context)
         if isinstance(caller, Refusal):
-            return caller
-        subject = _subject(caller)
-        async with context.dependencies.registry_turns.turn(subject) as admitted:
+            yield caller
+            return
+        subject, dependencies = _subject(caller), context.dependencies
+        async with dependencies.registry_turns.turn(subject) as admitted:
             if not admitted:
-                return PayloadNotChecked()
+                yield PayloadNotChecked()
+                return
             if isinstance(received, Document):
-                await context.dependencies.prepare_check(subject)
-            async with context.dependencies.unit_of_work() as work:
+                await dependencies.prepare_check(subject)
+            async with dependencies.unit_of_work(within_s=opening.within_s) as work:
                 actor = (
                     await _entity_actor(caller, context, work)
                     if isinstance(caller, EntityCaller)
                     else await _user_actor(caller, context, work)
                 )
                 if isinstance(actor, Refusal):
-                    return actor
-                if isinstance(received, Refusal):
-                    return received
-                call = RegistryCall(context=context, body=received, work=work, actor=actor)
-                return await called(handler, call, path)
+                    yield actor
+                else:
+                    yield RegistryCall(context=context, body=received, work=work, actor=actor)
 
-    return Endpoint(handler=handler, respond=respond, bearer=True, admit=_admit)
+    async def admit(self, context: RequestContext) -> Admitted | Refusal:
+        """Refuse one without a token of ours, and one who sends too much, before it is read."""
+        token = await verified_token(context)
+        if not isinstance(token, VerifiedToken):
+            return token
+        admitted: Admitted = token
+        if token.kind is TokenKind.ENTITY:
+            entity = await admitted_entity(token, context)
+            if isinstance(entity, Refusal):
+                return entity
+            admitted = entity
+        wait_s = context.dependencies.registry_rate.wait_s(token.subject)
+        return too_many_writes(wait_s) if wait_s else admitted
 
 
-async def _admit(context: RequestContext) -> Admitted | Refusal:
-    """Refuse one without a token of ours, and one who sends too much, before it is read."""
-    token = await verified_token(context)
-    if not isinstance(token, VerifiedToken):
-        return token
-    admitted: Admitted = token
-    if token.kind is TokenKind.ENTITY:
-        entity = await admitted_entity(token, context)
-        if isinstance(entity, Refusal):
-            return entity
-        admitted = entity
-    wait_s = context.dependencies.registry_rate.wait_s(token.subject)
-    return too_many_writes(wait_s) if wait_s else admitted
+REGISTRY_ACTOR: Final = RegistryGate()
 
 
 async def _confirmed(context: RequestContext) -> EntityCaller | VerifiedToken | Refusal:
@@ -85,7 +90,7 @@ async def _confirmed(context: RequestContext) -> EntityCaller | VerifiedToken | 
     Whether it was revoked is asked again in the transaction that decides.
     """
     admitted, bearer = context.admitted, context.dependencies.bearer
-    assert admitted is not None  # by _admit
+    assert admitted is not None  # by the gate
     token = admitted.caller.token if isinstance(admitted, AdmittedEntity) else admitted
     verified = await bearer.verified_before(token)
     if not isinstance(verified, VerifiedToken) or not isinstance(admitted, AdmittedEntity):

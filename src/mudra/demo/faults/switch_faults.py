@@ -8,9 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.identity.memberships.member import NotYourEntity
-from mudra.shared.refusal import PlainRefusal
-from mudra.tokens.faults.fault import (
+from mudra.demo.faults.fault import (
     KEYS_A_DAY,
     LONGEST,
     TOO_MANY_FAULT_KEYS,
@@ -22,7 +20,9 @@ from mudra.tokens.faults.fault import (
     conflict_with,
     operators_fault,
 )
-from mudra.tokens.faults.ports import Faults
+from mudra.demo.faults.fault_rows import FaultRows
+from mudra.identity.memberships.member import NotYourEntity
+from mudra.shared.refusal import PlainRefusal
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import NewKey
 
@@ -45,7 +45,7 @@ class FaultActor(Struct, frozen=True):
 class FaultService(Struct, frozen=True):
     """What may be done with faults, in the caller's transaction."""
 
-    faults: Faults
+    faults: FaultRows
     audit_log: AuditLog
     new_key: NewKey
     new_id: Callable[[], str]

@@ -5,31 +5,25 @@ Mounted in the sandbox only.
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import FAULTS_ITEM, member_path, operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import (
-    Fields,
-    member_form,
-    member_page,
-    operator_form,
-    operator_page,
-)
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
-from mudra.http.request.sandbox_requests import FaultEndRequest, FaultRequest
+from mudra.demo.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
+from mudra.demo.faults.sandbox_work import fault_service
+from mudra.demo.faults.switch_faults import FaultActor
+from mudra.demo.faults.wire import FaultEndRequest, FaultRequest
+from mudra.http.auth.gates import ADMIN, operator
 from mudra.http.request.validation import decode_struct
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal
-from mudra.tokens.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
-from mudra.tokens.faults.switch_faults import FaultActor
 
 _MEMBER: Final = f"/entity/{{entity_id:str}}/{FAULTS_ITEM}"
 _OPERATOR: Final = f"/operator/{FAULTS_ITEM}"
@@ -41,57 +35,42 @@ _LENGTHS: Final = {
     "P7D": translatable("7 days"),
 }
 _TYPED: Final = {"entityId": "", "kind": "", "amount": "", "lasts": "PT1H"}
-_PAGES = Response[str] | Response[bytes]
 
 
-@get(_MEMBER, include_in_schema=False)
-async def own_faults(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.get(_MEMBER, gate=ADMIN)
+async def own_faults(page_context: PageContext) -> Outcome:
     """Show the faults of an entity to its admins."""
-    return await member_page(request, dependencies, entity_id, _page)
+    return await _page(page_context)
 
 
-@post(_MEMBER, include_in_schema=False)
-async def own_on(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(_MEMBER, gate=ADMIN)
+async def own_on(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """Switch a fault of the entity on."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        return await _on(page_context, {**fields, "entityId": entity_id})
-
-    return await member_form(request, dependencies, entity_id, handle)
+    return await _on(page_context, {**fields, "entityId": entity_id})
 
 
-@post(f"{_MEMBER}/end", include_in_schema=False)
-async def own_end(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(f"{_MEMBER}/end", gate=ADMIN)
+async def own_end(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """End a fault of the entity."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        return await _end(page_context, {**fields, "entityId": entity_id})
-
-    return await member_form(request, dependencies, entity_id, handle)
+    return await _end(page_context, {**fields, "entityId": entity_id})
 
 
-@get(_OPERATOR, include_in_schema=False)
-async def all_faults(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.get(_OPERATOR, gate=operator(Scope.MEMBERS))
+async def all_faults(page_context: PageContext) -> Outcome:
     """Show all faults in force to operators."""
-    return await operator_page(request, dependencies, Scope.MEMBERS, _page)
+    return await _page(page_context)
 
 
-@post(_OPERATOR, include_in_schema=False)
-async def any_on(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.post(_OPERATOR, gate=operator(Scope.MEMBERS))
+async def any_on(page_context: PageContext, fields: Fields) -> Outcome:
     """Switch a fault of any entity on."""
-    return await operator_form(request, dependencies, Scope.MEMBERS, _on)
+    return await _on(page_context, fields)
 
 
-@post(f"{_OPERATOR}/end", include_in_schema=False)
-async def any_end(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.post(f"{_OPERATOR}/end", gate=operator(Scope.MEMBERS))
+async def any_end(page_context: PageContext, fields: Fields) -> Outcome:
     """End a fault of any entity."""
-    return await operator_form(request, dependencies, Scope.MEMBERS, _end)
+    return await _end(page_context, fields)
 
 
 async def _on(page_context: PageContext, fields: Fields) -> Outcome:
@@ -101,7 +80,9 @@ async def _on(page_context: PageContext, fields: Fields) -> Outcome:
     received = decode_struct(body, FaultRequest)
     if isinstance(received, Refusal):
         return await _page(page_context, received, fields)
-    outcome = await page_context.work.faults.switch_on(received.wanted(), _actor(page_context))
+    outcome = await fault_service(page_context.work).switch_on(
+        received.wanted(), _actor(page_context)
+    )
     if isinstance(outcome, Refusal):
         return await _page(page_context, outcome, fields)
     return GoTo(f"{_base(page_context)}?told=on")
@@ -112,7 +93,7 @@ async def _end(page_context: PageContext, fields: Fields) -> Outcome:
     if isinstance(received, Refusal):
         return await _page(page_context, received)
     kind = FaultKind(received.kind) if received.kind else None
-    outcome = await page_context.work.faults.switch_off(
+    outcome = await fault_service(page_context.work).switch_off(
         received.entity_id, kind, _actor(page_context)
     )
     if isinstance(outcome, Refusal):
@@ -125,7 +106,7 @@ async def _page(
 ) -> Outcome:
     """Show the page; with what was typed where it was refused."""
     actor, entity = _actor(page_context), page_context.entity
-    active = await page_context.work.faults.list(actor, entity.entity_id if entity else "")
+    active = await fault_service(page_context.work).list(actor, entity.entity_id if entity else "")
     if isinstance(active, Refusal):
         return active
     problem = page_problem(refusal) if refusal is not None else None
