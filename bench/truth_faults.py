@@ -45,6 +45,14 @@ _OF_FIP = frozenset(
      FaultKind.BLIP, FaultKind.MAINTENANCE}
 )  # fmt: skip
 _CALLS = slice(0, REQUESTS)
+_OF_AN_AA = [NotificationType.FI, RequestType.FI_FETCH, RequestType.ACCOUNT_DISCOVERY]
+_OF_A_FIP = [
+    RequestType.ACCOUNT_DISCOVERY,
+    RequestType.ACCOUNT_LINK,
+    RequestType.CONSENT,
+    RequestType.FI_REQUEST,
+    RequestType.FI_FETCH,
+]
 
 
 @dataclass
@@ -276,11 +284,7 @@ def _fault(  # noqa: C901, PLR0912 - one arm per kind
             aa, strength = int(rng.integers(aas)), rng.uniform(0.4, 1.0)
         case FaultKind.AA_API:
             aa, strength = int(rng.integers(aas)), rng.uniform(0.4, 1.0)
-            api = str(
-                rng.choice(
-                    [NotificationType.FI, RequestType.FI_FETCH, RequestType.ACCOUNT_DISCOVERY]
-                )
-            )
+            api = str(rng.choice(_OF_AN_AA))
         case FaultKind.STORM:
             aa, strength = busy_aa, rng.uniform(0.4, 0.9)
             fip = any_fip if rng.random() < 0.5 else -1
@@ -288,17 +292,7 @@ def _fault(  # noqa: C901, PLR0912 - one arm per kind
             strength = rng.uniform(0.4, 1.0)
         case FaultKind.FIP_API:
             fip, strength = any_fip, rng.uniform(0.3, 1.0)
-            api = str(
-                rng.choice(
-                    [
-                        RequestType.ACCOUNT_DISCOVERY,
-                        RequestType.ACCOUNT_LINK,
-                        RequestType.CONSENT,
-                        RequestType.FI_REQUEST,
-                        RequestType.FI_FETCH,
-                    ]
-                )
-            )
+            api = str(rng.choice(_OF_A_FIP))
         case FaultKind.OUTCOMES | FaultKind.MISSING:
             fip, strength, api = any_fip, rng.uniform(0.4, 0.95), NotificationType.FI
         case FaultKind.ERROR_DRIFT | FaultKind.TIME_DRIFT:
