@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mudra.console.health.labels import mark_of
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.picture import Matrix, MatrixCell
+from mudra.metrics.health.picture import CellDetails, Matrix
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.rollup.percentage import percentage, share_of
@@ -31,7 +31,7 @@ class _Pair(Struct, frozen=True, gc=False):
     """The calls of an AA to the FIP of a row; None without any."""
 
     aa_id: str
-    calls: MatrixCell | None
+    calls: CellDetails | None
     causes: Sequence[StoredIncident]
 
 
@@ -41,7 +41,7 @@ class _Named(Struct, frozen=True):
     aas: frozenset[str]
     fips: frozenset[str]
 
-    def hits(self, cell: MatrixCell) -> bool:
+    def hits(self, cell: CellDetails) -> bool:
         """Return whether it names both ends of the cell, where it names any."""
         return (not self.aas or cell.aa_id in self.aas) and (
             not self.fips or cell.fip_id in self.fips
@@ -129,7 +129,7 @@ def grid_of(
     matrix: Matrix, aas: Collection[str], fips: Collection[str], names: Mapping[str, str]
 ) -> Grid:
     """Returns the rows of a matrix; `aas` and `fips` appear even without calls."""
-    calls: dict[str, dict[str, MatrixCell]] = {}
+    calls: dict[str, dict[str, CellDetails]] = {}
     for cell in matrix.cells:
         calls.setdefault(cell.fip_id, {})[cell.aa_id] = cell
     causes: dict[tuple[str, str], list[StoredIncident]] = {}

@@ -8,12 +8,12 @@ from mudra.http.response.alarm_responses import IncidentDetails, incident_detail
 from mudra.http.response.response_body import ResponseBody
 from mudra.metrics.health.feed import FeedTime, PublicRow
 from mudra.metrics.health.health import (
-    Errors,
+    ErrorDetails,
     FiOutcomes,
     Health,
     Status,
 )
-from mudra.metrics.health.picture import ApiPicture, Matrix, MatrixCell, Row, Verdict
+from mudra.metrics.health.picture import ApiPicture, CellDetails, Matrix, Row, Verdict
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import SubjectKind, name_of
 from mudra.metrics.rollup.coverage import Proof, TimeRange
@@ -42,24 +42,6 @@ class TimeDetails(Struct, rename="camel", gc=False):
     p95: PercentileDetails
     p99: PercentileDetails
     p100: int
-
-
-class ErrorDetails(
-    Struct,
-    rename={
-        "not_found_404": "notFound404",
-        "other_4xx": "other4xx",
-        "server_5xx": "server5xx",
-        "no_answer": "noAnswer",
-    },
-    gc=False,
-):
-    """Calls that did not succeed, by class."""
-
-    not_found_404: int
-    other_4xx: int
-    server_5xx: int
-    no_answer: int
 
 
 class ApiDetails(Struct, rename="camel", kw_only=True, gc=False):
@@ -98,16 +80,6 @@ class RowDetails(Struct, rename="camel"):
     fip_id: str
     apis: list[ApiDetails]
     proof: ProofDetails
-
-
-class CellDetails(Struct, rename="camel", gc=False):
-    """One AA at one FIP."""
-
-    aa_id: str
-    fip_id: str
-    status: Status
-    succeeded: int
-    eligible: int = field(name="judged")
 
 
 class VerdictDetails(Struct, rename="camel"):
@@ -180,7 +152,7 @@ def matrix_response(
     return MatrixResponse(
         start=iso_ms(within.start),
         end=iso_ms(within.end),
-        cells=[_cell(cell) for cell in matrix.cells],
+        cells=list(matrix.cells),
         causes=[incident_details(one) for one in matrix.causes],
         verdicts=[_verdict(verdict) for verdict in matrix.verdicts],
         proof=_proof(proof),
@@ -255,7 +227,7 @@ def _api(api: ApiPicture) -> ApiDetails:
         succeeded=health.succeeded if health else None,
         eligible=health.eligible if health else None,
         success_rate=health.success if health else None,
-        errors=_errors(health.errors) if health else None,
+        errors=health.errors if health else None,
         status=health.status if health else None,
         certain=health.certain if health else None,
         outvoted_aas=list(health.outvoted) if health else [],
@@ -265,20 +237,12 @@ def _api(api: ApiPicture) -> ApiDetails:
     )
 
 
-def _errors(errors: Errors) -> ErrorDetails:
-    return ErrorDetails(errors.not_found_404, errors.other_4xx, errors.server_5xx, errors.no_answer)
-
-
 def _time(time: ResponseTime) -> TimeDetails:
     p50, p95, p99 = (
         PercentileDetails(one, one, one) if time.reported else PercentileDetails(one)
         for one in (time.p50, time.p95, time.p99)
     )
     return TimeDetails(time.samples, p50, p95, p99, time.p100)
-
-
-def _cell(cell: MatrixCell) -> CellDetails:
-    return CellDetails(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.eligible)
 
 
 def _verdict(verdict: Verdict) -> VerdictDetails:

@@ -6,7 +6,7 @@ Missing data never counts as 100 %: a share of no calls is None.
 import enum
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mudra.metrics.sums.rollup import LIMIT_MS, ResponseTime
 
@@ -22,13 +22,14 @@ class Status(enum.StrEnum):
     UNSURE = "UNSURE"
 
 
-class Errors(Struct, frozen=True, gc=False):
-    """Calls that did not succeed, by class. A 404 is an ordinary answer to a discovery."""
+class ErrorDetails(Struct, frozen=True, gc=False):
+    """Calls that did not succeed, by class."""
 
-    not_found_404: int
-    other_4xx: int
-    server_5xx: int
-    no_answer: int
+    # A 404 is an ordinary answer to a discovery.
+    not_found_404: int = field(name="notFound404")
+    other_4xx: int = field(name="other4xx")
+    server_5xx: int = field(name="server5xx")
+    no_answer: int = field(name="noAnswer")
 
 
 class Health(Struct, frozen=True, gc=False):
@@ -39,7 +40,7 @@ class Health(Struct, frozen=True, gc=False):
     eligible: int
     """Calls in the denominator: all but 4xx."""
     success: float | None
-    errors: Errors
+    errors: ErrorDetails
     status: Status
     certain: bool
     """The status holds for every p50 that the reports allow."""
@@ -48,7 +49,9 @@ class Health(Struct, frozen=True, gc=False):
     """AAs whose calls the status leaves out, since most others see the opposite (weighing.py)."""
 
 
-NO_CALLS: Final = Health(0, 0, 0, None, Errors(0, 0, 0, 0), Status.UNSURE, certain=True, time=None)
+NO_CALLS: Final = Health(
+    0, 0, 0, None, ErrorDetails(0, 0, 0, 0), Status.UNSURE, certain=True, time=None
+)
 
 
 class FiOutcomes(Struct, frozen=True, gc=False):

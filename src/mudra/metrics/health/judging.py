@@ -10,7 +10,7 @@ import numpy as np
 
 from mudra.metrics.health.health import (
     GOOD_ABOVE_PERCENT,
-    Errors,
+    ErrorDetails,
     FiOutcomes,
     Health,
     Status,
@@ -133,7 +133,7 @@ def outcomes_of(cells: Cells) -> list[FiOutcomes]:
     return [*map(FiOutcomes, *(column.tolist() for column in columns), success)]
 
 
-def _errors(cells: Cells) -> list[Errors]:
+def _errors(cells: Cells) -> list[ErrorDetails]:
     """Returns errors by class; "no answer" is the total less all responses."""
     missing = cells.of(_404)
     columns = (
@@ -142,7 +142,7 @@ def _errors(cells: Cells) -> list[Errors]:
         _sum(cells, _5XX),
         cells.of(_TOTAL) - cells.answered(),
     )
-    return [*map(Errors, *(column.tolist() for column in columns))]
+    return [*map(ErrorDetails, *(column.tolist() for column in columns))]
 
 
 def _sum(cells: Cells, names: tuple[str, ...]) -> Array:

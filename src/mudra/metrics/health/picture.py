@@ -2,7 +2,7 @@
 
 import enum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mudra.metrics.health.health import FiOutcomes, Health, Status
 from mudra.metrics.incidents.incident import StoredIncident
@@ -46,14 +46,15 @@ class Row(Struct, frozen=True):
     proof: Proof
 
 
-class MatrixCell(Struct, frozen=True, gc=False):
-    """The calls of one AA to one FIP; the status is that of the counts, whatever its cause."""
+class CellDetails(Struct, frozen=True, gc=False, rename="camel"):
+    """One AA at one FIP."""
 
     aa_id: str
     fip_id: str
     status: Status
+    """That of the counts, whatever its cause."""
     succeeded: int
-    eligible: int
+    eligible: int = field(name="judged")
 
 
 class Verdict(Struct, frozen=True):
@@ -67,6 +68,6 @@ class Verdict(Struct, frozen=True):
 class Matrix(Struct, frozen=True):
     """AA x FIP, the causes of the time, and which of them explain which cell."""
 
-    cells: tuple[MatrixCell, ...]
+    cells: tuple[CellDetails, ...]
     causes: tuple[StoredIncident, ...]
     verdicts: tuple[Verdict, ...]

@@ -21,9 +21,9 @@ from mudra.metrics.health.judging import (
 )
 from mudra.metrics.health.picture import (
     ApiPicture,
+    CellDetails,
     Grouping,
     Matrix,
-    MatrixCell,
     Row,
     Subject,
     Verdict,
@@ -134,7 +134,7 @@ def matrix(calls: Totals, causes: Sequence[StoredIncident], code: str = "") -> M
     sums = calls.cells
     cells = tuple(
         map(
-            MatrixCell,
+            CellDetails,
             calls.aa_ids(),
             calls.fip_ids(),
             statuses(judged(sums)),

@@ -6,7 +6,7 @@ from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.grid import grid_of
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.picture import Matrix, MatrixCell, Verdict
+from mudra.metrics.health.picture import CellDetails, Matrix, Verdict
 from mudra.metrics.incidents.incident import Fip, StoredIncident
 
 BEGAN = datetime(2026, 11, 23, 2, tzinfo=UTC)
@@ -17,9 +17,9 @@ def cause(fip: str, ended: datetime | None = None, *, aas: tuple[str, ...] = ())
     return StoredIncident(fip, an_incident(Fip(fip), BEGAN, ended, affected_aas=aas), None)
 
 
-def cell(aa: str, fip: str, succeeded: int) -> MatrixCell:
+def cell(aa: str, fip: str, succeeded: int) -> CellDetails:
     status = Status.GOOD if succeeded > 95 else Status.BAD
-    return MatrixCell(aa, fip, status, succeeded, 100)
+    return CellDetails(aa, fip, status, succeeded, 100)
 
 
 def test_rows_come_by_what_is_bad_now_and_not_by_their_average() -> None:

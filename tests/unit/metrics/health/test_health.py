@@ -11,7 +11,7 @@ from tests.support.metrics.totals import together
 from mudra.metrics.health.health import (
     NO_CALLS,
     NO_OUTCOMES,
-    Errors,
+    ErrorDetails,
     Status,
 )
 from mudra.metrics.health.judging import certainly_good, health_of, outcomes_of
@@ -87,7 +87,7 @@ def test_4xx_answers_are_left_out_of_the_denominator():
     health = calls(200, 97, at5=60, at2=40, at10=3)
 
     assert (health.eligible, health.success) == (100, 0.97)
-    assert health.errors == Errors(not_found_404=60, other_4xx=40, server_5xx=3, no_answer=0)
+    assert health.errors == ErrorDetails(not_found_404=60, other_4xx=40, server_5xx=3, no_answer=0)
 
 
 def test_calls_without_an_answer_are_failures():
@@ -158,7 +158,7 @@ def test_each_row_is_judged_alone_and_exactly(rows):
         one.status is Status.GOOD and one.certain for one in found
     ]
     assert [one.errors for one in found] == [
-        Errors(0, refused, failed, unanswered) for _, refused, failed, unanswered, *_ in drawn
+        ErrorDetails(0, refused, failed, unanswered) for _, refused, failed, unanswered, *_ in drawn
     ]
 
 

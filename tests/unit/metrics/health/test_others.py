@@ -2,7 +2,7 @@
 
 import pytest
 
-from mudra.metrics.health.health import Errors, Health, Status
+from mudra.metrics.health.health import ErrorDetails, Health, Status
 from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
 from mudra.metrics.health.picture import (
     ApiPicture,
@@ -17,7 +17,7 @@ NO_PROOF = Proof(0, 0, 0, 0)
 
 def api(share: float, calls: int = 100, code: str = "fif") -> ApiPicture:
     status = Status.GOOD if share > 0.95 else Status.BAD
-    errors = Errors(0, 0, 0, 0)
+    errors = ErrorDetails(0, 0, 0, 0)
     health = Health(
         calls, int(calls * share), calls, share, errors, status, certain=True, time=None
     )
