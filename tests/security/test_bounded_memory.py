@@ -15,10 +15,8 @@ from mudra.bootstrap.observability import logging as request_logging
 from mudra.console.framework.static_assets import AssetStore
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.registry.directory import signed_listings
-from mudra.shared import fair_turns, network_address, rate_limit
+from mudra.shared import fair_queue, network_address, rate_limit
 from mudra.storage.caching import credential_cache, revoked_tokens
-from mudra.storage.crypto.fair_turns import FairTurns as HashingTurns
-from mudra.storage.crypto.fair_turns import keys_of
 from mudra.storage.tokens import issue_log, key_fetches
 from mudra.tokens.authentication import verified_token_cache
 
@@ -89,25 +87,18 @@ def listings(patch: Patch) -> tuple[int, int]:
 SAME: Final[Any] = object()
 
 
-def turns(_: Patch) -> tuple[int, int]:
+def queues(_: Patch) -> tuple[int, int]:
     async def fill() -> int:
-        shared = fair_turns.FairTurns(1, 1, 0.01)
+        queue = fair_queue.Queue(1, 0.01)
 
         async def ask(key: str) -> None:
-            async with shared.turn(key):
+            async with queue.turn(f"account-{key}", f"address-{key}"):
                 await asyncio.sleep(0)
 
-        await asyncio.gather(*(ask(f"aa-{number}") for number in range(BEYOND)))
-        return len(shared)
+        await asyncio.gather(*(ask(str(number)) for number in range(BEYOND)))
+        return len(queue)
 
     return asyncio.run(fill()), 0
-
-
-def hashing_turns(_: Patch) -> tuple[int, int]:
-    shared = HashingTurns()
-    for number in range(BEYOND):
-        shared.begin(shared.take(keys_of(f"account-{number}", f"address-{number}")))
-    return len(shared), 0
 
 
 def issue_groups(patch: Patch) -> tuple[int, int]:
@@ -179,8 +170,7 @@ MEMORIES: Final[dict[str, Callable[[Patch], tuple[int, int]]]] = {
     "revoked tokens": revoked,
     "verified tokens": verified,
     "signed listings": listings,
-    "fair turns": turns,
-    "hashing turns": hashing_turns,
+    "queues": queues,
     "token issue groups": issue_groups,
     "issued tokens": issue_tokens,
     "key fetches": fetches,

@@ -41,10 +41,10 @@ from mudra.console.framework.streamed_page import begin, supports_streaming, who
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.ports import EnrolledFactors
 from mudra.identity.sessions.session import Stage, authenticate_session
+from mudra.shared.fair_queue import Queue
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
@@ -110,7 +110,7 @@ async def member_form_with_proof(
     dependencies: HttpDependencies,
     entity_id: str,
     handle: FormHandler,
-    turns: KeyedLock | None = None,
+    turns: Queue | None = None,
 ) -> Response[str] | Response[bytes]:
     """Handle a form that shows a secret: its `password` or `code` proves who submits it.
 
@@ -125,7 +125,7 @@ async def member_form_with_proof(
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
         return await handle(replace(page_context, proof_refused=proof.refusal), sent)
 
-    async with turns.of(entity_id) if turns else nullcontext():
+    async with turns.turn(entity_id) if turns else nullcontext():
         return await _handle_form(context, fields, gate, with_proof)
 
 

@@ -64,7 +64,7 @@ def _in_turn(endpoint: Endpoint) -> Endpoint:
         token = await verified_bearer(context, scheme_needed=False)
         if not isinstance(received, EntitySecretResetRequest) or isinstance(token, Refusal):
             return await endpoint.respond(context, received, path)
-        async with context.dependencies.reset_turns.of(received.entity_id):
+        async with context.dependencies.reset_turns.turn(received.entity_id):
             return await endpoint.respond(context, received, path)
 
     return structs.replace(endpoint, respond=respond)
