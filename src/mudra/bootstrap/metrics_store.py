@@ -19,7 +19,7 @@ from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
-from mudra.shared.shared_values import SharedValues
+from mudra.shared.made_once import MadeOnce
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
@@ -49,7 +49,7 @@ class JobDependencies(AlarmDependencies, Protocol):
     """What the jobs of the metrics need of a process."""
 
     @property
-    def health_values(self) -> SharedValues:
+    def health_values(self) -> MadeOnce:
         """The health that is made once for many."""
         ...
 

@@ -19,9 +19,9 @@ from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
 from mudra.shared.fair_queue import Patience, Queue
+from mudra.shared.made_once import MadeOnce
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
-from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.faults.ports import FaultBoard, FaultKeys
@@ -210,9 +210,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
     registry_turns: Queue = field(default_factory=lambda: Queue(8, 10.0, per_key=1))
     page_turns: Queue = field(default_factory=new_page_turns)
-    page_parts: SharedValues = field(
-        default_factory=lambda: SharedValues(monotonic, max_small=MAX_PARTS)
-    )
+    page_parts: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic, max_small=MAX_PARTS))
     """What pages of health made for all their readers."""
     sign_in_turns: Queue = field(default_factory=lambda: Queue(2, 2.0))
 

@@ -4,22 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from mudra.shared.unavailable import DatabaseUnavailable, ServiceUnavailable
+from mudra.shared.unavailable import ServiceUnavailable
 
 
 def is_unavailable(failure: Exception) -> bool:
     """Return whether all who ask now fail alike."""
     return isinstance(failure, ServiceUnavailable)
-
-
-def is_gone(failure: Exception) -> bool:
-    """Return whether all fail alike who wait in transactions of their own.
-
-    Each has its own time there: when that of one is over, the others have some left (0137).
-    """
-    if isinstance(failure, DatabaseUnavailable) and failure.of_own_time:
-        return False
-    return is_unavailable(failure)
 
 
 class SharedRead:

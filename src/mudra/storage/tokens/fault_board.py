@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 from joserfc.jwk import RSAKey
 
-from mudra.shared.shared_read import SharedRead
+from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
@@ -49,7 +49,7 @@ class MemoryFaultBoard:
         self._public: Mapping[str, RSAKey] = {}
         self._stale = True
         self._again_at = self._changed_at = float("-inf")
-        self._reading = SharedRead()
+        self._reading = Queue(1)
         invalidation.on_change(self._on_change)
 
     def _on_change(self, key: str) -> None:
@@ -72,12 +72,13 @@ class MemoryFaultBoard:
         """
         if self.is_ready() or monotonic() < self._again_at:
             return
-        try:
-            async with self._reading.turn():
-                if not self.is_ready():
-                    await self._read()
-        except ServiceUnavailable:
-            self._again_at = monotonic() + _PAUSE_S
+        async with self._reading.turn():
+            if self.is_ready() or monotonic() < self._again_at:  # another call has tried meanwhile
+                return
+            try:
+                await self._read()
+            except ServiceUnavailable:
+                self._again_at = monotonic() + _PAUSE_S
 
     async def _read(self) -> None:
         generation = self._invalidation.generation
