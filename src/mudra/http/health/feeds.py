@@ -5,7 +5,7 @@ Both are cached for some seconds, for all readers, as finished bytes (decision 0
 
 import asyncio
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -71,6 +71,15 @@ class Feed:
         """Returns the same as bytes."""
         return (await self._get(dependencies)).file
 
+    async def signature(self, file: OpenFile, signer: Signer) -> str:
+        """Returns the detached JWS of a body by the current signing key."""
+
+        async def sign() -> str:
+            return signer.sign_detached(TokenKind.ENTITY, file.body)
+
+        made_of = file.tag, signer.signing_kid(TokenKind.ENTITY)
+        return await self._made.get("signature", made_of, sign)
+
     async def _get(self, dependencies: HttpDependencies) -> _MadeFeed:
         health = await self._health.get(dependencies.reads, dependencies.clock())
         return await self._made.get("feed", health, partial(asyncio.to_thread, _made_feed, health))
@@ -78,10 +87,6 @@ class Feed:
 
 def feed_route(source: Feed) -> HTTPRouteHandler:
     """Returns the handler of the feed."""
-
-    @lru_cache(maxsize=1)
-    def signature(signer: Signer, _kid: str, body: bytes) -> str:
-        return signer.sign_detached(TokenKind.ENTITY, body)
 
     @get(
         "/feed",
@@ -103,9 +108,7 @@ def feed_route(source: Feed) -> HTTPRouteHandler:
         response = _tagged(context, file, JSON, "private, no-cache")
         response.headers["Vary"] = "Authorization"
         # As in the registry: anyone can verify a copy of the body.
-        signer = dependencies.signer
-        signed = signature(signer, signer.signing_kid(TokenKind.ENTITY), file.body)
-        response.headers["x-jws-signature"] = signed
+        response.headers["x-jws-signature"] = await source.signature(file, dependencies.signer)
         return response
 
     return feed
