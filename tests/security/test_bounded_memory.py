@@ -17,6 +17,7 @@ from mudra.http.server.connection_limits import ConnectionLimits, OpenConnection
 from mudra.registry.directory import signed_listings
 from mudra.shared import fair_queue, network_address, rate_limit
 from mudra.storage.caching import credential_cache, revoked_tokens
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.tokens import issue_log, key_fetches
 from mudra.tokens.authentication import verified_token_cache
 
@@ -38,10 +39,9 @@ def credentials(patch: Patch) -> tuple[int, int]:
     patch.setattr(credential_cache, "_MAX_COUNT", 100)
 
     async def fill() -> int:
-        valid = SimpleNamespace(generation=1, on_change=lambda _: None, is_valid=lambda _: True)
         database = SimpleNamespace(transaction=_Transaction)
         patch.setattr(credential_cache, "PostgresSecrets", _NoSecrets)
-        cache = credential_cache.CredentialCache(database, None, valid)  # type: ignore[arg-type]
+        cache = credential_cache.CredentialCache(database, None, proven())  # type: ignore[arg-type]
         for number in range(BEYOND):
             assert await cache.find(f"FIP-{number}") is None
         return len(cache._cached)
@@ -51,11 +51,22 @@ def credentials(patch: Patch) -> tuple[int, int]:
 
 def revoked(patch: Patch) -> tuple[int, int]:
     patch.setattr(revoked_tokens, "_MAX_COUNT", 100)
-    changes: list[Callable[[str], None]] = []
-    cache = revoked_tokens.RevokedTokenCache(None, SimpleNamespace(on_change=changes.append))  # type: ignore[arg-type]
-    for number in range(BEYOND):
-        changes[0](revoked_tokens.revoked_key(f"jti-{number}"))
-    return len(cache._announced), 100
+
+    async def fill() -> int:
+        database = SimpleNamespace(transaction=_Transaction)
+        patch.setattr(revoked_tokens, "PostgresIssuedTokens", _NoneRevoked)
+        tokens = revoked_tokens.RevokedTokens(database, proven())  # type: ignore[arg-type]
+        for number in range(BEYOND):
+            assert not await tokens.is_revoked(f"jti-{number}")
+        return len(tokens._cache)
+
+    return asyncio.run(fill()), 100
+
+
+def proven() -> CacheInvalidation:
+    invalidation = CacheInvalidation("")
+    invalidation._proven_at, invalidation._settled_at = float("inf"), float("-inf")
+    return invalidation
 
 
 def verified(patch: Patch) -> tuple[int, int]:
@@ -191,6 +202,15 @@ class _Transaction:
 
     async def __aexit__(self, *_: object) -> None:
         return None
+
+
+class _NoneRevoked:
+    def __init__(self, _: object) -> None:
+        pass
+
+    async def revoked_of(self, jtis: object) -> frozenset[str]:
+        assert jtis
+        return frozenset()
 
 
 class _NoSecrets:

@@ -36,8 +36,8 @@ from mudra.registry.directory.signed_listings import DirectoryReads, SignedListi
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache
-from mudra.storage.caching.revocation_list import RevocationListCache
-from mudra.storage.caching.revoked_tokens import RevokedTokenCache
+from mudra.storage.caching.revocation_list import SignedRevocations
+from mudra.storage.caching.revoked_tokens import RevokedTokens
 from mudra.storage.crypto.passkey_verifier import WebauthnVerifier
 from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
@@ -127,7 +127,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
             signer,
             VerifiedTokenCache(terms, signer.find_key, dependencies.clock, signer.issuer_of),
             tokens.credentials,
-            RevokedTokenCache(dependencies.database, dependencies.invalidation),
+            RevokedTokens(dependencies.database, dependencies.invalidation),
             dependencies.clock,
             guard,
         ),
@@ -220,8 +220,8 @@ def _node_keys(dependencies: Dependencies) -> NodeKeys:
     )
 
 
-def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> RevocationListCache:
-    return RevocationListCache(
+def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> SignedRevocations:
+    return SignedRevocations(
         dependencies.database,
         dependencies.invalidation,
         keys,
