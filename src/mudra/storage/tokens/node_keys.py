@@ -80,11 +80,12 @@ class NodeKeys:
     async def _read(self, names: Sequence[str]) -> Mapping[str, _Keys]:
         async with self._database.transaction() as transaction:
             store = PostgresSigningKeys(transaction, self._encryption)
-            keys, private = await store.all_keys(), await store.private_parts()
+            keys = await store.all_keys()
+            private = await store.private_parts(self._keys.signers.keys())
         before = self._keys
         # A key destroyed in the database leaves memory too.
         signers = {
-            kid: before.signers.get(kid) or TokenSigner(kid, pem, self._header_type)
+            kid: before.signers[kid] if pem is None else TokenSigner(kid, pem, self._header_type)
             for kid, pem in private.items()
         }
         public = {
