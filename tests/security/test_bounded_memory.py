@@ -16,7 +16,8 @@ from mudra.console.framework.static_assets import AssetStore
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.registry.directory import signed_listings
 from mudra.shared import fair_queue, network_address, rate_limit
-from mudra.storage.caching import credential_cache, revoked_tokens
+from mudra.storage.caching import credentials as credentials_in_memory
+from mudra.storage.caching import revoked_tokens
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.tokens import issue_log, key_fetches
 from mudra.tokens.authentication import verified_token_cache
@@ -36,15 +37,15 @@ def rate_limits(patch: Patch) -> tuple[int, int]:
 
 
 def credentials(patch: Patch) -> tuple[int, int]:
-    patch.setattr(credential_cache, "_MAX_COUNT", 100)
+    patch.setattr(credentials_in_memory, "_MAX_COUNT", 100)
 
     async def fill() -> int:
         database = SimpleNamespace(transaction=_Transaction)
-        patch.setattr(credential_cache, "PostgresSecrets", _NoSecrets)
-        cache = credential_cache.CredentialCache(database, None, proven())  # type: ignore[arg-type]
+        patch.setattr(credentials_in_memory, "PostgresSecrets", _NoSecrets)
+        cache = credentials_in_memory.Credentials(database, None, proven())  # type: ignore[arg-type]
         for number in range(BEYOND):
             assert await cache.find(f"FIP-{number}") is None
-        return len(cache._cached)
+        return len(cache._cache)
 
     return asyncio.run(fill()), 100
 

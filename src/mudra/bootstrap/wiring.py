@@ -35,7 +35,7 @@ from mudra.metrics.rollup.damage import count_damage
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.storage.caching.credential_cache import CredentialCache
+from mudra.storage.caching.credentials import Credentials
 from mudra.storage.caching.revocation_list import SignedRevocations
 from mudra.storage.caching.revoked_tokens import RevokedTokens
 from mudra.storage.crypto.passkey_verifier import WebauthnVerifier
@@ -162,7 +162,7 @@ def _assertion_issuer(
 
 def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:
     return token_sources(
-        CredentialCache(
+        Credentials(
             dependencies.database,
             dependencies.encryption,
             dependencies.invalidation,
