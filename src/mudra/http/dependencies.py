@@ -158,7 +158,7 @@ MAX_PARTS: Final = 24
 
 
 def new_page_turns() -> Queue:
-    """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0154)."""
+    """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0010)."""
     return Queue(4, 10.0, patience=Patience(wait_s=30.0, per_key=64, in_all=256))
 
 

@@ -1,4 +1,4 @@
-"""The queue of this process: for all that waits for one of a few places (decision 0125)."""
+"""The queue of this process: for all that waits for one of a few places (decision 0010)."""
 
 import asyncio
 import contextlib

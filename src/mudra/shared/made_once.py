@@ -89,7 +89,7 @@ class MadeOnce:
 
         `made_of` is compared by `==`. Concurrent callers wait for one computation, in the task of
         the first. They fail with it if it fails as it would for all: one after the other, each
-        would wait its own time for a database that is gone (quality F3). After any other failure,
+        would wait its own time for a database that is gone. After any other failure,
         or when the first is cancelled, the next one makes the value in its own task and time. Of
         `large` values one is made at a time: several at once would share one processor, and hold
         at the same time what each is made from.

@@ -246,7 +246,7 @@ async def _handle_checked_form(
     """Handle a user's own form that a code of a second factor comes with.
 
     `check` comes before the code, which is used up in the transaction of the act: neither a form
-    that is refused nor an act that fails costs a code (0139).
+    that is refused nor an act that fails costs a code (0075).
     """
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
     context = new_context(request, dependencies)

@@ -1,7 +1,7 @@
 """One request of a user: authenticate, call one use case in one transaction.
 
 The caller comes before the fields: a caller without a right learns nothing of what
-the request would have accepted (decision 0070).
+the request would have accepted (decision 0009).
 """
 
 from collections.abc import Callable, Mapping

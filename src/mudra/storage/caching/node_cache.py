@@ -122,7 +122,7 @@ class NodeCache(Generic[V]):
                 except Exception as failure:  # noqa: BLE001  # raised in each caller that waits
                     failed = list(batch.values())
                     if isinstance(failure, ServiceUnavailable):
-                        # One after the other, each would wait for a database that is gone (F3).
+                        # One after the other, each would wait for a database that is gone.
                         failed += self._wanted.values()
                         self._wanted.clear()
                     for future in failed:
