@@ -126,8 +126,8 @@ class FipHistory(msgspec.Struct, frozen=True):
     or one of the operator's."""
 
 
-class StatusSnapshot(msgspec.Struct, frozen=True, eq=False):
-    """The public status, as of the end of the last closed window; compared by identity."""
+class StatusSnapshot(msgspec.Struct, frozen=True, eq=False):  # megabytes: compared by identity
+    """The public status, as of the end of the last closed window."""
 
     as_of: datetime
     fips: list[FipHistory]
