@@ -108,7 +108,7 @@ def queues(_: Patch) -> tuple[int, int]:
                 await asyncio.sleep(0)
 
         await asyncio.gather(*(ask(str(number)) for number in range(BEYOND)))
-        return len(queue)
+        return queue.remembered
 
     return asyncio.run(fill()), 0
 

@@ -62,8 +62,9 @@ class Queue:
         self._waiting: list[_Waiter] = []
         self._of_key: defaultdict[str, deque[_Waiter]] = defaultdict(deque)
 
-    def __len__(self) -> int:
-        """Return how many keys are remembered."""
+    @property
+    def remembered(self) -> int:
+        """How many keys hold a place or wait."""
         return len(self._held.keys() | self._of_key.keys())
 
     @contextlib.asynccontextmanager

@@ -68,7 +68,7 @@ def test_bounds_hold_and_nothing_is_remembered_at_the_end(asked, most, max_per_k
                 task.cancel()
         ended = await asyncio.gather(*tasks, return_exceptions=True)
         assert not [one for one in ended if isinstance(one, AssertionError)]
-        assert len(turns) == 0
+        assert turns.remembered == 0
         async with turns.turn("last") as admitted:
             assert admitted
 
@@ -104,7 +104,7 @@ def test_a_wait_ends_and_leaves_nothing_behind():
             for number in range(100):
                 async with turns.turn(f"other-{number}") as admitted:
                     assert not admitted
-            assert len(turns) == 1
+            assert turns.remembered == 1
 
     asyncio.run(run())
 
@@ -148,7 +148,7 @@ def admitted_of(turns, keys, seconds):
 
     async def run():
         admitted = await asyncio.gather(*map(ask, keys))
-        assert len(turns) == 0
+        assert turns.remembered == 0
         return sum(admitted)
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:

@@ -125,7 +125,7 @@ async def member_form_with_proof(
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
         return await handle(replace(page_context, proof_refused=proof.refusal), sent)
 
-    async with turns.turn(entity_id) if turns else nullcontext():
+    async with turns.turn(entity_id) if turns is not None else nullcontext():
         return await _handle_form(context, fields, gate, with_proof)
 
 
