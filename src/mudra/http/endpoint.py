@@ -1,4 +1,4 @@
-"""A handler with who may call it: what `http/route.py` mounts at an address.
+"""A handler of the API, and the gate by which it is called; `http/route.py` mounts both.
 
 A handler takes one call with the struct that the request holds, and returns the struct of its
 response or a refusal. Its annotations are the only place that names them: the request is read
@@ -6,28 +6,36 @@ into the one, the type checker holds the handler to the other, and the OpenAPI d
 describes both.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, get_args
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from inspect import Signature, signature
+from typing import (
+    Any,
+    ClassVar,
+    Concatenate,
+    Final,
+    Generic,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
+from mudra.http.request.body.body_errors import is_body_refusal
 from mudra.http.request.request_context import Admitted, RequestContext
 from mudra.http.response.json_response import HandlerResult
 from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import TRANSACTION_S
 
 B = TypeVar("B")
 C = TypeVar("C")
+C_co = TypeVar("C_co", covariant=True)
 P = ParamSpec("P")
 HandlerFunction: TypeAlias = Callable[..., Awaitable[object]]
 Handler: TypeAlias = Callable[Concatenate[C, P], Awaitable[HandlerResult]]
-Respond: TypeAlias = Callable[
-    [RequestContext, object, Mapping[str, object]], Awaitable[HandlerResult]
-]
-"""Takes the context, what was received or why it was not accepted, and the path's parameters."""
-
-
-Admit: TypeAlias = Callable[[RequestContext], Awaitable[Admitted | Refusal]]
 
 
 class Call(Struct, Generic[B], frozen=True, kw_only=True):
@@ -42,49 +50,106 @@ class Call(Struct, Generic[B], frozen=True, kw_only=True):
         return self.context.dependencies
 
 
-class Endpoint(Struct, frozen=True, kw_only=True):
-    """A handler, and what calls it for those who may."""
+class Opening(Struct, frozen=True):
+    """How a handler's transaction is opened: for how long; one that `reads` alone on a replica."""
 
-    handler: Callable[..., Awaitable[HandlerResult]]
-    respond: Respond
-    bearer: bool
-    """Whether the caller presents a bearer token."""
-    admit: Admit | None = None
-    """Refuses a request before a byte of its body is read: where reading it costs something.
+    within_s: float = TRANSACTION_S
+    reads: bool = False
 
-    Who is admitted is in the context of `respond`.
+
+class Gate(Struct, Generic[C_co], frozen=True):
+    """Who may call a handler: each kind of gate finds the caller, and lets it pass or refuses it.
+
+    The call of the handler lasts as long as the block of `enter`.
     """
 
-    @property
-    def request_type(self) -> type[Struct]:
-        """The struct that the handler takes: the parameter of its call."""
-        (body,) = get_args(next(iter(self.handler.__annotations__.values())))
-        assert isinstance(body, type)
-        assert issubclass(body, Struct)
-        return body
+    bearer: ClassVar[bool] = True
+    """Whether the caller presents a bearer token."""
+    admits_first: ClassVar[bool] = False
+    """Whether `admit` comes before a byte of the body is read: where reading it costs something.
 
-    @property
-    def response_types(self) -> Sequence[object]:
-        """The structs of a success that the handler returns."""
-        returned = self.handler.__annotations__["return"]
-        return [one for one in get_args(returned) or [returned] if not issubclass(one, Refusal)]
+    Who is admitted is in the context of `enter`.
+    """
 
+    def enter(
+        self, context: RequestContext, received: object, opening: Opening
+    ) -> AbstractAsyncContextManager[C_co | Refusal]:
+        """Give the call with what was received, or why the caller may not pass."""
+        raise NotImplementedError
 
-def called(
-    handler: Callable[..., Awaitable[HandlerResult]], call: object, path: Mapping[str, object]
-) -> Awaitable[HandlerResult]:
-    """Call a handler with the parameters of its path, which the framework has converted."""
-    return handler(call, **path)
+    async def admit(self, context: RequestContext) -> Admitted | Refusal:
+        """Return who sends the body that comes, or why it is not read."""
+        raise NotImplementedError
 
 
-def as_anyone(handler: Handler[Call[B], P]) -> Endpoint:
-    """Let anyone call a handler; it opens the units of work that it needs."""
+class OpenGate(Gate[Call[Any]], frozen=True):
+    """Lets anyone pass; the handler opens the units of work that it needs."""
 
-    async def respond(
-        context: RequestContext, received: object, path: Mapping[str, object]
-    ) -> HandlerResult:
+    bearer: ClassVar[bool] = False
+
+    @asynccontextmanager
+    async def enter(
+        self,
+        context: RequestContext,
+        received: object,
+        opening: Opening,  # noqa: ARG002  # a gate's shape
+    ) -> AsyncIterator[Call[Any] | Refusal]:
+        """Find no one."""
+        yield Call(context=context, body=received)
+
+
+ANYONE: Final = OpenGate()
+
+
+async def respond(
+    gate: Gate[object],
+    handler: Callable[..., Awaitable[HandlerResult]],
+    context: RequestContext,
+    received: object,
+    in_path: Mapping[str, object],
+    opening: Opening = Opening(),  # noqa: B008  # it is frozen
+) -> HandlerResult:
+    """Call a handler for one who may pass, with what was received, or return why not.
+
+    The caller comes before the fields: a caller without a right learns nothing of what the
+    request would have accepted (0009). Only a body that cannot be read comes before both.
+    """
+    if is_body_refusal(received) and not gate.admits_first:
+        return received
+    async with gate.enter(context, received, opening) as call:
+        if isinstance(call, Refusal):
+            return call
         if isinstance(received, Refusal):
             return received
-        return await called(handler, Call(context=context, body=received), path)
+        return await handler(call, **in_path)
 
-    return Endpoint(handler=handler, respond=respond, bearer=False)
+
+def request_type(handler: HandlerFunction) -> type[Struct]:
+    """Return the struct that the handler takes: the parameter of its call."""
+    (body,) = get_args(next(iter(handler.__annotations__.values())))
+    assert isinstance(body, type)
+    assert issubclass(body, Struct)
+    return body
+
+
+def response_types(handler: HandlerFunction) -> Sequence[object]:
+    """Return the structs of a success that the handler returns."""
+    returned = handler.__annotations__["return"]
+    return [one for one in get_args(returned) or [returned] if not issubclass(one, Refusal)]
+
+
+def take_signature(handle: HandlerFunction, handler: HandlerFunction, given: int = 1) -> None:
+    """Let the framework pass `handle` the parameters of the path that `handler` names.
+
+    Those come behind the first ones of the handler, which `handle` gives it.
+    """
+    request, dependencies, _ = signature(handle).parameters.values()
+    taken = [request, dependencies, *list(signature(handler).parameters.values())[given:]]
+    returned = handle.__annotations__["return"]
+    vars(handle)["__signature__"] = Signature(taken, return_annotation=returned)
+    handle.__annotations__ = {
+        **{one.name: one.annotation for one in taken},
+        "return": returned,
+    }
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(handle, name, getattr(handler, name))

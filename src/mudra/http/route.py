@@ -4,9 +4,9 @@ The framework routes, and converts the parameters of the path. Bodies and querie
 our own strict readers.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from inspect import Signature, signature
-from typing import Final, Literal, TypeAlias
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Generic, Literal, TypeAlias
 
 from litestar import Response
 from litestar.handlers import HTTPRouteHandler
@@ -14,8 +14,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
-from mudra.http.endpoint import Endpoint, HandlerFunction
+from mudra.http.endpoint import (
+    C,
+    Gate,
+    Handler,
+    Opening,
+    P,
+    request_type,
+    respond,
+    response_types,
+    take_signature,
+)
 from mudra.http.openapi.operation import FORM, JSON, described
+from mudra.http.request.body.request_body import TOKEN_LIMITS, BodyLimits
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import (
     Admitted,
@@ -23,27 +34,26 @@ from mudra.http.request.request_context import (
     RequestContext,
     new_context,
     receive_document,
-    receive_file,
     receive_form,
     receive_json,
     receive_query,
-    receive_text,
 )
 from mudra.http.response.json_response import response_of
 from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import TRANSACTION_S
 
 Reader: TypeAlias = Callable[
     [AnyRequest, HttpDependencies, type[Struct]], Awaitable[tuple[RequestContext, Struct | Refusal]]
 ]
-_READERS: Final[Mapping[str, Reader]] = {JSON: receive_json, FORM: receive_form}
 
 
-class Mount(Struct, frozen=True, kw_only=True):
+class Mount(Struct, Generic[C], frozen=True, kw_only=True):
     """An address that waits for its handler, and what the OpenAPI document says of it."""
 
     method: Literal["GET", "POST", "PUT", "DELETE"]
     path: str
     summary: str
+    gate: Gate[C]
     receive: Reader
     media: str = JSON
     status: int = 200
@@ -52,63 +62,98 @@ class Mount(Struct, frozen=True, kw_only=True):
     query: type[Struct] | None = None
     conflict: bool = False
     findings: bool = False
+    opening: Opening = Opening()
 
-    def __call__(self, endpoint: Endpoint) -> HTTPRouteHandler:
+    def __call__(self, handler: Handler[C, P]) -> HTTPRouteHandler:
         """Return the framework's handler."""
-        request_type = endpoint.request_type
+        takes, gate = request_type(handler), self.gate
 
         async def handle(
             request: AnyRequest, dependencies: InjectedDependencies, **in_path: object
         ) -> Response[bytes]:
             admitted: Admitted | None = None
-            if endpoint.admit is not None:
+            if gate.admits_first:
                 early = new_context(request, dependencies)
-                found = await endpoint.admit(early)
+                found = await gate.admit(early)
                 if isinstance(found, Refusal):
                     return response_of(early.envelope, found, self.status)
                 admitted = found
-            context, received = await self.receive(request, dependencies, request_type)
+            context, received = await self.receive(request, dependencies, takes)
             if admitted is not None:
                 context = replace(context, admitted=admitted)
-            outcome = await endpoint.respond(context, received, in_path)
+            outcome = await respond(gate, handler, context, received, in_path, self.opening)
             return response_of(context.envelope, outcome, self.status)
 
-        _take_signature(handle, endpoint.handler)
-        in_query = self.receive is receive_query and request_type is not NoParameters
+        take_signature(handle, handler)
+        in_query = self.receive is receive_query and takes is not NoParameters
         operation = described(
             self.summary,
-            None if self.receive is receive_query else self.document or request_type,
-            *endpoint.response_types,
-            bearer=endpoint.bearer,
+            None if self.receive is receive_query else self.document or takes,
+            *response_types(handler),
+            bearer=gate.bearer,
             media=self.media,
             status=self.status,
-            query=self.query or (request_type if in_query else None),
+            query=self.query or (takes if in_query else None),
             conflict=self.conflict,
             findings=self.findings,
         )
         return HTTPRouteHandler(
-            self.path, http_method=self.method, status_code=self.status, operation_class=operation
+            self.path,
+            http_method=self.method,
+            status_code=self.status,
+            operation_class=operation,
+            opt={"gate": gate},
         )(handle)
 
 
-def get(path: str, summary: str) -> Mount:
-    """Mount a handler that reads its parameters from the query."""
-    return Mount(method="GET", path=path, summary=summary, receive=receive_query)
+def get(
+    path: str,
+    summary: str,
+    *,
+    gate: Gate[C],
+    within_s: float = TRANSACTION_S,
+    reads: bool = False,
+) -> Mount[C]:
+    """Mount a handler that reads its parameters from the query.
+
+    One that `reads` alone may work on a replica; the right is checked on the primary.
+    """
+    return Mount(
+        method="GET",
+        path=path,
+        summary=summary,
+        gate=gate,
+        receive=receive_query,
+        opening=Opening(within_s, reads),
+    )
 
 
-def put(path: str, summary: str, *, conflict: bool = False) -> Mount:
+def put(path: str, summary: str, *, gate: Gate[C], conflict: bool = False) -> Mount[C]:
     """Mount a handler whose path says all; again changes nothing."""
-    return Mount(method="PUT", path=path, summary=summary, receive=receive_query, conflict=conflict)
+    return Mount(
+        method="PUT",
+        path=path,
+        summary=summary,
+        gate=gate,
+        receive=receive_query,
+        conflict=conflict,
+    )
 
 
 def delete(
-    path: str, summary: str, *, query: type[Struct] | None = None, conflict: bool = False
-) -> Mount:
+    path: str,
+    summary: str,
+    *,
+    gate: Gate[C],
+    query: type[Struct] | None = None,
+    conflict: bool = False,
+) -> Mount[C]:
     """Mount a handler that reads its parameters from the query, documented as `query`."""
     return Mount(
         method="DELETE",
         path=path,
         summary=summary,
+        gate=gate,
         receive=receive_query,
         query=query,
         conflict=conflict,
@@ -116,9 +161,16 @@ def delete(
 
 
 def post(
-    path: str, summary: str, *, media: str = JSON, status: int = 200, conflict: bool = False
-) -> Mount:
-    """Mount a handler that reads a body of this media type.
+    path: str,
+    summary: str,
+    *,
+    gate: Gate[C],
+    status: int = 200,
+    conflict: bool = False,
+    limits: BodyLimits = TOKEN_LIMITS,
+    within_s: float = TRANSACTION_S,
+) -> Mount[C]:
+    """Mount a handler that reads a JSON body within these limits.
 
     `status` is that of a success; `conflict` says that it may answer 409.
     """
@@ -126,26 +178,30 @@ def post(
         method="POST",
         path=path,
         summary=summary,
-        receive=_READERS[media],
-        media=media,
+        gate=gate,
+        receive=partial(receive_json, limits=limits),
         status=status,
         conflict=conflict,
+        opening=Opening(within_s),
     )
 
 
-def post_text(path: str, summary: str, *, conflict: bool = False) -> Mount:
-    """Mount a handler that reads a JSON body with a long text; see `post` for `conflict`."""
-    return Mount(method="POST", path=path, summary=summary, receive=receive_text, conflict=conflict)
-
-
-def post_file(path: str, summary: str) -> Mount:
-    """Mount a handler that reads a JSON body with a file or a long list, and so a large one."""
-    return Mount(method="POST", path=path, summary=summary, receive=receive_file)
+def post_form(path: str, summary: str, *, gate: Gate[C]) -> Mount[C]:
+    """Mount a handler that reads a form."""
+    return Mount(
+        method="POST", path=path, summary=summary, gate=gate, receive=receive_form, media=FORM
+    )
 
 
 def submit_document(
-    method: Literal["POST", "PUT"], path: str, summary: str, schema: object, *, stores: bool = True
-) -> Mount:
+    method: Literal["POST", "PUT"],
+    path: str,
+    summary: str,
+    schema: object,
+    *,
+    gate: Gate[C],
+    stores: bool = True,
+) -> Mount[C]:
     """Mount a handler that reads a JSON document, described by `schema`, and finds its faults.
 
     One that `stores` it may answer 409, or 400 with all findings.
@@ -154,22 +210,9 @@ def submit_document(
         method=method,
         path=path,
         summary=summary,
+        gate=gate,
         receive=receive_document,
         document=schema,
         conflict=stores,
         findings=stores,
     )
-
-
-def _take_signature(handle: HandlerFunction, handler: HandlerFunction) -> None:
-    """Let the framework pass `handle` the parameters of the path that `handler` names."""
-    request, dependencies, _ = signature(handle).parameters.values()
-    _, *of_path = signature(handler).parameters.values()
-    taken = [request, dependencies, *of_path]
-    vars(handle)["__signature__"] = Signature(taken, return_annotation=Response[bytes])
-    handle.__annotations__ = {
-        **{one.name: one.annotation for one in taken},
-        "return": Response[bytes],
-    }
-    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-        setattr(handle, name, getattr(handler, name))

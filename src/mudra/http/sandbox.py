@@ -5,7 +5,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.endpoint import Call, as_anyone
+from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.sandbox_requests import ClockRequest, MailboxQuery, duration
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.sandbox_responses import ClockResponse, MailboxResponse, mail_response
@@ -17,8 +17,7 @@ from mudra.shared.time_text import iso_ms
 _MAX_COUNT: Final = timedelta(days=3660)
 
 
-@post("/sandbox/v1/clock", "Move the service's clock forward")
-@as_anyone
+@post("/sandbox/v1/clock", "Move the service's clock forward", gate=ANYONE)
 async def advance_clock(call: Call[ClockRequest]) -> ClockResponse | Refusal:
     """Move time on all nodes; responds when all have moved."""
     by = duration(call.body.advance)
@@ -28,8 +27,7 @@ async def advance_clock(call: Call[ClockRequest]) -> ClockResponse | Refusal:
     return ClockResponse(now=iso_ms(await call.dependencies.time_machine.advance(by)))
 
 
-@get("/sandbox/v1/mails", "Read the mailbox")
-@as_anyone
+@get("/sandbox/v1/mails", "Read the mailbox", gate=ANYONE)
 async def read_mailbox(call: Call[MailboxQuery]) -> MailboxResponse:
     """Return the latest emails with their text and links: the sandbox listens on loopback only."""
     address = normalize_email(call.body.to) if call.body.to else None

@@ -11,9 +11,9 @@ from typing import Final, TypeVar
 from tests.support.database.open_store import OpenStore
 
 from mudra.bootstrap.command_line import LocalProgram
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.local_store import opening
 from mudra.cli.local.program import Dependencies, program, provide
+from mudra.settings.settings import Settings
 
 T = TypeVar("T")
 _OPEN_FOR_THEMSELVES: Final = {"sandbox", "keys", "database", "backup", "doctor", "migrate"}

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 from psycopg import generators
 
-from mudra.storage.tokens import fault_board
+from mudra.demo.faults import fault_board
 
 _FAIL: Final = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{}'; END $$"
 _OF_THE_DRIVER: Final = {"_rollback_gen", "_enter_gen", "_exit_gen", "_sync_gen"}

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.local.program import CommandFailed, LocalSettings, program
+from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.output.output import fail
+from mudra.settings.settings import Settings
 
 DataDir = Annotated[
     Path | None,
@@ -15,7 +16,7 @@ DataDir = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def settings_of(data_dir: Path | None = None) -> LocalSettings:
+def settings_of(data_dir: Path | None = None) -> Settings:
     """Read the settings, or end with an error that names the wrong one."""
     try:
         return program().settings({"data_dir": data_dir})

@@ -4,15 +4,16 @@ A passkey or a code proves who has a second factor, the password who has none. I
 long as the setting says (`step_up`), and each code and each challenge once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_results import RenderedPage
+from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.session.csrf import CSRF_FIELD
 from mudra.http.auth.with_password import with_password
@@ -27,6 +28,39 @@ from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
 
 PROOF_FIELDS: Final = frozenset({"password", "code", "passkey"})
+
+
+class AskedProof(Struct, frozen=True):
+    """Which proof a serious form asks for; without one, a page asks for it."""
+
+    each_time: bool = False
+    """Whether a code comes with the form itself of one who has a second factor.
+
+    However lately one was typed: a stolen session changes nothing of it.
+    """
+    on_own_page: bool = False
+    """Whether the page of the form has the field: its handler checks `is_proven`.
+
+    Or `proof_given`, where what was typed before does not count.
+    """
+    check: Callable[[PageContext, Mapping[str, str]], Awaitable[Outcome | None]] | None = None
+    """Refuses a form before its code is used up; see `after`."""
+
+    def after(
+        self, check: Callable[[PageContext, Mapping[str, str]], Awaitable[Outcome | None]]
+    ) -> "AskedProof":
+        """Ask once the check has refused nothing.
+
+        A code is used up in the transaction of the act: neither a form that is refused nor an act
+        that fails costs a code (0075).
+        """
+        return replace(self, check=check)
+
+
+RECENT: Final = AskedProof()
+RECENT_ON_OWN_PAGE: Final = AskedProof(on_own_page=True)
+EACH_TIME: Final = AskedProof(each_time=True)
+EACH_TIME_ON_OWN_PAGE: Final = AskedProof(each_time=True, on_own_page=True)
 
 
 class Proof(Struct, frozen=True):

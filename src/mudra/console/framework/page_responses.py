@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from litestar import Response
@@ -18,17 +18,19 @@ from mudra.console.framework.navigation import (
     operator_links,
 )
 from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_language import remember_choice
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.page_zone import zone_switch
 from mudra.console.framework.render import page, sentence
-from mudra.http.dependencies import HttpDependencies
+from mudra.console.framework.session.cookie import delete_session_cookie, set_session_cookie
+from mudra.http.dependencies import HttpDependencies, SandboxNotice
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Stage
 from mudra.localization.language import ENGLISH, current, gettext, translatable, written_in
 from mudra.shared.refusal import Refusal
-from mudra.tokens.faults.fault import Fault
 
+PageResponse: TypeAlias = Response[str] | Response[bytes]
 SIGN_IN: Final = f"{CONSOLE}/sign-in"
 SECOND_STEP: Final = f"{SIGN_IN}/code"
 _OWN_PAGE: Final = re.compile(
@@ -64,10 +66,10 @@ def site_facts(dependencies: HttpDependencies) -> dict[str, object]:
 
 def frame(
     page_context: PageContext, outcome: Outcome, typed: Sequence[object] = ()
-) -> Response[str] | Response[bytes]:
+) -> PageResponse:
     """Return the response of an outcome; a refusal shows what was `typed` into the form."""
     if isinstance(outcome, GoTo):
-        return redirect(page_context.context, outcome.path)
+        return _gone_to(page_context, outcome)
     if isinstance(outcome, Download):
         return download(outcome)
     if isinstance(outcome, StreamedPage):
@@ -76,9 +78,24 @@ def frame(
     facts = together(layout_facts(page_context), shown.facts)
     if isinstance(outcome, Refusal):
         facts["zone_choices"] = {}  # its page repeats nothing of an address that may be another's
-    if shown.begun is not None:
-        facts["csrf_token"] = shown.begun.csrf_token
-    return page(shown.template, facts, status=shown.status)
+    if shown.begun is None:
+        return page(shown.template, facts, status=shown.status)
+    facts["csrf_token"] = shown.begun.csrf_token
+    response = page(shown.template, facts, status=shown.status)
+    set_session_cookie(response, shown.begun.cookie, page_context.dependencies.settings)
+    return response
+
+
+def _gone_to(page_context: PageContext, outcome: GoTo) -> Response[str]:
+    dependencies = page_context.dependencies
+    response = redirect(page_context.context, outcome.path)
+    if outcome.begun is not None:
+        set_session_cookie(response, outcome.begun.cookie, dependencies.settings)
+    if outcome.ends:
+        delete_session_cookie(response, dependencies.settings)
+    if outcome.language is not None:
+        remember_choice(outcome.language, dependencies, response)
+    return response
 
 
 def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
@@ -202,14 +219,11 @@ def _own_entities(user: User) -> Iterator[tuple[str, str]]:
     yield from zip(user.reads, user.read_names, strict=True)
 
 
-def _faults_on(page_context: PageContext) -> Sequence[Fault]:
+def _faults_on(page_context: PageContext) -> Sequence[SandboxNotice]:
     """Return the sandbox's faults in force that a page warns of: those of its entity, or all."""
-    board = page_context.dependencies.faults
-    if board is None:
-        return ()
     if page_context.entity is not None:
-        return board.of(page_context.entity.entity_id)
-    return board.all() if page_context.scopes else ()
+        return page_context.dependencies.notices(page_context.entity.entity_id)
+    return page_context.dependencies.notices("") if page_context.scopes else ()
 
 
 def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object]) -> RenderedPage:

@@ -22,9 +22,16 @@ class RenderedPage(Struct, frozen=True):
 
 
 class GoTo(Struct, frozen=True):
-    """Go to another page of the console (303), so that a reload repeats nothing."""
+    """Go to another page of the console (303), so that a reload repeats nothing.
+
+    The browser is given the session that has `begun`, or loses the one that it `ends`, and stores
+    a `language` that was chosen (empty for the network's).
+    """
 
     path: str
+    begun: BegunSession | None = None
+    ends: bool = False
+    language: str | None = None
 
 
 class Download(Struct, frozen=True):
@@ -55,4 +62,4 @@ class LongAct(Struct, frozen=True):
 
 
 Outcome = RenderedPage | StreamedPage | GoTo | Download | Refusal
-"""A refusal is shown on a page of its own, with the text of http/response/errors.py."""
+"""A refusal is shown on a page of its own, with its sentence."""

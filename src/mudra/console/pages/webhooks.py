@@ -1,33 +1,23 @@
 """Webhooks: of the network (operators), of a member (its admins), and each person's own."""
 
+from collections.abc import Callable
 from typing import Final, Literal
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import EACH_TIME, RECENT, AskedProof
 from mudra.console.framework.navigation import ACCOUNT, member_path, operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import (
-    Fields,
-    FormHandler,
-    PageHandler,
-    member_form,
-    member_page,
-    operator_form,
-    operator_page,
-    own_form,
-    own_form_with_proof,
-    own_page,
-)
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import ADMIN, SIGNED_IN, PersonGate, operator
 from mudra.http.request.health_requests import WebhookRequest
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
@@ -41,7 +31,6 @@ from mudra.metrics.notifications.webhook import (
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.shared.refusal import Refusal
 
-_PAGES = Response[str] | Response[bytes]
 _OPERATOR: Final = "/operator/webhooks"
 _MEMBER: Final = "/entity/{entity_id:str}/webhooks"
 _PERSON: Final = "/account/webhooks"
@@ -72,7 +61,8 @@ class _Place(Struct, frozen=True):
 _NETWORK: Final = _Place(operator_path("webhooks"), Owner(), None, "network")
 
 
-def _of_member(entity_id: str) -> _Place:
+def _of_member(page_context: PageContext) -> _Place:
+    entity_id = page_context.member.entity_id
     return _Place(member_path(entity_id, "webhooks"), Owner(entity_id), Owner(entity_id), "member")
 
 
@@ -180,144 +170,41 @@ async def _act(page_context: PageContext, place: _Place, webhook_id: UUID, act: 
     )
 
 
-def _shows(place: _Place | None) -> PageHandler:
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _page(page_context, place or _of_person(page_context))
+def _mounted(
+    path: str,
+    gate: PersonGate[object],
+    proof: AskedProof,
+    place_of: Callable[[PageContext], _Place],
+) -> list[ControllerRouterHandler]:
+    """Mount the page and its forms for those who may see the webhooks of one kind of owner."""
 
-    return handle
+    @page.get(path, gate=gate)
+    async def show(page_context: PageContext) -> Outcome:
+        """List the webhooks of the place."""
+        return await _page(page_context, place_of(page_context))
 
+    @page.post(path, gate=gate, proof=proof)
+    async def add(page_context: PageContext, fields: Fields) -> Outcome:
+        """Add one."""
+        return await _add(page_context, place_of(page_context), fields)
 
-def _adds(place: _Place | None) -> FormHandler:
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        return await _add(page_context, place or _of_person(page_context), fields)
+    @page.post(f"{path}{_ONE}/rotate", gate=gate, proof=proof)
+    async def rotate(page_context: PageContext, _: Fields, webhook_id: FromPath[UUID]) -> Outcome:
+        """Make a new key."""
+        return await _rotate(page_context, place_of(page_context), webhook_id)
 
-    return handle
+    @page.post(f"{path}{_ONE}/{{act:str}}", gate=gate)
+    async def act(
+        page_context: PageContext, _: Fields, webhook_id: FromPath[UUID], act: FromPath[str]
+    ) -> Outcome:
+        """Test or remove one."""
+        return await _act(page_context, place_of(page_context), webhook_id, act)
 
-
-def _rotates(place: _Place | None, webhook_id: UUID) -> FormHandler:
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        return await _rotate(page_context, place or _of_person(page_context), webhook_id)
-
-    return handle
-
-
-def _acts(place: _Place | None, webhook_id: UUID, act: str) -> FormHandler:
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        return await _act(page_context, place or _of_person(page_context), webhook_id, act)
-
-    return handle
-
-
-@get(_OPERATOR, include_in_schema=False)
-async def network(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
-    """List the webhooks of the network and of members."""
-    return await operator_page(request, dependencies, Scope.HEALTH, _shows(_NETWORK))
-
-
-@post(_OPERATOR, include_in_schema=False)
-async def add_network(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
-    """Add one for the network or a member."""
-    return await operator_form(
-        request, dependencies, Scope.HEALTH, _adds(_NETWORK), needs_proof=True
-    )
-
-
-@post(f"{_OPERATOR}{_ONE}/rotate", include_in_schema=False)
-async def rotate_network(
-    request: AnyRequest, dependencies: InjectedDependencies, webhook_id: FromPath[UUID]
-) -> _PAGES:
-    """Make a new key."""
-    handle = _rotates(_NETWORK, webhook_id)
-    return await operator_form(request, dependencies, Scope.HEALTH, handle, needs_proof=True)
-
-
-@post(f"{_OPERATOR}{_ONE}/{{act:str}}", include_in_schema=False)
-async def act_network(
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    webhook_id: FromPath[UUID],
-    act: FromPath[str],
-) -> _PAGES:
-    """Test or remove one."""
-    handle = _acts(_NETWORK, webhook_id, act)
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
-
-
-@get(_MEMBER, include_in_schema=False)
-async def of_member(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
-    """List the webhooks of a member."""
-    return await member_page(request, dependencies, entity_id, _shows(_of_member(entity_id)))
-
-
-@post(_MEMBER, include_in_schema=False)
-async def add_of_member(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
-    """Add one for a member."""
-    handle = _adds(_of_member(entity_id))
-    return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
-
-
-@post(f"{_MEMBER}{_ONE}/rotate", include_in_schema=False)
-async def rotate_of_member(
-    entity_id: FromPath[str],
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    webhook_id: FromPath[UUID],
-) -> _PAGES:
-    """Make a new key."""
-    handle = _rotates(_of_member(entity_id), webhook_id)
-    return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
-
-
-@post(f"{_MEMBER}{_ONE}/{{act:str}}", include_in_schema=False)
-async def act_of_member(
-    entity_id: FromPath[str],
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    webhook_id: FromPath[UUID],
-    act: FromPath[str],
-) -> _PAGES:
-    """Test or remove one."""
-    handle = _acts(_of_member(entity_id), webhook_id, act)
-    return await member_form(request, dependencies, entity_id, handle)
-
-
-@get(_PERSON, include_in_schema=False)
-async def own(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
-    """Show the user's own webhook."""
-    return await own_page(request, dependencies, _shows(None))
-
-
-@post(_PERSON, include_in_schema=False)
-async def add_own(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
-    """Add the user's own."""
-    return await own_form_with_proof(request, dependencies, _adds(None))
-
-
-@post(f"{_PERSON}{_ONE}/rotate", include_in_schema=False)
-async def rotate_own(
-    request: AnyRequest, dependencies: InjectedDependencies, webhook_id: FromPath[UUID]
-) -> _PAGES:
-    """Make a new key."""
-    return await own_form_with_proof(request, dependencies, _rotates(None, webhook_id))
-
-
-@post(f"{_PERSON}{_ONE}/{{act:str}}", include_in_schema=False)
-async def act_own(
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    webhook_id: FromPath[UUID],
-    act: FromPath[str],
-) -> _PAGES:
-    """Test or remove it."""
-    return await own_form(request, dependencies, _acts(None, webhook_id, act))
+    return [show, add, rotate, act]
 
 
 handlers: Final[list[ControllerRouterHandler]] = [
-    *(network, add_network, rotate_network, act_network),
-    *(of_member, add_of_member, rotate_of_member, act_of_member),
-    *(own, add_own, rotate_own, act_own),
+    *_mounted(_OPERATOR, operator(Scope.HEALTH), RECENT, lambda _: _NETWORK),
+    *_mounted(_MEMBER, ADMIN, RECENT, _of_member),
+    *_mounted(_PERSON, SIGNED_IN, EACH_TIME, _of_person),
 ]

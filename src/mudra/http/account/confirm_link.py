@@ -4,7 +4,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.endpoint import Call, as_anyone
+from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import LinkConfirmRequest
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
@@ -12,8 +12,7 @@ from mudra.identity.accounts.confirm_link import confirm_link, decline_by_link
 from mudra.shared.refusal import Refusal
 
 
-@post("/user/link/confirm", "Confirm a change by the link in an email", conflict=True)
-@as_anyone
+@post("/user/link/confirm", "Confirm a change by the link in an email", conflict=True, gate=ANYONE)
 async def confirm(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
     """Consume a one-use link: an operator's new address is confirmed, an invitation accepted."""
     async with call.dependencies.unit_of_work() as work:
@@ -21,8 +20,7 @@ async def confirm(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="confirmed")
 
 
-@post("/user/link/decline", "Decline an invitation by the link in its email")
-@as_anyone
+@post("/user/link/decline", "Decline an invitation by the link in its email", gate=ANYONE)
 async def decline(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
     """End an invitation and its link; the admin who sent it gets an email."""
     async with call.dependencies.unit_of_work() as work:

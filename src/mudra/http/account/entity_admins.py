@@ -4,7 +4,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.request.account_requests import (
     AdminRemovalRequest,
     AdminRequest,
@@ -20,8 +20,7 @@ from mudra.identity.memberships.admins import Requester, admins_of
 from mudra.shared.refusal import Refusal
 
 
-@post("/entity/admin/list", "List the entity's admins")
-@as_user()
+@post("/entity/admin/list", "List the entity's admins", gate=SIGNED_IN)
 async def list_admins(call: UserCall[EntityRequest]) -> AdminsResponse | Refusal:
     """List the admins, readers and backup contact of an entity that you administer or read."""
     return admins_response(
@@ -29,22 +28,19 @@ async def list_admins(call: UserCall[EntityRequest]) -> AdminsResponse | Refusal
     )
 
 
-@post("/entity/admin/add", "Add an admin to the entity", conflict=True)
-@as_user()
+@post("/entity/admin/add", "Add an admin to the entity", conflict=True, gate=SIGNED_IN)
 async def add(call: UserCall[AdminRequest]) -> AdminsResponse | Refusal:
     """Invite someone to be an admin or a reader of your own entity."""
     return await _changed(call)
 
 
-@post("/entity/admin/remove", "Remove an admin of the entity", conflict=True)
-@as_user()
+@post("/entity/admin/remove", "Remove an admin of the entity", conflict=True, gate=SIGNED_IN)
 async def remove(call: UserCall[AdminRemovalRequest]) -> AdminsResponse | Refusal:
     """Remove an admin or a reader of your own entity; the last admin stays."""
     return await _changed(call)
 
 
-@post("/entity/admin/handover", "Hand over your own admin role", conflict=True)
-@as_user()
+@post("/entity/admin/handover", "Hand over your own admin role", conflict=True, gate=SIGNED_IN)
 async def hand_over(call: UserCall[HandOverRequest]) -> AdminsResponse | Refusal:
     """Invite someone to be admin in your place.
 
@@ -54,15 +50,13 @@ async def hand_over(call: UserCall[HandOverRequest]) -> AdminsResponse | Refusal
     return await _changed(call)
 
 
-@post("/entity/admin/invite-again", "Send an invitation again", conflict=True)
-@as_user()
+@post("/entity/admin/invite-again", "Send an invitation again", conflict=True, gate=SIGNED_IN)
 async def invite_again(call: UserCall[SendAgainRequest]) -> AdminsResponse | Refusal:
     """Send a pending invitation of your own entity again, with a new link for 24 hours."""
     return await _changed(call)
 
 
-@post("/entity/contact/set", "Set the entity's backup contact", conflict=True)
-@as_user()
+@post("/entity/contact/set", "Set the entity's backup contact", conflict=True, gate=SIGNED_IN)
 async def contact(call: UserCall[ContactRequest]) -> AdminsResponse | Refusal:
     """Set the backup contact of your own entity; an empty address removes it."""
     return await _changed(call)

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.request.fields import NoParameters, UuidOrNone
 from mudra.http.response.account_responses import TokensResponse, tokens_response
 from mudra.http.response.response_body import DateTime, ResponseBody, StatusResponse
@@ -46,31 +46,27 @@ class SessionsResponse(ResponseBody, kw_only=True):
     sessions: list[SessionDetails]
 
 
-@get("/user/token/list", "List your own tokens")
-@as_user()
+@get("/user/token/list", "List your own tokens", gate=SIGNED_IN)
 async def list_tokens(call: UserCall[NoParameters]) -> TokensResponse | Refusal:
     """List the caller's tokens with the last use of each."""
     return tokens_response(await call.work.memberships.tokens(call.user.user_id))
 
 
-@post("/user/token/revoke", "End one of your own tokens")
-@as_user()
+@post("/user/token/revoke", "End one of your own tokens", gate=SIGNED_IN)
 async def revoke_token(call: UserCall[TokenRequest]) -> StatusResponse:
     """End one of the caller's tokens; a token of another user is not found."""
     ended = await end_token(call.work, call.user.user_id, call.body.jti, call.caller)
     return StatusResponse(status="revoked" if ended else "nothing to revoke")
 
 
-@get("/user/session/list", "List your own console sessions")
-@as_user()
+@get("/user/session/list", "List your own console sessions", gate=SIGNED_IN)
 async def list_sessions(call: UserCall[NoParameters]) -> SessionsResponse:
     """List the caller's open sessions: since when, last used, from where."""
     found = await open_sessions(call.user.user_id, await call.work.people.now(), call.work.sessions)
     return SessionsResponse(sessions=[_session_details(session) for session in found])
 
 
-@post("/user/session/end", "End one of your own sessions")
-@as_user()
+@post("/user/session/end", "End one of your own sessions", gate=SIGNED_IN)
 async def end_session(call: UserCall[SessionRequest]) -> StatusResponse:
     """End one of the caller's sessions immediately; a session of another user is not found."""
     ended = await end_own_session(

@@ -7,7 +7,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.audit.search import AuditRow, TokensOfDay
-from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.request.fields import EntityId, EventNumber, PageLimit
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
 from mudra.http.route import get
@@ -72,8 +72,7 @@ class ActivityResponse(Page, kw_only=True):
     events: list[OwnEventResponse]
 
 
-@get("/entity/attention", "What needs attention of the entity's admins")
-@as_user()
+@get("/entity/attention", "What needs attention of the entity's admins", gate=SIGNED_IN)
 async def own_attention(call: UserCall[EntityQuery]) -> AttentionResponse | Refusal:
     """List what needs attention now, the most urgent first."""
     found = await member_attention(call.work, call.user, call.body.entity_id)
@@ -84,8 +83,7 @@ async def own_attention(call: UserCall[EntityQuery]) -> AttentionResponse | Refu
     )
 
 
-@get("/entity/activity", "Tokens of the entity by day, and its audit")
-@as_user()
+@get("/entity/activity", "Tokens of the entity by day, and its audit", gate=SIGNED_IN)
 async def own_activity(call: UserCall[ActivityQuery]) -> ActivityResponse | Refusal:
     """Count tokens by day and list events of your own entity."""
     limit, before = int(call.body.limit), int(call.body.after) if call.body.after else None

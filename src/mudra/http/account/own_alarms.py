@@ -4,7 +4,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.request.alarm_requests import (
     AlarmPreferencesRequest,
     clock_text,
@@ -30,15 +30,13 @@ class AlarmPreferencesResponse(ResponseBody, kw_only=True, rename="camel"):
     apis: list[str]
 
 
-@get("/user/alarm/preferences", "Read your own alarm preferences")
-@as_user()
+@get("/user/alarm/preferences", "Read your own alarm preferences", gate=SIGNED_IN)
 async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
     """Return which alarms about incidents the caller gets, how, and the quiet hours."""
     return _response(await call.work.alarm_preferences.of(call.user.user_id))
 
 
-@post("/user/alarm/preferences", "Change your own alarm preferences", conflict=True)
-@as_user()
+@post("/user/alarm/preferences", "Change your own alarm preferences", conflict=True, gate=SIGNED_IN)
 async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
     """Replace all of them. What quiet hours hold back comes in one email at their end."""
     wanted = call.body.preferences()

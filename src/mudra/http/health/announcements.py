@@ -7,22 +7,22 @@ from uuid import UUID
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.announcement_requests import AnnouncementRequest, AnnouncementsParameters
+from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.announcement_responses import (
     AnnouncementResponse,
     AnnouncementsResponse,
     announcement_details,
 )
-from mudra.http.route import get, post, post_text
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.announcements.announcement import Announcement
 from mudra.shared.refusal import Refusal
 
 
-@get("/operator/v1/announcements", "List announcements")
-@as_operator(Scope.HEALTH)
+@get("/operator/v1/announcements", "List announcements", gate=operator(Scope.HEALTH))
 async def announcements(call: OperatorCall[AnnouncementsParameters]) -> AnnouncementsResponse:
     """List what the public status shows or will show, the last published first."""
     now = await call.work.people.now()
@@ -30,8 +30,13 @@ async def announcements(call: OperatorCall[AnnouncementsParameters]) -> Announce
     return AnnouncementsResponse(announcements=[announcement_details(one, now) for one in found])
 
 
-@post_text("/operator/v1/announcements", "Publish an announcement", conflict=True)
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/announcements",
+    "Publish an announcement",
+    conflict=True,
+    gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
+)
 async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementResponse | Refusal:
     """Show a text on the public status, now or later, and send it to subscribers once."""
     now = await call.work.people.now()
@@ -39,8 +44,12 @@ async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementRespon
     return _response(outcome, now)
 
 
-@post_text("/operator/v1/announcements/{announcement_id:uuid}", "Change an announcement")
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/announcements/{announcement_id:uuid}",
+    "Change an announcement",
+    gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
+)
 async def change(
     call: OperatorCall[AnnouncementRequest], announcement_id: FromPath[UUID]
 ) -> AnnouncementResponse | Refusal:
@@ -50,8 +59,11 @@ async def change(
     return _response(outcome, now)
 
 
-@post("/operator/v1/announcements/{announcement_id:uuid}/end", "End an announcement")
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/announcements/{announcement_id:uuid}/end",
+    "End an announcement",
+    gate=operator(Scope.HEALTH),
+)
 async def end(
     call: OperatorCall[NoParameters], announcement_id: FromPath[UUID]
 ) -> AnnouncementResponse | Refusal:

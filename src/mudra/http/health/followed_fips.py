@@ -5,7 +5,7 @@ from typing import Final
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from mudra.http.auth.as_entity import EntityCall, as_entity
+from mudra.http.auth.gates import EntityCall, entity
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import delete, get, put
@@ -22,15 +22,13 @@ class FollowedFipsResponse(ResponseBody, kw_only=True):
     fips: list[str]
 
 
-@get(_PATH, "List the FIPs that you follow")
-@as_entity(EntityType.FIU)
+@get(_PATH, "List the FIPs that you follow", gate=entity(EntityType.FIU))
 async def followed(call: EntityCall[NoParameters]) -> FollowedFipsResponse:
     """List the FIPs of which the calling FIU gets alarms."""
     return await _response(call)
 
 
-@put(_ONE, "Follow a FIP", conflict=True)
-@as_entity(EntityType.FIU)
+@put(_ONE, "Follow a FIP", conflict=True, gate=entity(EntityType.FIU))
 async def follow(
     call: EntityCall[NoParameters], fip_id: FromPath[str]
 ) -> FollowedFipsResponse | Refusal:
@@ -38,8 +36,7 @@ async def follow(
     return await _changed(call, fip_id, follow=True)
 
 
-@delete(_ONE, "Stop following a FIP")
-@as_entity(EntityType.FIU)
+@delete(_ONE, "Stop following a FIP", gate=entity(EntityType.FIU))
 async def unfollow(
     call: EntityCall[NoParameters], fip_id: FromPath[str]
 ) -> FollowedFipsResponse | Refusal:

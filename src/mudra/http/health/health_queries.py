@@ -7,8 +7,7 @@ from typing import Annotated, Final, TypeAlias
 
 from litestar.params import PathParameter
 
-from mudra.http.auth.as_entity import EntityCall, as_entity
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
 from mudra.http.request.health_requests import (
     GROUPED_BY,
     MAX_LENGTH,
@@ -44,8 +43,13 @@ _DEFAULT_LENGTH: Final = timedelta(days=1)
 _FEW_ROWS: Final = 100
 
 
-@get("/operator/v1/health/matrix", "Show the matrix of AAs and FIPs")
-@as_operator(Scope.HEALTH, within_s=PAGE_S, reads=True)
+@get(
+    "/operator/v1/health/matrix",
+    "Show the matrix of AAs and FIPs",
+    gate=operator(Scope.HEALTH),
+    within_s=PAGE_S,
+    reads=True,
+)
 async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse | Refusal:
     """Show AA x FIP with the causes of this time; over all calls without `type`."""
     now = call.dependencies.clock()
@@ -58,8 +62,13 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
     return await asyncio.to_thread(matrix_response, within, matrix, coverage.proof(), planned)
 
 
-@get("/operator/v1/health/{grouping:str}", "Show a picture of health")
-@as_operator(Scope.HEALTH, within_s=PAGE_S, reads=True)
+@get(
+    "/operator/v1/health/{grouping:str}",
+    "Show a picture of health",
+    gate=operator(Scope.HEALTH),
+    within_s=PAGE_S,
+    reads=True,
+)
 async def health_rows(
     call: OperatorCall[PictureParameters], grouping: _GroupingInPath
 ) -> PictureResponse | CsvText | Refusal:
@@ -89,8 +98,7 @@ async def health_rows(
     return await _response(within, rows, planned)
 
 
-@get("/health", "Show own health")
-@as_entity(EntityType.AA, EntityType.FIP, within_s=PAGE_S)
+@get("/health", "Show own health", gate=entity(EntityType.AA, EntityType.FIP), within_s=PAGE_S)
 async def own_health(call: EntityCall[TimeParameters]) -> PictureResponse | Refusal:
     """Show what concerns the calling entity: an AA's own pairs, a FIP as all AAs see it."""
     now = call.dependencies.clock()

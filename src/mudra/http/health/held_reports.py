@@ -6,7 +6,7 @@ from uuid import UUID
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.health_requests import HeldReportRequest, HeldReportsParameters
 from mudra.http.response.held_responses import (
     HeldReportResponse,
@@ -19,16 +19,18 @@ from mudra.metrics.payload.held_reports import Decided
 from mudra.shared.refusal import Refusal
 
 
-@get("/operator/v1/health/held-reports", "List implausible reports")
-@as_operator(Scope.HEALTH)
+@get("/operator/v1/health/held-reports", "List implausible reports", gate=operator(Scope.HEALTH))
 async def held_reports(call: OperatorCall[HeldReportsParameters]) -> HeldReportsResponse:
     """List reports that are in no sum until they are admitted; with `decided` all of them."""
     found = await call.work.held_reports.list(all_=call.body.decided == "true")
     return HeldReportsResponse(reports=[held_details(one) for one in found])
 
 
-@post("/operator/v1/health/held-reports/{receipt_id:uuid}/admit", "Admit an implausible report")
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/health/held-reports/{receipt_id:uuid}/admit",
+    "Admit an implausible report",
+    gate=operator(Scope.HEALTH),
+)
 async def admit(
     call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]
 ) -> HeldReportResponse | Refusal:
@@ -37,8 +39,11 @@ async def admit(
     return _response(await service.admit(str(receipt_id), call.body.reason, call.caller))
 
 
-@post("/operator/v1/health/held-reports/{receipt_id:uuid}/refuse", "Refuse an implausible report")
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/health/held-reports/{receipt_id:uuid}/refuse",
+    "Refuse an implausible report",
+    gate=operator(Scope.HEALTH),
+)
 async def refuse(
     call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]
 ) -> HeldReportResponse | Refusal:

@@ -7,8 +7,8 @@ from uuid import UUID
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from mudra.http.auth.as_entity import EntityCall, as_entity
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
+from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import IncidentActRequest, IncidentsParameters
 from mudra.http.response.alarm_responses import (
@@ -18,7 +18,7 @@ from mudra.http.response.alarm_responses import (
     act_details,
     incident_details,
 )
-from mudra.http.route import get, post, post_text
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.shared.refusal import Refusal
@@ -26,8 +26,7 @@ from mudra.shared.refusal import Refusal
 _MAX_COUNT: Final = 500
 
 
-@get("/operator/v1/incidents", "List incidents")
-@as_operator(Scope.HEALTH)
+@get("/operator/v1/incidents", "List incidents", gate=operator(Scope.HEALTH))
 async def incidents(call: OperatorCall[IncidentsParameters]) -> IncidentsResponse | Refusal:
     """List the latest incidents; `open=true` for those only that operators have to act on."""
     entity_id = call.body.entity_id or None
@@ -38,8 +37,7 @@ async def incidents(call: OperatorCall[IncidentsParameters]) -> IncidentsRespons
     return _list_response(found)
 
 
-@get("/operator/v1/incidents/{incident_id:uuid}", "Show an incident")
-@as_operator(Scope.HEALTH)
+@get("/operator/v1/incidents/{incident_id:uuid}", "Show an incident", gate=operator(Scope.HEALTH))
 async def incident(
     call: OperatorCall[NoParameters], incident_id: FromPath[UUID]
 ) -> IncidentResponse | Refusal:
@@ -51,8 +49,11 @@ async def incident(
     return IncidentResponse(incident=incident_details(found), acts=[act_details(a) for a in acts])
 
 
-@post("/operator/v1/incidents/{incident_id:uuid}/acknowledge", "Acknowledge an incident")
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/incidents/{incident_id:uuid}/acknowledge",
+    "Acknowledge an incident",
+    gate=operator(Scope.HEALTH),
+)
 async def acknowledge(
     call: OperatorCall[NoParameters], incident_id: FromPath[UUID]
 ) -> AcknowledgedResponse | Refusal:
@@ -65,8 +66,13 @@ async def acknowledge(
     )
 
 
-@post_text("/operator/v1/incidents/{incident_id:uuid}/acts", "Act on an incident", conflict=True)
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/incidents/{incident_id:uuid}/acts",
+    "Act on an incident",
+    conflict=True,
+    gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
+)
 async def act(
     call: OperatorCall[IncidentActRequest], incident_id: FromPath[UUID]
 ) -> IncidentResponse | Refusal:
@@ -78,8 +84,7 @@ async def act(
     return IncidentResponse(incident=incident_details(stored), acts=[act_details(a) for a in acts])
 
 
-@get("/incidents", "List own incidents")
-@as_entity()
+@get("/incidents", "List own incidents", gate=entity())
 async def own_incidents(call: EntityCall[NoParameters]) -> IncidentsResponse:
     """List the latest incidents of the calling entity."""
     own = call.entity.entity_id

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import UnsetType
 
-from mudra.http.auth.as_entity import EntityCall, as_entity
+from mudra.http.auth.gates import EntityCall, entity
 from mudra.http.health.metrics_responses import ReceiptsResponse, receipts_response
 from mudra.http.request.health_requests import ReceiptsParameters, time_range
 from mudra.http.response.http_refusals import InvalidField
@@ -18,8 +18,7 @@ _DEFAULT_LENGTH: Final = timedelta(days=1)
 _MAX_LENGTH: Final = timedelta(days=31)
 
 
-@get("/receipts", "Show own receipts")
-@as_entity(EntityType.AA)
+@get("/receipts", "Show own receipts", gate=entity(EntityType.AA))
 async def own_receipts(call: EntityCall[ReceiptsParameters]) -> ReceiptsResponse | Refusal:
     """Show receipts, gaps, late windows and findings of the calling AA.
 

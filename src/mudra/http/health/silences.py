@@ -7,8 +7,7 @@ from uuid import UUID
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from mudra.http.auth.as_entity import EntityCall, as_entity
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import (
     MaintenanceRequest,
@@ -22,8 +21,7 @@ from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.shared.refusal import Refusal
 
 
-@get("/operator/v1/health/silences", "List silences")
-@as_operator(Scope.HEALTH)
+@get("/operator/v1/health/silences", "List silences", gate=operator(Scope.HEALTH))
 async def silences(call: OperatorCall[SilencesParameters]) -> SilencesResponse:
     """List active and scheduled silences, earliest end first."""
     now = await call.work.people.now()
@@ -31,8 +29,7 @@ async def silences(call: OperatorCall[SilencesParameters]) -> SilencesResponse:
     return SilencesResponse(silences=[silence_details(one) for one in found])
 
 
-@post("/operator/v1/health/silences", "Begin a silence")
-@as_operator(Scope.HEALTH)
+@post("/operator/v1/health/silences", "Begin a silence", gate=operator(Scope.HEALTH))
 async def begin(call: OperatorCall[SilenceRequest]) -> SilenceResponse | Refusal:
     """Stop alarms about an entity, one of its APIs, or the whole network, for some time."""
     begins = call.body.begins if isinstance(call.body.begins, datetime) else None
@@ -50,8 +47,11 @@ async def begin(call: OperatorCall[SilenceRequest]) -> SilenceResponse | Refusal
     )
 
 
-@post("/operator/v1/health/silences/{silence_id:uuid}/end", "End a silence")
-@as_operator(Scope.HEALTH)
+@post(
+    "/operator/v1/health/silences/{silence_id:uuid}/end",
+    "End a silence",
+    gate=operator(Scope.HEALTH),
+)
 async def end(
     call: OperatorCall[NoParameters], silence_id: FromPath[UUID]
 ) -> SilenceResponse | Refusal:
@@ -60,8 +60,7 @@ async def end(
     return _response(await call.work.silences.end(str(silence_id), call.caller, now))
 
 
-@get("/maintenance", "List own planned maintenances")
-@as_entity()
+@get("/maintenance", "List own planned maintenances", gate=entity())
 async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     """List the calling entity's active and scheduled maintenances, earliest end first."""
     now = await call.work.people.now()
@@ -69,8 +68,7 @@ async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     return SilencesResponse(silences=[silence_details(one) for one in found])
 
 
-@post("/maintenance", "Announce an own planned maintenance", conflict=True)
-@as_entity()
+@post("/maintenance", "Announce an own planned maintenance", conflict=True, gate=entity())
 async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Refusal:
     """Have nothing judged about the calling entity for some time; the public status says so."""
     begins = call.body.begins if isinstance(call.body.begins, datetime) else None
@@ -81,8 +79,7 @@ async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Re
     return _response(await call.work.silences.announce(command, call.caller, now))
 
 
-@post("/maintenance/{silence_id:uuid}/end", "End an own planned maintenance")
-@as_entity()
+@post("/maintenance/{silence_id:uuid}/end", "End an own planned maintenance", gate=entity())
 async def end_own(
     call: EntityCall[NoParameters], silence_id: FromPath[UUID]
 ) -> SilenceResponse | Refusal:

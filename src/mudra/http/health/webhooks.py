@@ -1,15 +1,27 @@
-"""Webhooks: an operator's for the whole network or an entity, a member's own for itself."""
+"""Webhooks: of the network (operators), of a member, and each person's own."""
 
-from typing import Final
+from typing import Any, Final, Protocol, TypeVar
 from uuid import UUID
 
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from mudra.http.auth.as_entity import EntityCall, as_entity
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.audit.event import Caller
+from mudra.http.auth.gates import (
+    SIGNED_IN,
+    EntityCall,
+    OperatorCall,
+    UserCall,
+    entity,
+    operator,
+)
+from mudra.http.endpoint import Gate, Handler
 from mudra.http.request.fields import NoParameters
-from mudra.http.request.health_requests import OwnWebhookRequest, WebhookRequest
+from mudra.http.request.health_requests import (
+    OwnWebhookRequest,
+    PersonalWebhookRequest,
+    WebhookRequest,
+)
 from mudra.http.response.alarm_responses import (
     AttemptsResponse,
     NewWebhookResponse,
@@ -25,19 +37,34 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.webhook import Owner
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import UnitOfWork
 
-_PATH: Final = "/operator/v1/health/webhooks"
+_NETWORK: Final = "/operator/v1/health/webhooks"
+_MEMBER: Final = "/webhooks"
+_PERSON: Final = "/user/alarm/webhooks"
+B_co = TypeVar("B_co", covariant=True)
 
 
-@get(_PATH, "List webhooks")
-@as_operator(Scope.HEALTH)
+class _OwnersCall(Protocol[B_co]):
+    """A call of an operator, an entity or a person, behind the gate of which the owner is known."""
+
+    @property
+    def body(self) -> B_co: ...
+    @property
+    def work(self) -> UnitOfWork: ...
+    @property
+    def caller(self) -> Caller: ...
+    @property
+    def owner(self) -> Owner | None: ...
+
+
+@get(_NETWORK, "List webhooks", gate=operator(Scope.HEALTH))
 async def webhooks(call: OperatorCall[NoParameters]) -> WebhooksResponse:
     """List all webhooks, the network's and those of members, with their undelivered messages."""
-    return webhooks_response(await call.work.webhooks.list())
+    return webhooks_response(await call.work.webhooks.list(call.owner))
 
 
-@post(_PATH, "Add a webhook", conflict=True)
-@as_operator(Scope.HEALTH)
+@post(_NETWORK, "Add a webhook", conflict=True, gate=operator(Scope.HEALTH))
 async def add(call: OperatorCall[WebhookRequest]) -> NewWebhookResponse | Refusal:
     """Send alarms to an address; only this response has the key that signs them."""
     asked, now = call.body, await call.work.people.now()
@@ -53,109 +80,104 @@ async def add(call: OperatorCall[WebhookRequest]) -> NewWebhookResponse | Refusa
     )
 
 
-@post(_PATH + "/{webhook_id:uuid}/remove", "Remove a webhook")
-@as_operator(Scope.HEALTH)
-async def remove(
-    call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
-) -> WebhookResponse | Refusal:
-    """Remove a webhook with its undelivered messages."""
-    return webhook_response(await call.work.webhooks.remove(str(webhook_id), None, call.caller))
-
-
-@post(_PATH + "/{webhook_id:uuid}/test", "Test a webhook", conflict=True)
-@as_operator(Scope.HEALTH)
-async def test(
-    call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
-) -> WebhookResponse | Refusal:
-    """Send a test message; its delivery is listed like any other."""
-    now = await call.work.people.now()
-    service = call.work.webhooks
-    return webhook_response(await service.send_test(str(webhook_id), None, call.caller, now))
-
-
-@post(_PATH + "/{webhook_id:uuid}/rotate", "Rotate the key of a webhook")
-@as_operator(Scope.HEALTH)
-async def rotate(
-    call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
-) -> NewWebhookResponse | Refusal:
-    """Make a new key, which only this response has; the previous one signs as well for a day."""
-    now = await call.work.people.now()
-    service = call.work.webhooks
-    return added_response(await service.rotate(str(webhook_id), None, call.caller, now))
-
-
-@get(_PATH + "/{webhook_id:uuid}/attempts", "List the latest deliveries of a webhook")
-@as_operator(Scope.HEALTH)
-async def attempts(
-    call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
-) -> AttemptsResponse | Refusal:
-    """List the latest 20 deliveries and failures, the newest first."""
-    return attempts_response(await call.work.webhooks.attempts(str(webhook_id), None))
-
-
-@get("/webhooks", "List own webhooks")
-@as_entity()
+@get(_MEMBER, "List own webhooks", gate=entity())
 async def own_webhooks(call: EntityCall[NoParameters]) -> WebhooksResponse:
     """List the calling entity's webhooks, with their undelivered messages."""
-    return webhooks_response(await call.work.webhooks.list(_own(call)))
+    return webhooks_response(await call.work.webhooks.list(call.owner))
 
 
-@post("/webhooks", "Add an own webhook", conflict=True)
-@as_entity()
+@post(_MEMBER, "Add an own webhook", conflict=True, gate=entity())
 async def add_own(call: EntityCall[OwnWebhookRequest]) -> NewWebhookResponse | Refusal:
     """Send alarms about the calling entity to an address."""
     asked, now = call.body, await call.work.people.now()
     return added_response(
-        await call.work.webhooks.add(_own(call), asked.url, call.caller, now, fips=asked.fips)
+        await call.work.webhooks.add(call.owner, asked.url, call.caller, now, fips=asked.fips)
     )
 
 
-@post("/webhooks/{webhook_id:uuid}/remove", "Remove an own webhook")
-@as_entity()
-async def remove_own(
-    call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
+@get(_PERSON, "List your own webhook", gate=SIGNED_IN)
+async def webhook_of_person(call: UserCall[NoParameters]) -> WebhooksResponse:
+    """List the caller's own webhook, of which there is one at most."""
+    return webhooks_response(await call.work.webhooks.list(call.owner))
+
+
+@post(_PERSON, "Add your own webhook", conflict=True, gate=SIGNED_IN)
+async def add_of_person(call: UserCall[PersonalWebhookRequest]) -> NewWebhookResponse | Refusal:
+    """Add the address for the caller's alarms; their preferences say whether it is used."""
+    asked, now = call.body, await call.work.people.now()
+    return added_response(
+        await call.work.webhooks.add(
+            call.owner, asked.url, call.caller, now, format_=Format(asked.format)
+        )
+    )
+
+
+async def remove(
+    call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> WebhookResponse | Refusal:
     """Remove a webhook with its undelivered messages."""
     service = call.work.webhooks
-    return webhook_response(await service.remove(str(webhook_id), _own(call), call.caller))
+    return webhook_response(await service.remove(str(webhook_id), call.owner, call.caller))
 
 
-@post("/webhooks/{webhook_id:uuid}/test", "Test an own webhook", conflict=True)
-@as_entity()
-async def test_own(
-    call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
+async def remove_of_person(
+    call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
+) -> WebhookResponse | Refusal:
+    """Remove it with its undelivered messages; alarms come by email instead."""
+    return await remove(call, webhook_id)
+
+
+async def test(
+    call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> WebhookResponse | Refusal:
     """Send a test message; its delivery is listed like any other."""
-    now = await call.work.people.now()
-    service = call.work.webhooks
-    return webhook_response(await service.send_test(str(webhook_id), _own(call), call.caller, now))
+    id_, now = str(webhook_id), await call.work.people.now()
+    return webhook_response(await call.work.webhooks.send_test(id_, call.owner, call.caller, now))
 
 
-@post("/webhooks/{webhook_id:uuid}/rotate", "Rotate the key of an own webhook")
-@as_entity()
-async def rotate_own(
-    call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
+async def rotate(
+    call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> NewWebhookResponse | Refusal:
     """Make a new key, which only this response has; the previous one signs as well for a day."""
-    now = await call.work.people.now()
-    service = call.work.webhooks
-    return added_response(await service.rotate(str(webhook_id), _own(call), call.caller, now))
+    id_, now = str(webhook_id), await call.work.people.now()
+    return added_response(await call.work.webhooks.rotate(id_, call.owner, call.caller, now))
 
 
-@get("/webhooks/{webhook_id:uuid}/attempts", "List the latest deliveries of an own webhook")
-@as_entity()
-async def own_attempts(
-    call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
+async def attempts(
+    call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> AttemptsResponse | Refusal:
     """List the latest 20 deliveries and failures, the newest first."""
-    return attempts_response(await call.work.webhooks.attempts(str(webhook_id), _own(call)))
+    return attempts_response(await call.work.webhooks.attempts(str(webhook_id), call.owner))
 
 
-def _own(call: EntityCall[NoParameters] | EntityCall[OwnWebhookRequest]) -> Owner:
-    return Owner(call.entity.entity_id)
+def _with_one(
+    path: str,
+    noun: str,
+    gate: Gate[_OwnersCall[Any]],
+    removed: Handler[_OwnersCall[NoParameters], [UUID]] = remove,
+) -> list[HTTPRouteHandler]:
+    """Mount what an owner does with one webhook; `noun` names it in the OpenAPI document."""
+    one = path + "/{webhook_id:uuid}"
+    return [
+        post(f"{one}/remove", f"Remove {noun}", gate=gate)(removed),
+        post(f"{one}/test", f"Test {noun}", conflict=True, gate=gate)(test),
+        post(f"{one}/rotate", f"Rotate the key of {noun}", gate=gate)(rotate),
+        get(f"{one}/attempts", f"List the latest deliveries of {noun}", gate=gate)(attempts),
+    ]
 
 
-operator_handlers: Final[list[HTTPRouteHandler]] = [webhooks, add, remove, test, rotate, attempts]
+operator_handlers: Final[list[HTTPRouteHandler]] = [
+    webhooks,
+    add,
+    *_with_one(_NETWORK, "a webhook", operator(Scope.HEALTH)),
+]
 member_handlers: Final[list[HTTPRouteHandler]] = [
-    *(own_webhooks, add_own, remove_own, test_own, rotate_own, own_attempts),
+    own_webhooks,
+    add_own,
+    *_with_one(_MEMBER, "an own webhook", entity()),
+]
+person_handlers: Final[list[HTTPRouteHandler]] = [
+    webhook_of_person,
+    add_of_person,
+    *_with_one(_PERSON, "your own webhook", SIGNED_IN, remove_of_person),
 ]

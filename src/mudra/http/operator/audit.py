@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.verification import MAX_S, verify_audit
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import AuditVerdictResponse
 from mudra.http.request.fields import (
     EventNumber,
@@ -66,8 +66,7 @@ class EventsPage(Page, kw_only=True):
     events: list[EventDetails]
 
 
-@get("/audit", "Search the audit")
-@as_operator(Scope.AUDIT, reads=True)
+@get("/audit", "Search the audit", gate=operator(Scope.AUDIT), reads=True)
 async def search(call: OperatorCall[AuditQuery]) -> EventsPage:
     """List events, the newest first; `event` may end in `*`."""
     which = AuditFilter(
@@ -88,8 +87,7 @@ async def search(call: OperatorCall[AuditQuery]) -> EventsPage:
     return EventsPage(events=[_details(row) for row in shown], next=following)
 
 
-@post("/audit/verify", "Verify the audit")
-@as_operator(Scope.AUDIT, within_s=MAX_S)
+@post("/audit/verify", "Verify the audit", gate=operator(Scope.AUDIT), within_s=MAX_S)
 async def verify(call: OperatorCall[NoParameters]) -> AuditVerdictResponse:
     """Verify every row, its seal and place, and all checkpoints: a minute per million."""
     verdict = await verify_audit(call.work, call.caller)

@@ -4,7 +4,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.operator_responses import (
     DashboardResponse,
@@ -17,8 +17,7 @@ from mudra.overview.operator_dashboard import read_dashboard
 from mudra.shared.refusal import Refusal
 
 
-@get("/board", "Show the board")
-@as_operator(scope=None)
+@get("/board", "Show the board", gate=operator())
 async def show_board(call: OperatorCall[NoParameters]) -> DashboardResponse | Refusal:
     """Show what needs attention this week, as far as the caller's scopes show it."""
     found = await read_dashboard(call.work, call.operator.scopes)
@@ -30,8 +29,7 @@ async def show_board(call: OperatorCall[NoParameters]) -> DashboardResponse | Re
     )
 
 
-@get("/settings", "Show settings")
-@as_operator(scope=None)
+@get("/settings", "Show settings", gate=operator())
 async def show_settings(call: OperatorCall[NoParameters]) -> SettingsResponse | Refusal:
     """Show the settings in force with their sources, to an operator of any scope."""
     return SettingsResponse(

@@ -5,7 +5,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import (
     KeyChangeResponse,
     KeyFetchResponse,
@@ -24,16 +24,14 @@ from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, KeyDetails
 
 
-@get("/keys", "List signing keys")
-@as_operator(Scope.KEYS)
+@get("/keys", "List signing keys", gate=operator(Scope.KEYS))
 async def list_keys(call: OperatorCall[NoParameters]) -> KeysResponse:
     """List the signing keys, the state of each, and who fetched it how often."""
     keys = await call.work.signing_keys.list(await call.work.people.now())
     return KeysResponse(keys=[_key(one) for one in keys])
 
 
-@post("/keys/rotate", "Rotate signing keys")
-@as_operator(Scope.KEYS, within_s=KEY_CHANGE_S)
+@post("/keys/rotate", "Rotate signing keys", gate=operator(Scope.KEYS), within_s=KEY_CHANGE_S)
 async def rotate(call: OperatorCall[RotationRequest]) -> RotationResponse | Refusal:
     """Let the next keys sign once everyone can have fetched them; in an emergency, now."""
     changes = await _changes(call)

@@ -7,7 +7,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import Flag, NoParameters, PageLimit, UuidOrNone
 from mudra.http.response.account_responses import MailDetails, mail_details
 from mudra.http.response.response_body import Page, StatusResponse, cut_page
@@ -34,8 +34,7 @@ class MailsPage(Page, kw_only=True):
     mails: list[MailDetails]
 
 
-@get("/mails", "List mails")
-@as_operator(Scope.MEMBERS)
+@get("/mails", "List mails", gate=operator(Scope.MEMBERS))
 async def list_mails(call: OperatorCall[MailQuery]) -> MailsPage:
     """List mails, the newest first, without their text, which may hold a one-use link."""
     limit = int(call.body.limit)
@@ -49,8 +48,7 @@ async def list_mails(call: OperatorCall[MailQuery]) -> MailsPage:
     return MailsPage(mails=[mail_details(row) for row in shown], next=following)
 
 
-@post("/mails/{mail_id:uuid}/retry", "Try a mail again")
-@as_operator(Scope.MEMBERS)
+@post("/mails/{mail_id:uuid}/retry", "Try a mail again", gate=operator(Scope.MEMBERS))
 async def retry(
     call: OperatorCall[NoParameters], mail_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:

@@ -6,7 +6,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.account_requests import (
     AdminRemovalRequest,
     AdminRequest,
@@ -92,8 +92,7 @@ def member_filter(query: MemberQuery) -> MemberFilter:
     )
 
 
-@get("/members", "List members")
-@as_operator(Scope.MEMBERS)
+@get("/members", "List members", gate=operator(Scope.MEMBERS))
 async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
     """List members by entity ID, a page at a time."""
     which = member_filter(call.body)
@@ -103,8 +102,7 @@ async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
     return MembersPage(members=[_details(row) for row in shown], next=following)
 
 
-@post("/members", "Onboard a member", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post("/members", "Onboard a member", conflict=True, gate=operator(Scope.MEMBERS))
 async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusal:
     """Onboard a member: create its first secret and invite its admin; idempotent."""
     outcome = await onboard_member(call.work, call.body.new_member(), call.by)
@@ -121,8 +119,12 @@ async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusa
     )
 
 
-@post("/members/{entity_id:str}/status", "Suspend, restore, retire", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post(
+    "/members/{entity_id:str}/status",
+    "Suspend, restore, retire",
+    conflict=True,
+    gate=operator(Scope.MEMBERS),
+)
 async def set_status(
     call: OperatorCall[StatusRequest], entity_id: FromPath[str]
 ) -> StatusResponse | Refusal:
@@ -135,29 +137,25 @@ async def set_status(
     return StatusResponse(status=outcome.value)
 
 
-@post("/members/admins/add", "Add an admin", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post("/members/admins/add", "Add an admin", conflict=True, gate=operator(Scope.MEMBERS))
 async def add_admin(call: OperatorCall[AdminRequest]) -> AdminsResponse | Refusal:
     """Add an admin to any entity; a new user gets an invitation."""
     return await _changed(call)
 
 
-@post("/members/admins/remove", "Remove an admin", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post("/members/admins/remove", "Remove an admin", conflict=True, gate=operator(Scope.MEMBERS))
 async def remove_admin(call: OperatorCall[AdminRemovalRequest]) -> AdminsResponse | Refusal:
     """Remove an admin of any entity; the last one stays."""
     return await _changed(call)
 
 
-@post("/members/admins/handover", "Replace an admin", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post("/members/admins/handover", "Replace an admin", conflict=True, gate=operator(Scope.MEMBERS))
 async def replace_admin(call: OperatorCall[HandOverRequest]) -> AdminsResponse | Refusal:
     """Replace the admin `leaving` of any entity by another one."""
     return await _changed(call)
 
 
-@post("/members/contact", "Set the backup contact", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post("/members/contact", "Set the backup contact", conflict=True, gate=operator(Scope.MEMBERS))
 async def set_contact(call: OperatorCall[ContactRequest]) -> AdminsResponse | Refusal:
     """Set the backup contact of any entity; an empty address removes it."""
     return await _changed(call)

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import Email, Name
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import post
@@ -37,8 +37,7 @@ class OperatorResponse(ResponseBody, kw_only=True):
     tokens_ended: int = field(name="tokensEnded")
 
 
-@post("/operators", "Make an operator", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post("/operators", "Make an operator", conflict=True, gate=operator(Scope.MEMBERS))
 async def save_operator(call: OperatorCall[OperatorRequest]) -> OperatorResponse | Refusal:
     """Create an operator and invite it, or change its scopes, effective from the next request."""
     sent, scopes = call.body, frozenset(map(Scope, call.body.scopes))

@@ -5,7 +5,7 @@ from typing import Final
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import DecisionRequest
 from mudra.http.registry.query import read_moment
 from mudra.http.request.fields import NoParameters
@@ -21,24 +21,26 @@ from mudra.http.response.registry_record import (
 )
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
-from mudra.registry.lifecycle.actor import operator
+from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING
-from mudra.registry.lifecycle.refusal import UnknownEntity
+from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
-from mudra.registry.probe.probe import NotProbed, Probe
+from mudra.registry.probe.probe import Probe, not_probed
 from mudra.shared.refusal import Refusal
 
 
-@get("/registry/waiting", "List what waits for approval")
-@as_operator(Scope.REGISTRY)
+@get("/registry/waiting", "List what waits for approval", gate=operator(Scope.REGISTRY))
 async def waiting(call: OperatorCall[NoParameters]) -> PendingEntriesResponse | Refusal:
     """List pending versions, the longest waiting first, 1,000 at most, each with its changes."""
     return pending_response(await call.work.pending_entries.waiting(MAX_PENDING))
 
 
-@get("/registry/entries/{entity_id:str}", "Show the history of an entry")
-@as_operator(Scope.REGISTRY)
+@get(
+    "/registry/entries/{entity_id:str}",
+    "Show the history of an entry",
+    gate=operator(Scope.REGISTRY),
+)
 async def history(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> RecordResponse | Refusal:
@@ -48,11 +50,15 @@ async def history(
     not 1, there are older ones; the first key may have been live before.
     """
     record = await call.work.registry.history(entity_id)
-    return UnknownEntity(entity_id) if record is None else record_response(record)
+    return unknown_entity(entity_id) if record is None else record_response(record)
 
 
-@post("/registry/entries/{entity_id:str}/decide", "Decide on an entry", conflict=True)
-@as_operator(Scope.REGISTRY)
+@post(
+    "/registry/entries/{entity_id:str}/decide",
+    "Decide on an entry",
+    conflict=True,
+    gate=operator(Scope.REGISTRY),
+)
 async def decide_on(
     call: OperatorCall[DecisionRequest], entity_id: FromPath[str]
 ) -> DecisionResponse | Refusal:
@@ -63,19 +69,23 @@ async def decide_on(
     caller, user_id = call.caller, call.operator.user_id
     user = await call.work.people.by_id(user_id)
     administers = user.administers if user else ()
-    actor = operator(
+    acting = actor.operator(
         *(caller.actor, caller.address, caller.txn_id), user_id=user_id, administers=administers
     )
     action = RegistryAction(call.body.act)
     outcome = await decide(
         call.work.registry,
-        Command(action, entity_id, actor, call.body.reason, call.body.version, goes_live_at),
+        Command(action, entity_id, acting, call.body.reason, call.body.version, goes_live_at),
     )
     return decision_response(outcome) if isinstance(outcome, Decision) else outcome
 
 
-@post("/registry/entries/{entity_id:str}/probe", "Probe the base URL of an entry", conflict=True)
-@as_operator(Scope.REGISTRY)
+@post(
+    "/registry/entries/{entity_id:str}/probe",
+    "Probe the base URL of an entry",
+    conflict=True,
+    gate=operator(Scope.REGISTRY),
+)
 async def probe(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> ProbeResponse | Refusal:
@@ -88,14 +98,17 @@ async def probe(
     return probe_response(found) if isinstance(found, Probe) else found
 
 
-@get("/registry/entries/{entity_id:str}/probe", "Show the latest probe of an entry")
-@as_operator(Scope.REGISTRY)
+@get(
+    "/registry/entries/{entity_id:str}/probe",
+    "Show the latest probe of an entry",
+    gate=operator(Scope.REGISTRY),
+)
 async def show_probe(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> ProbeResponse | Refusal:
     """Show what the latest probe found; without `doneAt` it is not done yet."""
     found = await call.work.probes.probes.latest(entity_id)
-    return NotProbed(entity_id) if found is None else probe_response(found)
+    return not_probed(entity_id) if found is None else probe_response(found)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on, probe, show_probe]

@@ -6,25 +6,24 @@ from typing import Final
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import DayCountResponse, TokenCountsResponse
 from mudra.http.request.fields import NoParameters
 from mudra.http.route import get
-from mudra.identity.memberships.admins import NoSuchEntity
+from mudra.identity.memberships.admins import no_such_entity
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 
 DAYS: Final = 90
 
 
-@get("/members/{entity_id:str}/tokens", "Count a member's tokens")
-@as_operator(Scope.MEMBERS)
+@get("/members/{entity_id:str}/tokens", "Count a member's tokens", gate=operator(Scope.MEMBERS))
 async def token_counts(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> TokenCountsResponse | Refusal:
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
     if await call.work.people.member(entity_id) is None:
-        return NoSuchEntity(entity_id)
+        return no_such_entity(entity_id)
     since = (await call.work.people.now()).date() - timedelta(days=DAYS - 1)
     counts = await call.work.token_counts.by_day(entity_id, since)
     days = [DayCountResponse(day=one.day.isoformat(), count=one.count) for one in counts]

@@ -7,7 +7,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import (
     Email,
     Flag,
@@ -109,8 +109,7 @@ class AccountResponse(ResponseBody, kw_only=True):
     pending_email: str | UnsetType = field(name="pendingEmail", default=UNSET)
 
 
-@get("/users", "List users")
-@as_operator(Scope.MEMBERS)
+@get("/users", "List users", gate=operator(Scope.MEMBERS))
 async def list_users(call: OperatorCall[UserQuery]) -> UsersPage:
     """List users by address, a page at a time."""
     which = UserFilter(
@@ -125,8 +124,7 @@ async def list_users(call: OperatorCall[UserQuery]) -> UsersPage:
     return UsersPage(users=[_details(row) for row in shown], next=following)
 
 
-@post("/users/{user_id:uuid}/disable", "Disable an account")
-@as_operator(Scope.MEMBERS)
+@post("/users/{user_id:uuid}/disable", "Disable an account", gate=operator(Scope.MEMBERS))
 async def disable(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
@@ -134,8 +132,7 @@ async def disable(
     return _account(await disable_account(call.work, call.by, str(user_id)))
 
 
-@post("/users/{user_id:uuid}/enable", "Enable an account")
-@as_operator(Scope.MEMBERS)
+@post("/users/{user_id:uuid}/enable", "Enable an account", gate=operator(Scope.MEMBERS))
 async def enable(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
@@ -143,8 +140,7 @@ async def enable(
     return _account(await enable_account(call.work, call.by, str(user_id)))
 
 
-@post("/users/{user_id:uuid}/invite", "Send a link again")
-@as_operator(Scope.MEMBERS)
+@post("/users/{user_id:uuid}/invite", "Send a link again", gate=operator(Scope.MEMBERS))
 async def invite(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
@@ -153,8 +149,9 @@ async def invite(
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="link sent")
 
 
-@post("/users/{user_id:uuid}/email", "Change an address", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post(
+    "/users/{user_id:uuid}/email", "Change an address", conflict=True, gate=operator(Scope.MEMBERS)
+)
 async def move(
     call: OperatorCall[AddressRequest], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
@@ -166,8 +163,12 @@ async def move(
     return _account(await change_address(call.work, call.by, str(user_id), call.body.email))
 
 
-@post("/users/{user_id:uuid}/email/confirm", "Confirm an operator's new address", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post(
+    "/users/{user_id:uuid}/email/confirm",
+    "Confirm an operator's new address",
+    conflict=True,
+    gate=operator(Scope.MEMBERS),
+)
 async def confirm_move(
     call: OperatorCall[AddressRequest], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
@@ -175,8 +176,7 @@ async def confirm_move(
     return _account(await confirm_as_second(call.work, call.by, str(user_id), call.body.email))
 
 
-@get("/users/{user_id:uuid}/tokens", "List a user's tokens")
-@as_operator(Scope.MEMBERS)
+@get("/users/{user_id:uuid}/tokens", "List a user's tokens", gate=operator(Scope.MEMBERS))
 async def list_tokens(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> TokensResponse | Refusal:
@@ -185,8 +185,7 @@ async def list_tokens(
     return outcome if isinstance(outcome, Refusal) else tokens_response(outcome)
 
 
-@post("/users/{user_id:uuid}/tokens/revoke", "End a user's tokens")
-@as_operator(Scope.MEMBERS)
+@post("/users/{user_id:uuid}/tokens/revoke", "End a user's tokens", gate=operator(Scope.MEMBERS))
 async def revoke(
     call: OperatorCall[RevokeRequest], user_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
@@ -197,8 +196,12 @@ async def revoke(
     return StatusResponse(status=f"{outcome} revoked")
 
 
-@post("/users/{user_id:uuid}/second-factor/reset", "Reset a lost second factor", conflict=True)
-@as_operator(Scope.MEMBERS)
+@post(
+    "/users/{user_id:uuid}/second-factor/reset",
+    "Reset a lost second factor",
+    conflict=True,
+    gate=operator(Scope.MEMBERS),
+)
 async def reset_second_factor(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:

@@ -9,7 +9,7 @@ from typing import Final
 import litestar
 from litestar import Response
 
-from mudra.http.auth.registry_caller import RegistryCall, as_registry_actor
+from mudra.http.auth.registry_gate import REGISTRY_ACTOR, RegistryCall
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.registry import directory_reads, operations
 from mudra.http.registry.operations import (
@@ -23,7 +23,7 @@ from mudra.http.registry.operations import (
 )
 from mudra.http.registry.submission_schema import SUBMISSION
 from mudra.http.request.request_context import AnyRequest, Document
-from mudra.http.response.http_refusals import NoSuchAddress
+from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.route import delete, submit_document
 from mudra.http.server.router import Router
 from mudra.registry.lifecycle.decision import Decision
@@ -46,15 +46,15 @@ def registry_routers(prefixes: Sequence[str]) -> list[Router]:
     ]
 
 
-@submit_document("POST", "/entityInfo/{entity_type:str}", "Submit an entry", SUBMISSION)
-@as_registry_actor
+@submit_document(
+    "POST", "/entityInfo/{entity_type:str}", "Submit an entry", SUBMISSION, gate=REGISTRY_ACTOR
+)
 async def submit(call: RegistryCall[Document], entity_type: TypeInPath) -> WriteResponse | Refusal:
     """Submit an entry for the first time; it is pending until an operator approves it."""
     return _written(await call.work.registration.submit(call.body.value, entity_type, call.actor))
 
 
-@submit_document("PUT", _ENTRY, "Update an entry", SUBMISSION)
-@as_registry_actor
+@submit_document("PUT", _ENTRY, "Update an entry", SUBMISSION, gate=REGISTRY_ACTOR)
 async def update(
     call: RegistryCall[Document], entity_type: TypeInPath, entity_id: IdInPath
 ) -> WriteResponse | Refusal:
@@ -66,9 +66,12 @@ async def update(
 
 
 @submit_document(
-    "PUT", "/entityInfo/{entity_type:str}", "Update the entry that the payload names", SUBMISSION
+    "PUT",
+    "/entityInfo/{entity_type:str}",
+    "Update the entry that the payload names",
+    SUBMISSION,
+    gate=REGISTRY_ACTOR,
 )
-@as_registry_actor
 async def update_by_body(
     call: RegistryCall[Document], entity_type: TypeInPath
 ) -> WriteResponse | Refusal:
@@ -77,14 +80,13 @@ async def update_by_body(
     return _written(await call.work.registration.update(payload, entity_type, None, call.actor))
 
 
-@delete(_ENTRY, "Retire an entry", query=RetireQuery, conflict=True)
-@as_registry_actor
+@delete(_ENTRY, "Retire an entry", query=RetireQuery, conflict=True, gate=REGISTRY_ACTOR)
 async def retire(
     call: RegistryCall[LenientRetireQuery], entity_type: TypeInPath, entity_id: IdInPath
 ) -> WriteResponse | Refusal:
     """Retire an entry for good, with `?reason=`: its tokens end in the same transaction."""
     if entity_type not in _TYPES:
-        return NoSuchAddress()
+        return NO_SUCH_ADDRESS
     outcome = await call.work.registration.retire(
         EntityType(entity_type), entity_id, call.body.reason, call.actor
     )
@@ -93,12 +95,18 @@ async def retire(
     return _written(Receipt(call.context.txn_id, outcome.status, outcome.version))
 
 
-@submit_document("POST", "/lint/{entity_type:str}", "Lint an entry", ANY_PAYLOAD, stores=False)
-@as_registry_actor
+@submit_document(
+    "POST",
+    "/lint/{entity_type:str}",
+    "Lint an entry",
+    ANY_PAYLOAD,
+    stores=False,
+    gate=REGISTRY_ACTOR,
+)
 async def lint(call: RegistryCall[Document], entity_type: TypeInPath) -> LintResponse | Refusal:
     """Return what a submission of this payload would find, and store nothing."""
     if entity_type not in _TYPES:
-        return NoSuchAddress()
+        return NO_SUCH_ADDRESS
     findings = await call.work.registration.lint(
         call.body.value, EntityType(entity_type), call.actor
     )

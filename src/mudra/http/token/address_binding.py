@@ -6,8 +6,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.http.auth.as_operator import OperatorCall, as_operator
-from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.auth.gates import SIGNED_IN, OperatorCall, UserCall, operator
 from mudra.http.endpoint import B
 from mudra.http.request.fields import EntityId, NoParameters
 from mudra.http.response.binding_responses import Binding, BindingResponse, binding_response
@@ -35,15 +34,18 @@ class OwnBindingRequest(BindingRequest, frozen=True, kw_only=True):
     entity_id: EntityId = field(name="entityId")
 
 
-@get("/entity/address/binding", "Show the binding to listed addresses")
-@as_user()
+@get("/entity/address/binding", "Show the binding to listed addresses", gate=SIGNED_IN)
 async def own_view(call: UserCall[EntityQuery]) -> BindingResponse | Refusal:
     """Show whether addresses that the entry does not list are refused, and which were seen."""
     return _response(await call.work.address_bindings.view(call.body.entity_id, _admin(call)))
 
 
-@post("/entity/address/binding", "Switch the binding to listed addresses", conflict=True)
-@as_user()
+@post(
+    "/entity/address/binding",
+    "Switch the binding to listed addresses",
+    conflict=True,
+    gate=SIGNED_IN,
+)
 async def own_bind(call: UserCall[OwnBindingRequest]) -> BindingResponse | Refusal:
     """Refuse the entity's credentials from addresses that its entry does not list, or stop that.
 
@@ -59,8 +61,11 @@ async def own_bind(call: UserCall[OwnBindingRequest]) -> BindingResponse | Refus
     )
 
 
-@get("/members/{entity_id:str}/address-binding", "Show a member's binding to listed addresses")
-@as_operator(Scope.MEMBERS)
+@get(
+    "/members/{entity_id:str}/address-binding",
+    "Show a member's binding to listed addresses",
+    gate=operator(Scope.MEMBERS),
+)
 async def view(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> BindingResponse | Refusal:
@@ -72,8 +77,8 @@ async def view(
     "/members/{entity_id:str}/address-binding",
     "Switch a member's binding to listed addresses",
     conflict=True,
+    gate=operator(Scope.MEMBERS),
 )
-@as_operator(Scope.MEMBERS)
 async def bind(
     call: OperatorCall[BindingRequest], entity_id: FromPath[str]
 ) -> BindingResponse | Refusal:

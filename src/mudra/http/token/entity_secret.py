@@ -1,17 +1,17 @@
 """/entity/secret: /read and /reset (spec 4.2, 4.3), /retire and /use."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from litestar.types import ControllerRouterHandler
-from msgspec import UNSET, structs
+from msgspec import UNSET
 
-from mudra.http.auth.as_user import UserCall, as_user
 from mudra.http.auth.bearer import verified_bearer
-from mudra.http.endpoint import Endpoint
+from mudra.http.auth.gates import SIGNED_IN, UserCall, UserGate
+from mudra.http.endpoint import Opening
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.json_response import HandlerResult
 from mudra.http.route import get, post
 from mudra.http.token.requests import (
     EntityQuery,
@@ -34,10 +34,26 @@ from mudra.tokens.secrets.secret import EntitySecret
 from mudra.tokens.secrets.secret_service import ResetCommand
 
 _MAX_ADDRESSES: Final = 20
+_WITH_BARE_TOKEN: Final = UserGate(scheme_needed=False)
 
 
-@post("/entity/secret/read", "Read the entity's secret")
-@as_user(scheme_needed=False)
+class _InTurn(UserGate, frozen=True):
+    """Lets resets of one entity wait for each other before they take a connection."""
+
+    @asynccontextmanager
+    async def enter(
+        self, context: RequestContext, received: object, opening: Opening
+    ) -> AsyncIterator[UserCall[Any] | Refusal]:
+        """Refuse anyone without a valid token at once: no one waits behind them."""
+        token = await verified_bearer(context, scheme_needed=self.scheme_needed)
+        turn: AbstractAsyncContextManager[bool | None] = nullcontext()
+        if isinstance(received, EntitySecretResetRequest) and not isinstance(token, Refusal):
+            turn = context.dependencies.reset_turns.turn(received.entity_id)
+        async with turn, super().enter(context, received, opening) as call:
+            yield call
+
+
+@post("/entity/secret/read", "Read the entity's secret", gate=_WITH_BARE_TOKEN)
 async def read(call: UserCall[EntitySecretReadRequest]) -> EntitySecretReadResponse | Refusal:
     """Return the current secret to an admin of the entity."""
     details = await call.work.secret_service.read(call.body.entity_id, call.user, call.caller)
@@ -54,25 +70,7 @@ async def read(call: UserCall[EntitySecretReadRequest]) -> EntitySecretReadRespo
     )
 
 
-def _in_turn(endpoint: Endpoint) -> Endpoint:
-    """Let resets of one entity wait for each other before they take a connection."""
-
-    async def respond(
-        context: RequestContext, received: object, path: Mapping[str, object]
-    ) -> HandlerResult:
-        # Anyone without a valid token is refused at once, and no one waits behind them.
-        token = await verified_bearer(context, scheme_needed=False)
-        if not isinstance(received, EntitySecretResetRequest) or isinstance(token, Refusal):
-            return await endpoint.respond(context, received, path)
-        async with context.dependencies.reset_turns.turn(received.entity_id):
-            return await endpoint.respond(context, received, path)
-
-    return structs.replace(endpoint, respond=respond)
-
-
-@post("/entity/secret/reset", "Replace the entity's secret")
-@_in_turn
-@as_user(scheme_needed=False)
+@post("/entity/secret/reset", "Replace the entity's secret", gate=_InTurn(scheme_needed=False))
 async def reset(call: UserCall[EntitySecretResetRequest]) -> EntitySecretResetResponse | Refusal:
     """Replace the secret: at most 5 times in 24 hours, 5 minutes apart."""
     command = ResetCommand(
@@ -90,8 +88,12 @@ async def reset(call: UserCall[EntitySecretResetRequest]) -> EntitySecretResetRe
     )
 
 
-@post("/entity/secret/retire", "End the grace period of the old secret early", conflict=True)
-@as_user(scheme_needed=False)
+@post(
+    "/entity/secret/retire",
+    "End the grace period of the old secret early",
+    conflict=True,
+    gate=_WITH_BARE_TOKEN,
+)
 async def retire(call: UserCall[EntitySecretReadRequest]) -> EntitySecretRetireResponse | Refusal:
     """End the old secret's grace period now."""
     old = await call.work.secret_service.retire(call.body.entity_id, call.user, call.caller)
@@ -100,8 +102,7 @@ async def retire(call: UserCall[EntitySecretReadRequest]) -> EntitySecretRetireR
     return EntitySecretRetireResponse(entity_id=old.entity_id, old_secret_validity=0)
 
 
-@get("/entity/secret/use", "When and from where the entity's secrets were used")
-@as_user()
+@get("/entity/secret/use", "When and from where the entity's secrets were used", gate=SIGNED_IN)
 async def use(call: UserCall[EntityQuery]) -> EntitySecretUseResponse | Refusal:
     """Return the use of the current secret, and of the old one during its grace period.
 

@@ -1,5 +1,7 @@
 """Authorize operators, create them, and change their scopes."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
@@ -10,11 +12,11 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import (
-    NoOperator,
+    NO_OPERATOR,
     Operator,
     OwnScopes,
     Scope,
@@ -32,7 +34,7 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 
 class OperatorSaved(Struct, frozen=True):
@@ -47,39 +49,37 @@ class OperatorSaved(Struct, frozen=True):
 SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
 
 
-class NotAnOperator(Refusal, frozen=True):
-    """The address does not belong to an operator."""
+NOT_AN_OPERATOR: Final = PlainRefusal(RefusalKind.NOT_FOUND, "email is not an operator")
+
+
+def operator_refused(
+    held: frozenset[Scope], scope: Scope | None
+) -> ScopeMissing | PlainRefusal | None:
+    """Return why one who has `held` is no operator with the scope, or None; any scope for None."""
+    if scope is None:
+        return None if held else NO_OPERATOR
+    return None if scope in held else ScopeMissing(scope)
 
 
 async def authorize_operator(
-    work: IdentityUnitOfWork, user: User, scope: Scope, caller: Caller
-) -> Operator | ScopeMissing:
-    """Return the operator behind a user who has the scope; a refusal is recorded."""
-    found = await operator_with_scope(work, user, scope)
-    if isinstance(found, ScopeMissing):
+    work: IdentityUnitOfWork, user: User, scope: Scope | None, caller: Caller
+) -> Operator | ScopeMissing | PlainRefusal:
+    """Return the operator behind a user who has the scope; that it is missing is recorded.
+
+    Without a scope, of one who has any.
+    """
+    scopes = await work.memberships.scopes(user.user_id)
+    refused = operator_refused(scopes, scope)
+    if isinstance(refused, ScopeMissing):
         await work.audit_log.append(
             AuditEntry(
                 EventName.OPERATOR_SIGN_IN_REFUSE,
                 caller,
-                reason=f"scope-{scope.value}-missing",
+                reason=f"scope-{refused.scope.value}-missing",
                 outcome=Outcome.REFUSED,
             )
         )
-    return found
-
-
-async def operator_with_scope(
-    work: IdentityUnitOfWork, user: User, scope: Scope
-) -> Operator | ScopeMissing:
-    """Return the operator behind a user who has the scope."""
-    scopes = await work.memberships.scopes(user.user_id)
-    return Operator(user.user_id, user.email, scopes) if scope in scopes else ScopeMissing(scope)
-
-
-async def operator_of(work: IdentityUnitOfWork, user: User) -> Operator | NoOperator:
-    """Return the operator behind a user who has any scope."""
-    scopes = await work.memberships.scopes(user.user_id)
-    return Operator(user.user_id, user.email, scopes) if scopes else NoOperator()
+    return refused or Operator(user.user_id, user.email, scopes)
 
 
 async def change_scopes(  # who asks, and the facts of the change
@@ -154,12 +154,12 @@ async def save_operator(
 
 async def end_operator(
     work: IdentityUnitOfWork, email: str, caller: Caller
-) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind | LastOperator:
+) -> frozenset[Scope] | PlainRefusal | ValueRefused | WrongAccountKind | LastOperator:
     """Remove all scopes of an operator; returns those it had."""
     address = normalize_email(email)
     user = await work.people.by_username(address) if isinstance(address, str) else None
     held = await work.memberships.scopes(user.user_id) if user else frozenset()
     if user is None or not held:
-        return NotAnOperator()
+        return NOT_AN_OPERATOR
     saved = await save_operator(work, user.email, user.name, frozenset(), caller)
     return held if isinstance(saved, OperatorSaved) else saved

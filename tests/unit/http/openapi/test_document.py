@@ -8,15 +8,16 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from mudra.bootstrap.config import Settings
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
-from mudra.http.endpoint import Call, as_anyone
+from mudra.http.endpoint import ANYONE, Call, request_type, respond, response_types
 from mudra.http.openapi.document import json_document
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import post
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 from mudra.shared.refusal import Refusal
 
 
@@ -32,7 +33,6 @@ class Odd(Refusal, frozen=True):
     number: int
 
 
-@as_anyone
 async def double(call: Call[Sent], unit: str) -> Returned | CsvText | Odd:
     """Double a number."""
     return Odd(call.body.number) if call.body.number % 2 else Returned(twice=2 * call.body.number)
@@ -40,7 +40,11 @@ async def double(call: Call[Sent], unit: str) -> Returned | CsvText | Odd:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    made = json_document(build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar)
+    made = json_document(
+        build_routes(
+            RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers
+        ).litestar
+    )
     found: dict[str, Any] = msgspec.json.decode(made)
     return found
 
@@ -57,10 +61,10 @@ def parts(node: object, place: str = "") -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_a_handlers_annotations_are_all_that_names_its_structs():
-    assert double.request_type is Sent
-    assert double.response_types == [Returned, CsvText]
+    assert request_type(double) is Sent
+    assert response_types(double) == [Returned, CsvText]
 
-    operation = post("/{unit:str}", "Double")(double).operation_class()
+    operation = post("/{unit:str}", "Double", gate=ANYONE)(double).operation_class()
 
     body = operation.request_body.content["application/json"].schema.to_schema()
     assert body["title"] == "Sent"
@@ -72,8 +76,8 @@ def test_a_handlers_annotations_are_all_that_names_its_structs():
 def test_a_refusal_of_what_was_sent_comes_back_without_the_handler():
     context: RequestContext = SimpleNamespace()  # type: ignore[assignment]  # passed on only
 
-    assert asyncio.run(double.respond(context, Odd(7), {})) == Odd(7)
-    assert asyncio.run(double.respond(context, Sent(3), {"unit": "m"})) == Odd(3)
+    assert asyncio.run(respond(ANYONE, double, context, Odd(7), {})) == Odd(7)
+    assert asyncio.run(respond(ANYONE, double, context, Sent(3), {"unit": "m"})) == Odd(3)
 
 
 def test_no_published_object_is_free(document: dict[str, Any]):

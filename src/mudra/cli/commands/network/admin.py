@@ -13,7 +13,6 @@ from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import show_tokens
 from mudra.http.response.account_responses import token_details, warnings_about
-from mudra.http.response.errors import problem_of
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.manage_accounts import (
     AccountChanged,
@@ -124,7 +123,7 @@ def tokens(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> N
 
     held = with_store(run, data_dir)
     if isinstance(held, Refusal):
-        fail(problem_of(held).sentence)
+        fail(held.sentence)
     show_tokens([token_details(token) for token in held], as_json=as_json)
 
 
@@ -202,7 +201,7 @@ def _run(
 def _facts(outcome: _Outcome) -> tuple[dict[str, object], list[str] | None]:
     """Return what to show of an outcome, and the warnings of those that can have any."""
     if isinstance(outcome, Refusal):
-        fail(problem_of(outcome).sentence)
+        fail(outcome.sentence)
     match outcome:
         case AdminsChanged():
             return {

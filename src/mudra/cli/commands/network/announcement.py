@@ -19,7 +19,6 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.announcement_responses import AnnouncementDetails, announcement_details
-from mudra.http.response.errors import problem_of
 from mudra.metrics.announcements.announcement import (
     Announcement,
     AnnouncementCommand,
@@ -177,7 +176,7 @@ def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | 
 def _details(outcome: Announcement | Refusal, now: datetime) -> AnnouncementDetails:
     """Return what a use case returned, or end with the text of its refusal."""
     if isinstance(outcome, Refusal):
-        fail(problem_of(outcome).sentence)
+        fail(outcome.sentence)
     return announcement_details(outcome, now)
 
 

@@ -22,7 +22,6 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.response.alarm_responses import incident_details, silence_details
-from mudra.http.response.errors import problem_of
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.shared.refusal import Refusal
@@ -198,7 +197,7 @@ def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | 
 def _success(outcome: T | Refusal) -> T:
     """Return what a use case returned, or end with the text of its refusal."""
     if isinstance(outcome, Refusal):
-        fail(problem_of(outcome).sentence)
+        fail(outcome.sentence)
     return outcome
 
 

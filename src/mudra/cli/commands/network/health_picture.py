@@ -76,7 +76,7 @@ def picture(  # noqa: PLR0913, PLR0917  # its options
                 within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
             )
             if isinstance(rows, TooManyPairs):
-                raise CommandFailed(rows.sentence("--aa", "--fip"), Exit.USAGE)
+                raise CommandFailed(TooManyPairs("--aa", "--fip").sentence, Exit.USAGE)
             named = {one for one in (aa, fip) if one}
             return within, rows, await work.health.maintenances(within, now, named or None)
 

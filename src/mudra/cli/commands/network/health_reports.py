@@ -14,7 +14,6 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.response.errors import problem_of
 from mudra.http.response.held_responses import held_details
 from mudra.metrics.payload.held_reports import Decided, HeldReport
 from mudra.shared.refusal import Refusal
@@ -85,7 +84,7 @@ def _done(act: Callable[[UnitOfWork], Awaitable[T]], data_dir: Path | None) -> T
 
 def _show(outcome: Decided, *, as_json: bool) -> None:
     if isinstance(outcome, Refusal):
-        fail(problem_of(outcome).sentence)
+        fail(outcome.sentence)
     facts = msgspec.to_builtins(held_details(outcome))
     if as_json:
         show_json(facts)

@@ -16,7 +16,6 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.response.alarm_responses import attempts_response, webhook_details
-from mudra.http.response.errors import problem_of
 from mudra.metrics.notifications.webhook import AddedWebhook, Attempt, Owner, Webhook
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.shared.refusal import Refusal
@@ -139,7 +138,7 @@ def _done(
 
     outcome = with_store(within, data_dir)
     if isinstance(outcome, Refusal):
-        fail(problem_of(outcome).sentence)
+        fail(outcome.sentence)
     return outcome
 
 

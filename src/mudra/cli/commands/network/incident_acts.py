@@ -20,7 +20,6 @@ from mudra.http.response.alarm_responses import (
     act_details,
     incident_details,
 )
-from mudra.http.response.errors import problem_of
 from mudra.metrics.incidents.acts.act import ActCommand, ActKind
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.shared.refusal import Refusal
@@ -67,7 +66,7 @@ def _done(
         async with dependencies.unit_of_work() as work:
             stored = await act(work)
             if isinstance(stored, Refusal):
-                fail(problem_of(stored).sentence)
+                fail(stored.sentence)
             acts = await work.incident_acts.of(stored.incident_id)
             return incident_details(stored), [act_details(one) for one in acts]
 

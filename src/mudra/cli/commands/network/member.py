@@ -12,8 +12,7 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.http.response.errors import problem_of
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.memberships.onboard import (
@@ -26,7 +25,7 @@ from mudra.identity.memberships.onboard import (
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
 from mudra.shared.entity_type import EntityType
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, ValueRefused
 from mudra.tokens.ports import DayCount
 
 _MAX_REASON = 200
@@ -68,7 +67,7 @@ def onboard(
         case MemberDiffers():
             fail(_differs(result))
         case WrongAccountKind() | ScopeMissing():
-            fail(problem_of(result).sentence)
+            fail(result.sentence)
     _show(result, as_json=as_json)
 
 
@@ -134,7 +133,7 @@ def _set_status(
 
     outcome = with_store(run, data_dir)
     if isinstance(outcome, Refusal):
-        fail(problem_of(outcome).sentence)
+        fail(outcome.sentence)
     facts = {"entity": entity_id, "status": outcome.value}
     if as_json:
         show_json(facts)

@@ -14,7 +14,6 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.bulk_responses import bulk_response
-from mudra.http.response.errors import problem_of
 from mudra.identity.memberships.bulk_act import (
     BulkAct,
     BulkOutcome,
@@ -65,7 +64,7 @@ def bulk(
 
     acted = with_store(run, data_dir)
     if isinstance(acted, TooManyMembers):
-        fail(problem_of(acted).sentence, Exit.USAGE)
+        fail(acted.sentence, Exit.USAGE)
     _show(act, acted, dry_run=dry_run, as_json=as_json)
     if acted.ran.interrupted:
         fail(

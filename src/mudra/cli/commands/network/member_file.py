@@ -15,7 +15,6 @@ from mudra.cli.local.registry_store import read_file
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.http.response.errors import problem_of
 from mudra.http.response.import_responses import import_response
 from mudra.identity.memberships.import_members import (
     RowOutcome,
@@ -51,7 +50,7 @@ def import_file(
     """
     rows = read_member_file(read_file(file))
     if isinstance(rows, Refusal):
-        fail(problem_of(rows).sentence, Exit.USAGE)
+        fail(rows.sentence, Exit.USAGE)
     imported = with_store(
         lambda dependencies: _run(dependencies, rows, dry_run=dry_run, quiet=as_json), data_dir
     )

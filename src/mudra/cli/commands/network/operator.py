@@ -10,19 +10,14 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.identity.accounts.refusals import NoSuchUser, ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member_search import UserFilter, UserRow
-from mudra.identity.operators.manage_operators import (
-    NotAnOperator,
-    SaveResult,
-    end_operator,
-    save_operator,
-)
+from mudra.identity.operators.manage_operators import SaveResult, end_operator, save_operator
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import LastOperator
 from mudra.identity.single_sign_on.local_sign_in import allow_password as allow_local_password
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, ValueRefused
 
 app = typer.Typer(no_args_is_help=True)
 _MAX_COUNT = 1000
@@ -106,7 +101,7 @@ def end(
 
     async def run(
         dependencies: Dependencies,
-    ) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind | LastOperator:
+    ) -> frozenset[Scope] | PlainRefusal | ValueRefused | WrongAccountKind | LastOperator:
         async with dependencies.unit_of_work() as work:
             return await end_operator(work, email, Caller(operator_name()))
 

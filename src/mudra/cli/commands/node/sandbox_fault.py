@@ -10,7 +10,7 @@ from mudra.cli.client.api_responses import Faults
 from mudra.cli.client.tokens_file import SignedIn
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import fail, show_json, show_table
-from mudra.tokens.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
+from mudra.demo.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
 
 app = typer.Typer(no_args_is_help=True, help="Faults that the clients of one entity meet.")
 

@@ -210,7 +210,7 @@ async def _decided(dependencies: Dependencies, command: Command) -> Outcome:
 
 def _show(outcome: Outcome, *, as_json: bool) -> None:
     if not isinstance(outcome, Decision):
-        fail(outcome.sentence())
+        fail(outcome.sentence)
     facts: dict[str, object] = {
         "entityId": outcome.after.entity_id,
         "act": outcome.action.value,

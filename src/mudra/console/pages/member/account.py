@@ -2,19 +2,17 @@
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import ACCOUNT
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, own_form, own_page
-from mudra.console.framework.page_language import remember_choice
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.pages.member.account_alarms import alarm_facts
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
@@ -24,12 +22,10 @@ from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 
 
-@get("/account", include_in_schema=False)
-async def account(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/account", gate=SIGNED_IN)
+async def account(page_context: PageContext) -> Outcome:
     """Show the sessions of the user, and the tokens that their programs hold."""
-    return await own_page(request, dependencies, account_page)
+    return await account_page(page_context)
 
 
 async def account_page(
@@ -60,66 +56,43 @@ async def account_page(
     )
 
 
-@post("/account/token", include_in_schema=False)
-async def end_token(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/account/token", gate=SIGNED_IN)
+async def end_token(page_context: PageContext, fields: Fields) -> Outcome:
     """End one of the user's tokens."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        jti = fields.get("jti", "")
-        user_id = page_context.user.user_id
-        ended = await end_user_token(page_context.work, user_id, jti, page_context.caller)
-        return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
-
-    return await own_form(request, dependencies, handle)
+    jti = fields.get("jti", "")
+    user_id = page_context.user.user_id
+    ended = await end_user_token(page_context.work, user_id, jti, page_context.caller)
+    return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
 
 
-@post("/account/session", include_in_schema=False)
-async def end_session(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/account/session", gate=SIGNED_IN)
+async def end_session(page_context: PageContext, fields: Fields) -> Outcome:
     """End one of the user's sessions."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        work = page_context.work
-        ended = await end_own_session(
-            page_context.user.user_id,
-            fields.get("session", ""),
-            page_context.caller,
-            work.sessions,
-            work.audit_log,
-        )
-        return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
-
-    return await own_form(request, dependencies, handle)
+    work = page_context.work
+    ended = await end_own_session(
+        page_context.user.user_id,
+        fields.get("session", ""),
+        page_context.caller,
+        work.sessions,
+        work.audit_log,
+    )
+    return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 
 
-@post("/account/language", include_in_schema=False)
-async def change_language(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/account/language", gate=SIGNED_IN)
+async def change_language(page_context: PageContext, fields: Fields) -> Outcome:
     """Change the language of the user's emails and pages."""
-    chosen: list[str] = []
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        known = {one.tag for one in dependencies.languages.choices}
-        outcome = await choose_language(
-            page_context.work,
-            page_context.user,
-            page_context.caller,
-            fields.get("language", ""),
-            known,
-        )
-        if isinstance(outcome, Refusal):
-            return outcome
-        chosen.append(outcome)
-        return GoTo(f"{ACCOUNT}?told=language")
-
-    response = await own_form(request, dependencies, handle)
-    if chosen:
-        remember_choice(chosen[0], dependencies, response)
-    return response
+    known = {one.tag for one in page_context.dependencies.languages.choices}
+    outcome = await choose_language(
+        page_context.work,
+        page_context.user,
+        page_context.caller,
+        fields.get("language", ""),
+        known,
+    )
+    if isinstance(outcome, Refusal):
+        return outcome
+    return GoTo(f"{ACCOUNT}?told=language", language=outcome)
 
 
 def _language_facts(page_context: PageContext) -> dict[str, object]:

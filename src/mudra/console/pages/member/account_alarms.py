@@ -2,21 +2,20 @@
 
 from typing import Final
 
-from litestar import Response, post
 from litestar.types import ControllerRouterHandler
 from msgspec import structs
 
+from mudra.console.framework import page
 from mudra.console.framework.navigation import ACCOUNT
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, own_form
 from mudra.console.framework.page_results import GoTo, Outcome
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.alarm_requests import (
     AlarmPreferencesRequest,
     clock_text,
     severity_word,
 )
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
@@ -92,27 +91,19 @@ async def alarm_facts(page_context: PageContext) -> dict[str, object]:
     }
 
 
-@post("/account/alarms", include_in_schema=False)
-async def change_alarms(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/account/alarms", gate=SIGNED_IN)
+async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
     """Change the user's alarm preferences."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        names = {
-            one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)
-        }
-        sent = {name: fields[name].strip() for name in names if name in fields}
-        apis = [code for code in _APIS if f"api.{code}" in fields]
-        wanted = decode_struct({**sent, "apis": apis}, AlarmPreferencesRequest)
-        if isinstance(wanted, InvalidField):
-            return wanted
-        outcome = await page_context.work.alarm_preferences.set(
-            page_context.user.user_id, wanted.preferences(), page_context.caller
-        )
-        return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=alarms#alarms")
-
-    return await own_form(request, dependencies, handle)
+    names = {one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)}
+    sent = {name: fields[name].strip() for name in names if name in fields}
+    apis = [code for code in _APIS if f"api.{code}" in fields]
+    wanted = decode_struct({**sent, "apis": apis}, AlarmPreferencesRequest)
+    if isinstance(wanted, InvalidField):
+        return wanted
+    outcome = await page_context.work.alarm_preferences.set(
+        page_context.user.user_id, wanted.preferences(), page_context.caller
+    )
+    return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=alarms#alarms")
 
 
 handlers: Final[list[ControllerRouterHandler]] = [change_alarms]

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import READER
 from mudra.localization.language import translatable
 from mudra.overview.entity_activity import DAYS, names_of_admins, visible_address
 
@@ -65,16 +63,10 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
     )
 
 
-@get("/entity/{entity_id:str}/activity", include_in_schema=False)
-async def activity(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/entity/{entity_id:str}/activity", gate=READER)
+async def activity(_: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show tokens by day, and the latest events."""
-
-    async def handle(_: PageContext) -> Outcome:
-        return StreamedPage("activity.html", {}, lambda streamed: _tables(streamed, entity_id))
-
-    return await member_page(request, dependencies, entity_id, handle, readers=True)
+    return StreamedPage("activity.html", {}, lambda streamed: _tables(streamed, entity_id))
 
 
 async def _tables(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:

@@ -2,19 +2,19 @@
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import member_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_form, member_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import ADMIN
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.admins import Requester
 from mudra.localization.language import gettext, ngettext, translatable
@@ -30,7 +30,6 @@ from mudra.tokens.secrets.binding_service import BindingView
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 
 _PATH: Final = "/entity/{entity_id:str}/addresses"
-_PAGES = Response[str] | Response[bytes]
 _CHOICES: Final = {AddressBinding.ENFORCE.value: "on", AddressBinding.NETWORK.value: "off"}
 FOREIGN: Final = Table[EntityUse](
     "foreign",
@@ -44,36 +43,28 @@ FOREIGN: Final = Table[EntityUse](
 )
 
 
-@get(_PATH, include_in_schema=False)
-async def show(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.get(_PATH, gate=ADMIN)
+async def show(page_context: PageContext) -> Outcome:
     """Show which addresses the entry lists, and which others got tokens."""
-    return await member_page(request, dependencies, entity_id, _page)
+    return await _page(page_context)
 
 
-@post(_PATH, include_in_schema=False)
-async def switch(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(_PATH, gate=ADMIN, proof=RECENT)
+async def switch(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """Switch the binding on or off."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        chosen = fields.get("binding", "")
-        if chosen not in _CHOICES:
-            return await _page(page_context, InvalidField("binding must be enforce or network"))
-        outcome = await page_context.work.address_bindings.bind(
-            entity_id,
-            AddressBinding(chosen),
-            _requester(page_context),
-            even_so=fields.get("evenSo") == "yes",
-        )
-        if isinstance(outcome, BindingView):
-            notice = "exempt" if outcome.own is AddressBinding.WATCH else _CHOICES[chosen]
-            return GoTo(f"{member_path(entity_id, 'addresses')}?told={notice}")
-        return await _page(page_context, outcome)
-
-    return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
+    chosen = fields.get("binding", "")
+    if chosen not in _CHOICES:
+        return await _page(page_context, InvalidField("binding must be enforce or network"))
+    outcome = await page_context.work.address_bindings.bind(
+        entity_id,
+        AddressBinding(chosen),
+        _requester(page_context),
+        even_so=fields.get("evenSo") == "yes",
+    )
+    if isinstance(outcome, BindingView):
+        notice = "exempt" if outcome.own is AddressBinding.WATCH else _CHOICES[chosen]
+        return GoTo(f"{member_path(entity_id, 'addresses')}?told={notice}")
+    return await _page(page_context, outcome)
 
 
 async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Outcome:

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_form, member_page
 from mudra.console.framework.page_results import (
     Download,
     GoTo,
@@ -34,8 +34,7 @@ from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.pages.member.is_it_me import ComparisonLine, compared_with_others
 from mudra.console.pages.member.own_reports import OwnReports, own_reports
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import ADMIN, READER
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Status
@@ -126,28 +125,22 @@ _AS_AAS_SEE_IT: Final = _table("AA")
 _OF_FIPS: Final = _table("FIP")
 
 
-@get("/entity/{entity_id:str}/health", include_in_schema=False)
-async def health(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/entity/{entity_id:str}/health", gate=READER)
+async def health(page_context: PageContext) -> Outcome:
     """Show the health that concerns the entity; `incident=ID` at the time and API of that one."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        view = query_of(page_context.query, page_context.now, await _usual(page_context))
-        if not isinstance(view, HealthQuery):
-            return view
-        view = await _at_incident(page_context) or view
-        has_charts = page_context.member.entity_type != EntityType.FIU.value
-        if has_charts and OVER_TIME.is_part(page_context.query):
-            charts = await _charts(page_context, view, await _concerning(page_context, view))
-            if isinstance(charts, Download):
-                return charts
-            return RenderedPage(PART, {**charts, "view": view})
-        heading = gettext(_TITLES[EntityType(page_context.member.entity_type)])
-        facts = {"view": view, "heading": heading}
-        return StreamedPage("health.html", facts, lambda then: _content(then, view))
-
-    return await member_page(request, dependencies, entity_id, handle, readers=True)
+    view = query_of(page_context.query, page_context.now, await _usual(page_context))
+    if not isinstance(view, HealthQuery):
+        return view
+    view = await _at_incident(page_context) or view
+    has_charts = page_context.member.entity_type != EntityType.FIU.value
+    if has_charts and OVER_TIME.is_part(page_context.query):
+        charts = await _charts(page_context, view, await _concerning(page_context, view))
+        if isinstance(charts, Download):
+            return charts
+        return RenderedPage(PART, {**charts, "view": view})
+    heading = gettext(_TITLES[EntityType(page_context.member.entity_type)])
+    facts = {"view": view, "heading": heading}
+    return StreamedPage("health.html", facts, lambda then: _content(then, view))
 
 
 async def _usual(page_context: PageContext) -> str:
@@ -295,21 +288,15 @@ async def _choices(page_context: PageContext) -> Mapping[str, object]:
     }
 
 
-@post("/entity/{entity_id:str}/health/follow", include_in_schema=False)
-async def follow(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/entity/{entity_id:str}/health/follow", gate=ADMIN)
+async def follow(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """Follow a FIP (`follow` names it), or no longer (`unfollow`)."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        follows = "follow" in fields
-        fip_id = fields.get("follow" if follows else "unfollow", "")
-        refused = await page_context.work.follows.change(
-            entity_id, fip_id, page_context.caller, follow=follows
-        )
-        return refused or GoTo(f"{member_path(entity_id, 'health')}#followed")
-
-    return await member_form(request, dependencies, entity_id, handle)
+    follows = "follow" in fields
+    fip_id = fields.get("follow" if follows else "unfollow", "")
+    refused = await page_context.work.follows.change(
+        entity_id, fip_id, page_context.caller, follow=follows
+    )
+    return refused or GoTo(f"{member_path(entity_id, 'health')}#followed")
 
 
 async def _good_now(page_context: PageContext, view: HealthQuery) -> frozenset[_ApiOfPair]:

@@ -3,15 +3,13 @@
 from datetime import timedelta
 from typing import Final
 
-from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, translatable
 from mudra.overview.action_items import member_attention
 from mudra.overview.onboarding import onboarding_of
@@ -35,32 +33,26 @@ _VERSION: Final = {
 }
 
 
-@get("/entity/{entity_id:str}", include_in_schema=False)
-async def overview(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/entity/{entity_id:str}", gate=READER)
+async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show what needs attention now."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        work = page_context.work
-        found = await member_attention(work, page_context.user, entity_id)
-        if isinstance(found, Refusal):
-            return found
-        return RenderedPage(
-            "overview.html",
-            {
-                "notice": page_context.query.get("told", ""),
-                "items": found.items,
-                "used": found.facts.used,
-                "registration": _registration(found.facts.record),
-                "able": found.facts.able_admins,
-                "tokens": found.facts.tokens,
-                "refused": found.facts.refused,
-                "steps": await onboarding_of(work, entity_id),
-            },
-        )
-
-    return await member_page(request, dependencies, entity_id, handle, readers=True)
+    work = page_context.work
+    found = await member_attention(work, page_context.user, entity_id)
+    if isinstance(found, Refusal):
+        return found
+    return RenderedPage(
+        "overview.html",
+        {
+            "notice": page_context.query.get("told", ""),
+            "items": found.items,
+            "used": found.facts.used,
+            "registration": _registration(found.facts.record),
+            "able": found.facts.able_admins,
+            "tokens": found.facts.tokens,
+            "refused": found.facts.refused,
+            "steps": await onboarding_of(work, entity_id),
+        },
+    )
 
 
 def _registration(record: Record | None) -> str:

@@ -2,18 +2,19 @@
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import CONSOLE, member_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_form, member_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import ADMIN, READER
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
     AdminRemovalRequest,
@@ -22,7 +23,6 @@ from mudra.http.request.account_requests import (
     HandOverRequest,
     SendAgainRequest,
 )
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.memberships.admins import (
     AdminsChanged,
@@ -38,7 +38,6 @@ from mudra.localization.language import current, gettext, translatable
 from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/entity/{entity_id:str}/people"
-_PAGES = Response[str] | Response[bytes]
 _FIELDS: Final = {"email": "the email address", "name": "the name", "phone": "the telephone"}
 _STATES: Final = {
     "active": translatable("active"),
@@ -83,38 +82,33 @@ _REFUSALS: Final = (
 _NOT_THIS: Final = ', not "'
 
 
-@get(_PATH, include_in_schema=False)
-async def people(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.get(_PATH, gate=READER)
+async def people(page_context: PageContext) -> Outcome:
     """List the admins and the backup contact."""
-    return await member_page(request, dependencies, entity_id, _page, readers=True)
+    return await _page(page_context)
 
 
 def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPRouteHandler:
     """Return the route of a form that changes the admins; `done` names its notice."""
 
-    @post(f"{_PATH}/{path}", include_in_schema=False)
+    @page.post(f"{_PATH}/{path}", gate=ADMIN, proof=RECENT)
     async def change(
-        entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-    ) -> _PAGES:
-        async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-            body = decode_struct({**fields, "entityId": entity_id}, request_type)
-            if isinstance(body, Refusal):
-                return await _page(page_context, body, fields, done)
-            requester = Requester(page_context.caller, page_context.user)
-            outcome = await body.run(page_context.work, requester)
-            match outcome:
-                case NotYourEntity():
-                    return outcome
-                case Refusal():
-                    return await _page(page_context, outcome, fields, done)
-            if page_context.user.user_id not in {admin.user_id for admin in outcome.admins}:
-                return GoTo(f"{CONSOLE}?told=left")
-            notice = _notice(outcome, done)
-            return GoTo(f"{member_path(entity_id, 'people')}?told={notice}")
-
-        return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
+        page_context: PageContext, fields: Fields, entity_id: FromPath[str]
+    ) -> Outcome:
+        body = decode_struct({**fields, "entityId": entity_id}, request_type)
+        if isinstance(body, Refusal):
+            return await _page(page_context, body, fields, done)
+        requester = Requester(page_context.caller, page_context.user)
+        outcome = await body.run(page_context.work, requester)
+        match outcome:
+            case NotYourEntity():
+                return outcome
+            case Refusal():
+                return await _page(page_context, outcome, fields, done)
+        if page_context.user.user_id not in {admin.user_id for admin in outcome.admins}:
+            return GoTo(f"{CONSOLE}?told=left")
+        notice = _notice(outcome, done)
+        return GoTo(f"{member_path(entity_id, 'people')}?told={notice}")
 
     return change
 

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import member_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_form, member_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.registry_turn import ready_check, registry_turn
 from mudra.console.framework.render import sentence
@@ -20,10 +21,9 @@ from mudra.console.pages.member.registration_key import key_in
 from mudra.console.pages.member.registration_labels import fields_in, findings_of, named, notes_of
 from mudra.console.pages.operator.comparison import lines_of
 from mudra.console.pages.operator.labels import tone
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import ADMIN
 from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.request.body.strict_json import JsonRefused, parse_document
-from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
@@ -34,7 +34,6 @@ from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/entity/{entity_id:str}/registration"
-_PAGES = Response[str] | Response[bytes]
 _LIMITS: Final = BodyLimits(192 * 1024)
 """64 KiB of JSON; a form encodes one byte in up to three."""
 _VERSIONS: Final = Table[Version](
@@ -57,17 +56,10 @@ _VERSIONS: Final = Table[Version](
 )
 
 
-@get(_PATH, include_in_schema=False)
-async def registration(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.get(_PATH, gate=ADMIN, turn=ready_check)
+async def registration(_: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show the current entry as a draft for the next version."""
-
-    async def handle(page_context: PageContext) -> Outcome:  # noqa: ARG001  # its opening is the frame's
-        return StreamedPage("registration.html", {}, lambda then: _current(then, entity_id))
-
-    await ready_check(request, dependencies)
-    return await member_page(request, dependencies, entity_id, handle)
+    return StreamedPage("registration.html", {}, lambda then: _current(then, entity_id))
 
 
 async def _current(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
@@ -88,42 +80,28 @@ async def _current(page_context: PageContext, entity_id: str) -> Mapping[str, ob
     return _page(page_context, draft, await _reviewed(page_context, draft), stored).facts
 
 
-@post(f"{_PATH}/check", include_in_schema=False, status_code=200)
-async def check(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(f"{_PATH}/check", gate=ADMIN, limits=_LIMITS, turn=registry_turn)
+async def check(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """Show the findings in a draft; stores nothing."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        draft = fields.get("payload", "")
-        reviewed = await _reviewed(page_context, draft)
-        if request.headers.get("hx-request"):
-            return RenderedPage("registration_checked.html", _review_facts(reviewed.review, draft))
-        stored = await page_context.work.registry.history(entity_id)
-        return _page(page_context, draft, reviewed, stored)
-
-    return await member_form(request, dependencies, entity_id, handle, _LIMITS, turn=registry_turn)
+    draft = fields.get("payload", "")
+    reviewed = await _reviewed(page_context, draft)
+    if page_context.context.request.headers.get("hx-request"):
+        return RenderedPage("registration_checked.html", _review_facts(reviewed.review, draft))
+    stored = await page_context.work.registry.history(entity_id)
+    return _page(page_context, draft, reviewed, stored)
 
 
-@post(f"{_PATH}/submit", include_in_schema=False, status_code=200)
-async def submit(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(f"{_PATH}/submit", gate=ADMIN, proof=RECENT, limits=_LIMITS, turn=registry_turn)
+async def submit(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """Submit a draft, within the same budget of writes as /entityInfo, refused or not."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        draft = fields.get("payload", "")
-        reviewed = await _reviewed(page_context, draft)
-        registration = page_context.work.registration
-        outcome = await registration.submit_draft(reviewed.review, _actor(page_context))
-        if isinstance(outcome, Receipt):
-            return GoTo(f"{member_path(entity_id, 'registration')}?told={outcome.status}")
-        stored = await page_context.work.registry.history(entity_id)
-        return _page(page_context, draft, reviewed, stored, outcome)
-
-    return await member_form(
-        request, dependencies, entity_id, handle, _LIMITS, needs_proof=True, turn=registry_turn
-    )
+    draft = fields.get("payload", "")
+    reviewed = await _reviewed(page_context, draft)
+    registration = page_context.work.registration
+    outcome = await registration.submit_draft(reviewed.review, _actor(page_context))
+    if isinstance(outcome, Receipt):
+        return GoTo(f"{member_path(entity_id, 'registration')}?told={outcome.status}")
+    stored = await page_context.work.registry.history(entity_id)
+    return _page(page_context, draft, reviewed, stored, outcome)
 
 
 async def _reviewed(page_context: PageContext, draft: str) -> ReviewedDraft:

@@ -3,18 +3,16 @@
 from typing import Final
 
 import msgspec
-from litestar import Response, post
-from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_form
 from mudra.console.framework.page_results import Outcome, RenderedPage
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import ADMIN
 from mudra.http.request.body.request_body import BodyLimits
-from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
-from mudra.registry.payload.read_key import MAX_TEXT, KeyRefused, KeyUnread, ReadKey, read_key
+from mudra.registry.payload.read_key import MAX_TEXT, KeyUnread, ReadKey, read_key
 from mudra.shared.undecodable import UNDECODABLE
 
 _LIMITS: Final = BodyLimits(4 * MAX_TEXT)
@@ -32,21 +30,15 @@ _PROBLEMS: Final = {
 }
 
 
-@post("/entity/{entity_id:str}/registration/key", include_in_schema=False, status_code=200)
-async def key(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/entity/{entity_id:str}/registration/key", gate=ADMIN, limits=_LIMITS)
+async def key(_: PageContext, fields: Fields) -> Outcome:
     """Answer with what a text is, and the key in it as the entry holds it."""
-
-    async def handle(_: PageContext, fields: Fields) -> Outcome:
-        found = read_key(fields.get("text", ""))
-        if isinstance(found, KeyRefused):
-            facts: dict[str, object] = {"unread": gettext(_PROBLEMS[found.why])}
-        else:
-            facts = {"key": found, "jwk": msgspec.json.encode(found.jwk).decode()}
-        return RenderedPage("registration_key.html", facts)
-
-    return await member_form(request, dependencies, entity_id, handle, _LIMITS)
+    found = read_key(fields.get("text", ""))
+    if isinstance(found, KeyUnread):
+        facts: dict[str, object] = {"unread": gettext(_PROBLEMS[found])}
+    else:
+        facts = {"key": found, "jwk": msgspec.json.encode(found.jwk).decode()}
+    return RenderedPage("registration_key.html", facts)
 
 
 def key_in(payload: str) -> ReadKey | None:
@@ -57,7 +49,7 @@ def key_in(payload: str) -> ReadKey | None:
     except (*UNDECODABLE, msgspec.MsgspecError, KeyError, TypeError):
         return None
     found = read_key(text)
-    return None if isinstance(found, KeyRefused) else found
+    return None if isinstance(found, KeyUnread) else found
 
 
 handlers: Final[list[ControllerRouterHandler]] = [key]

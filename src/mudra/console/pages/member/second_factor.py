@@ -7,25 +7,19 @@ nothing else; the first right code replaces it by a full session with another co
 from collections.abc import Sequence
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import EACH_TIME
 from mudra.console.framework.navigation import SECOND_FACTOR
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import (
-    Fields,
-    own_form,
-    own_form_with_proof,
-    own_page,
-)
 from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.qr_code import qr_code
 from mudra.console.framework.render import sentence
-from mudra.console.framework.session.cookie import set_session_cookie
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.passkeys.manage_passkeys import MAX_NAME, MAX_PASSKEYS
 from mudra.identity.second_factor.enroll import (
     Enrollment,
@@ -49,124 +43,101 @@ from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
-_PAGES = Response[str] | Response[bytes]
 _PATH: Final = "/account/second-factor"
 
 
-@get(_PATH, include_in_schema=False)
-async def show(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.get(_PATH, gate=SIGNED_IN, enrolling=True)
+async def show(page_context: PageContext) -> Outcome:
     """Show whether the user has a second factor, and what can be done with it."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        user, factors = page_context.user, page_context.work.second_factors
-        return RenderedPage(
-            "second_factor.html",
-            {
-                "enrolled": await factors.enrolled(user.user_id),
-                "passkeys": await factors.passkeys.of_user(user.user_id),
-                "most_passkeys": MAX_PASSKEYS,
-                "longest_name": MAX_NAME,
-                "codes_left": await factors.recovery_codes_left(user.user_id),
-                "few": FEW_LEFT,
-                "required": is_required(
-                    dependencies.settings.factor_roles,
-                    operator=bool(page_context.scopes),
-                    admin=user.is_of_a_member,
-                ),
-                "forced": page_context.session.stage is Stage.ENROLL,
-                "done": page_context.query.get("told", ""),
-            },
-        )
-
-    return await own_page(request, dependencies, handle, enrolling=True)
+    user, factors = page_context.user, page_context.work.second_factors
+    return RenderedPage(
+        "second_factor.html",
+        {
+            "enrolled": await factors.enrolled(user.user_id),
+            "passkeys": await factors.passkeys.of_user(user.user_id),
+            "most_passkeys": MAX_PASSKEYS,
+            "longest_name": MAX_NAME,
+            "codes_left": await factors.recovery_codes_left(user.user_id),
+            "few": FEW_LEFT,
+            "required": is_required(
+                page_context.dependencies.settings.factor_roles,
+                operator=bool(page_context.scopes),
+                admin=user.is_of_a_member,
+            ),
+            "forced": page_context.session.stage is Stage.ENROLL,
+            "done": page_context.query.get("told", ""),
+        },
+    )
 
 
-@post(f"{_PATH}/begin", include_in_schema=False, status_code=200)
-async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.post(f"{_PATH}/begin", gate=SIGNED_IN, proof=EACH_TIME, enrolling=True)
+async def begin(page_context: PageContext, _: Fields) -> Outcome:
     """Make the secret of a new app, and show it."""
-
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        enrollment = await begin_enrollment(
-            page_context.work,
-            page_context.user,
-            page_context.session.key,
-            dependencies.settings.network_name,
-            dependencies.random_bytes,
-        )
-        return _setup(enrollment)
-
-    return await own_form_with_proof(request, dependencies, handle, enrolling=True)
+    enrollment = await begin_enrollment(
+        page_context.work,
+        page_context.user,
+        page_context.session.key,
+        page_context.dependencies.settings.network_name,
+        page_context.dependencies.random_bytes,
+    )
+    return _setup(enrollment)
 
 
-@post(f"{_PATH}/confirm", include_in_schema=False, status_code=200)
-async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.post(f"{_PATH}/confirm", gate=SIGNED_IN, enrolling=True)
+async def confirm(page_context: PageContext, fields: Fields) -> Outcome:
     """Put the new app into use by its first code, and show the recovery codes once."""
-    begun: list[BegunSession] = []
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        work, user, session = page_context.work, page_context.user, page_context.session
-        if not await is_still_open(page_context):
-            return GoTo(f"{SIGN_IN}?told=ended")
-        codes = await confirm_enrollment(
-            work,
-            user,
-            session.key,
-            SecretText(fields.get("new_code", "")),
-            page_context.caller,
-            dependencies.random_bytes,
+    work, user, session = page_context.work, page_context.user, page_context.session
+    dependencies = page_context.dependencies
+    if not await is_still_open(page_context):
+        return GoTo(f"{SIGN_IN}?told=ended")
+    codes = await confirm_enrollment(
+        work,
+        user,
+        session.key,
+        SecretText(fields.get("new_code", "")),
+        page_context.caller,
+        dependencies.random_bytes,
+    )
+    if isinstance(codes, Refusal):
+        enrollment = await pending_enrollment(
+            work, user, session.key, dependencies.settings.network_name
         )
-        if isinstance(codes, Refusal):
-            enrollment = await pending_enrollment(
-                work, user, session.key, dependencies.settings.network_name
-            )
-            return enrollment if isinstance(enrollment, Refusal) else _setup(enrollment, codes)
-        completed = await completed_alone(page_context)
-        if completed is None:
-            return GoTo(f"{SIGN_IN}?told=ended")
-        begun.append(completed)
-        return shown_codes(codes, gettext("The authenticator app is set up."), completed)
-
-    response = await own_form(request, dependencies, handle, enrolling=True)
-    if begun and isinstance(response.content, str):
-        set_session_cookie(response, begun[0].cookie, dependencies.settings)
-    return response
+        return enrollment if isinstance(enrollment, Refusal) else _setup(enrollment, codes)
+    completed = await completed_alone(page_context)
+    if completed is None:
+        return GoTo(f"{SIGN_IN}?told=ended")
+    return shown_codes(codes, gettext("The authenticator app is set up."), completed)
 
 
-@post(f"{_PATH}/recovery-codes", include_in_schema=False, status_code=200)
-async def renew(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+@page.post(f"{_PATH}/recovery-codes", gate=SIGNED_IN, proof=EACH_TIME)
+async def renew(page_context: PageContext, _: Fields) -> Outcome:
     """Make new recovery codes, and show them once."""
-
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        codes = await renew_recovery_codes(
-            page_context.work,
-            page_context.user,
-            page_context.caller,
-            dependencies.random_bytes,
-        )
-        if isinstance(codes, Refusal):
-            return codes
-        return shown_codes(codes, gettext("The earlier codes have ended."))
-
-    return await own_form_with_proof(request, dependencies, handle)
+    codes = await renew_recovery_codes(
+        page_context.work,
+        page_context.user,
+        page_context.caller,
+        page_context.dependencies.random_bytes,
+    )
+    if isinstance(codes, Refusal):
+        return codes
+    return shown_codes(codes, gettext("The earlier codes have ended."))
 
 
-@post(f"{_PATH}/remove", include_in_schema=False)
-async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+async def _app_kept(page_context: PageContext, _: Fields) -> Refusal | None:
+    roles = page_context.dependencies.settings.factor_roles
+    return await app_kept(page_context.work, page_context.user, roles)
+
+
+@page.post(f"{_PATH}/remove", gate=SIGNED_IN, proof=EACH_TIME.after(_app_kept))
+async def remove(page_context: PageContext, _: Fields) -> Outcome:
     """Remove the app, unless the user's role needs a second factor and there is no passkey."""
-    roles = dependencies.settings.factor_roles
-
-    async def check(page_context: PageContext, _: Fields) -> Refusal | None:
-        return await app_kept(page_context.work, page_context.user, roles)
-
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        work, session = page_context.work, page_context.session
-        refused = await remove_app(work, page_context.user, roles, page_context.caller)
-        if refused is not None:
-            return refused
-        await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
-        return GoTo(f"{SECOND_FACTOR}?told=removed")
-
-    return await own_form_with_proof(request, dependencies, handle, check=check)
+    work, session = page_context.work, page_context.session
+    roles = page_context.dependencies.settings.factor_roles
+    refused = await remove_app(work, page_context.user, roles, page_context.caller)
+    if refused is not None:
+        return refused
+    await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+    return GoTo(f"{SECOND_FACTOR}?told=removed")
 
 
 def _setup(enrollment: Enrollment, refused: Refusal | None = None) -> RenderedPage:

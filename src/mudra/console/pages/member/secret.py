@@ -1,28 +1,26 @@
 """A member's secret: its state and use; show (to one who confirms), reset and retire it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct, field
 
-from mudra.console.framework.console_errors import ProofTooOld, page_problem
+from mudra.console.framework import page
+from mudra.console.framework.console_errors import PROOF_TOO_OLD, page_problem
+from mudra.console.framework.identity_proof import RECENT_ON_OWN_PAGE
 from mudra.console.framework.navigation import member_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import (
-    Fields,
-    member_form,
-    member_form_with_proof,
-    member_page,
-)
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import ADMIN, entity_in_path
+from mudra.http.request.request_context import RequestContext
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.problem import Problem
+from mudra.http.response.errors import Problem
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext, translatable
@@ -33,13 +31,11 @@ from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted, R
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, ExpiryDays, GraceDays
 from mudra.tokens.secrets.secret_service import (
     ResetCommand,
-    SecretChanged,
     SecretDetails,
     SecretUsage,
 )
 
 _PATH: Final = "/entity/{entity_id:str}/secret"
-_PAGES = Response[str] | Response[bytes]
 
 
 class ResetForm(Struct, frozen=True):
@@ -66,85 +62,66 @@ _CURRENT = _uses("use", translatable("Use of the secret"))
 _OLD = _uses("old", translatable("Use of the old secret"))
 
 
-@get(_PATH, include_in_schema=False)
-async def show(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.get(_PATH, gate=ADMIN)
+async def show(page_context: PageContext) -> Outcome:
     """Show the state of the secret, never its text."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        usage = await _usage(page_context)
-        if isinstance(usage, Refusal):
-            return usage
-        return (
-            _CURRENT.export(usage.current_use.addresses, page_context.query)
-            or _OLD.export(usage.old_use.addresses, page_context.query)
-            or await _page(page_context, usage)
-        )
-
-    return await member_page(request, dependencies, entity_id, handle)
-
-
-@post(f"{_PATH}/show", include_in_schema=False, status_code=200)
-async def show_text(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
-    """Show the secret itself, once, to an admin who has just typed the password or a code."""
-
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        if not page_context.is_proven:
-            return await _outcome(page_context, _proof_refusal(page_context))
-        details = await page_context.work.secret_service.read(
-            entity_id, page_context.user, page_context.caller
-        )
-        return await _outcome(page_context, details)
-
-    return await member_form_with_proof(request, dependencies, entity_id, handle)
-
-
-@post(f"{_PATH}/reset", include_in_schema=False, status_code=200)
-async def reset(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
-    """Reset the secret and show the new one."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        if not page_context.is_proven:
-            return await _outcome(page_context, _proof_refusal(page_context), typed=fields)
-        received = decode_struct(
-            {name: _number(fields, name) for name in ("secretExpiryDays", "oldSecretValidity")},
-            ResetForm,
-        )
-        if isinstance(received, Refusal):
-            return await _outcome(page_context, received, typed=fields)
-        expiry_days, keep_days = received.secret_expiry_days, received.old_secret_validity
-        command = ResetCommand(entity_id, expiry_days, keep_days, _version(fields))
-        details = await page_context.work.secret_service.reset(
-            command, page_context.user, page_context.caller
-        )
-        return await _outcome(page_context, details, done="reset")
-
-    return await member_form_with_proof(
-        request, dependencies, entity_id, handle, dependencies.reset_turns
+    usage = await _usage(page_context)
+    if isinstance(usage, Refusal):
+        return usage
+    return (
+        _CURRENT.export(usage.current_use.addresses, page_context.query)
+        or _OLD.export(usage.old_use.addresses, page_context.query)
+        or await _page(page_context, usage)
     )
 
 
-@post(f"{_PATH}/retire", include_in_schema=False)
-async def retire(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> _PAGES:
+@page.post(f"{_PATH}/show", gate=ADMIN, proof=RECENT_ON_OWN_PAGE)
+async def show_text(page_context: PageContext, _: Fields, entity_id: FromPath[str]) -> Outcome:
+    """Show the secret itself, once, to an admin who has just typed the password or a code."""
+    if not page_context.is_proven:
+        return await _outcome(page_context, _proof_refusal(page_context))
+    details = await page_context.work.secret_service.read(
+        entity_id, page_context.user, page_context.caller
+    )
+    return await _outcome(page_context, details)
+
+
+@asynccontextmanager
+async def _in_turn(context: RequestContext, _: object) -> AsyncIterator[None]:
+    """Let resets of the same entity wait for each other before they take a connection."""
+    async with context.dependencies.reset_turns.turn(entity_in_path(context)):
+        yield
+
+
+@page.post(f"{_PATH}/reset", gate=ADMIN, proof=RECENT_ON_OWN_PAGE, turn=_in_turn)
+async def reset(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
+    """Reset the secret and show the new one."""
+    if not page_context.is_proven:
+        return await _outcome(page_context, _proof_refusal(page_context), typed=fields)
+    received = decode_struct(
+        {name: _number(fields, name) for name in ("secretExpiryDays", "oldSecretValidity")},
+        ResetForm,
+    )
+    if isinstance(received, Refusal):
+        return await _outcome(page_context, received, typed=fields)
+    expiry_days, keep_days = received.secret_expiry_days, received.old_secret_validity
+    command = ResetCommand(entity_id, expiry_days, keep_days, _version(fields))
+    details = await page_context.work.secret_service.reset(
+        command, page_context.user, page_context.caller
+    )
+    return await _outcome(page_context, details, done="reset")
+
+
+@page.post(f"{_PATH}/retire", gate=ADMIN)
+async def retire(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """End the grace period of the old secret early."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        # The version that the reader saw: programs may well use that of a later reset.
-        old = await page_context.work.secret_service.retire(
-            entity_id, page_context.user, page_context.caller, _version(fields)
-        )
-        if isinstance(old, Refusal):
-            return await _outcome(page_context, old)
-        return GoTo(f"{member_path(entity_id, 'secret')}?told=retired")
-
-    return await member_form(request, dependencies, entity_id, handle)
+    # The version that the reader saw: programs may well use that of a later reset.
+    old = await page_context.work.secret_service.retire(
+        entity_id, page_context.user, page_context.caller, _version(fields)
+    )
+    if isinstance(old, Refusal):
+        return await _outcome(page_context, old)
+    return GoTo(f"{member_path(entity_id, 'secret')}?told=retired")
 
 
 async def _usage(page_context: PageContext) -> SecretUsage | NotYourEntity:
@@ -154,7 +131,7 @@ async def _usage(page_context: PageContext) -> SecretUsage | NotYourEntity:
 
 
 def _proof_refusal(page_context: PageContext) -> Refusal:
-    return page_context.proof_refused or ProofTooOld()
+    return page_context.proof_refused or PROOF_TOO_OLD
 
 
 def _number(fields: Fields, name: str) -> int | str:
@@ -231,12 +208,6 @@ def _problem_text(refusal: Refusal, problem: Problem) -> str:
             return gettext("nothing was reset; see below when the next reset is permitted")
         case SignInRefused():
             return gettext("that is not your password; nothing was shown or changed")
-        case SecretChanged(version):
-            return gettext(
-                "the secret was reset since this page was opened: version %(version)s is the "
-                "current one; nothing was changed now",
-                version=version,
-            )
     return problem.sentence
 
 

@@ -2,36 +2,28 @@
 
 from typing import Final
 
-from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.pages.member.snippets import TOKEN_FILE, snippets
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import ADMIN
 
 
-@get("/entity/{entity_id:str}/try", include_in_schema=False)
-async def try_it(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/entity/{entity_id:str}/try", gate=ADMIN)
+async def try_it(page_context: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show the programs."""
-
-    async def handle(_: PageContext) -> Outcome:
-        issuer = dependencies.settings.issuer
-        return RenderedPage(
-            "try_it.html",
-            {
-                "snippets": snippets(issuer, entity_id),
-                "issuer": issuer,
-                "token_file": TOKEN_FILE,
-            },
-        )
-
-    return await member_page(request, dependencies, entity_id, handle)
+    issuer = page_context.dependencies.settings.issuer
+    return RenderedPage(
+        "try_it.html",
+        {
+            "snippets": snippets(issuer, entity_id),
+            "issuer": issuer,
+            "token_file": TOKEN_FILE,
+        },
+    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [try_it]

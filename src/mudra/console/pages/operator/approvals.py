@@ -3,31 +3,31 @@
 from datetime import datetime
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import all_fields, compared, new_key
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.identity.operators.operator import Scope
-from mudra.registry.lifecycle.actor import operator
+from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
 from mudra.registry.lifecycle.difference import difference, in_one_line
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.refusal import UnknownEntity
+from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
@@ -92,32 +92,20 @@ _KEYS: Final = Table[KeyPeriod](
 )
 
 
-@get("/operator/approvals", include_in_schema=False)
-async def approvals(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/approvals", gate=operator(Scope.REGISTRY))
+async def approvals(page_context: PageContext) -> Outcome:
     """List pending versions, the longest waiting first."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _list(page_context)
-
-    return await operator_page(request, dependencies, Scope.REGISTRY, handle)
+    return await _list(page_context)
 
 
-@get("/operator/entry", include_in_schema=False)
-async def find_entry(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/entry", gate=operator(Scope.REGISTRY))
+async def find_entry(page_context: PageContext) -> Outcome:
     """Go to the entry of an ID."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        typed = page_context.query.get("id", "").strip()
-        known = ENTITY_ID.fullmatch(typed)
-        if known and await page_context.work.registry.record(typed) is not None:
-            return GoTo(approval_link(typed))
-        return await _list(page_context, typed)
-
-    return await operator_page(request, dependencies, Scope.REGISTRY, handle)
+    typed = page_context.query.get("id", "").strip()
+    known = ENTITY_ID.fullmatch(typed)
+    if known and await page_context.work.registry.record(typed) is not None:
+        return GoTo(approval_link(typed))
+    return await _list(page_context, typed)
 
 
 async def _list(page_context: PageContext, unknown: str | None = None) -> Outcome:
@@ -137,36 +125,26 @@ async def _list(page_context: PageContext, unknown: str | None = None) -> Outcom
     )
 
 
-@get("/operator/approvals/{entity_id:str}", include_in_schema=False)
-async def show_approval(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/approvals/{entity_id:str}", gate=operator(Scope.REGISTRY))
+async def show_approval(page_context: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show one entry: what would change, what that risks, its history and keys."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _page(page_context, entity_id)
-
-    return await operator_page(request, dependencies, Scope.REGISTRY, handle)
+    return await _page(page_context, entity_id)
 
 
-@post("/operator/approvals/{entity_id:str}", include_in_schema=False)
+@page.post("/operator/approvals/{entity_id:str}", gate=operator(Scope.REGISTRY), proof=RECENT)
 async def decide_on_entry(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+    page_context: PageContext, fields: Fields, entity_id: FromPath[str]
+) -> Outcome:
     """Carry out the operator's decision on an entry."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        command = _command(page_context, entity_id, fields)
-        if isinstance(command, InvalidField):
-            return await _page(page_context, entity_id, command)
-        outcome = await decide(page_context.work.registry, command)
-        if isinstance(outcome, Decision):
-            waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
-            shown = _WAITS if waits else command.action.value
-            return GoTo(f"{approval_link(entity_id)}?told={shown}")
-        return await _page(page_context, entity_id, outcome)
-
-    return await operator_form(request, dependencies, Scope.REGISTRY, handle, needs_proof=True)
+    command = _command(page_context, entity_id, fields)
+    if isinstance(command, InvalidField):
+        return await _page(page_context, entity_id, command)
+    outcome = await decide(page_context.work.registry, command)
+    if isinstance(outcome, Decision):
+        waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
+        shown = _WAITS if waits else command.action.value
+        return GoTo(f"{approval_link(entity_id)}?told={shown}")
+    return await _page(page_context, entity_id, outcome)
 
 
 def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:
@@ -182,7 +160,7 @@ def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Comma
     return Command(
         RegistryAction(action),
         entity_id,
-        operator(
+        actor.operator(
             *(caller.actor, caller.address, caller.txn_id),
             user_id=page_context.user.user_id,
             administers=page_context.user.administers,
@@ -208,7 +186,7 @@ async def _page(
 ) -> Outcome:
     record = await page_context.work.registry.history(entity_id)
     if record is None:
-        return UnknownEntity(entity_id)
+        return unknown_entity(entity_id)
     keys = key_periods(record)
     export = _KEYS.export(keys, page_context.query)
     if export is not None:

@@ -6,24 +6,23 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import ActedBy, AuditFilter, AuditRow
 from mudra.audit.verification import MAX_S, verify_audit
+from mudra.console.framework import page
 from mudra.console.framework import page_results as answer
 from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import written
 from mudra.console.pages.operator.labels import names_of, tone
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 
@@ -93,44 +92,38 @@ TABLE: Final = Table[EventRow](
 )
 
 
-@get("/operator/audit", include_in_schema=False)
-async def search(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/audit", gate=operator(Scope.AUDIT), reads=True)
+async def search(page_context: PageContext) -> answer.Outcome:
     """Search the audit, the newest first."""
-
-    async def handle(page_context: PageContext) -> answer.Outcome:
-        which = _filter(page_context)
-        if isinstance(which, InvalidField):
-            return which
-        before = page_context.query.get("before", "")
-        upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
-        exports = page_context.query.get("export") == TABLE.name
-        found = await page_context.work.audit_search.events(
-            which, upto, EXPORTED + 1 if exports else MAX_COUNT
-        )
-        if len(found) > EXPORTED:
-            return InvalidField(f"more than {EXPORTED:,} events are like this: name a shorter time")
-        rows = await _rows(page_context, found)
-        if exports:  # off the event loop: a large file takes tenths of a second
-            file = await asyncio.to_thread(TABLE.export, rows, page_context.query)
-            assert file is not None
-            return file
-        return RenderedPage(
-            "operator_audit.html",
-            {
-                "view": TABLE.view(rows, page_context.query),
-                "events": [event.value for event in EventName],
-                "actors": _BY,
-                "outcomes": [outcome.value for outcome in Outcome],
-                "filters": _shown(page_context, which),
-                "times": which,
-                "older": found[-1].seq if len(rows) == MAX_COUNT else None,
-                "most": MAX_COUNT,
-            },
-        )
-
-    return await operator_page(request, dependencies, Scope.AUDIT, handle, reads=True)
+    which = _filter(page_context)
+    if isinstance(which, InvalidField):
+        return which
+    before = page_context.query.get("before", "")
+    upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
+    exports = page_context.query.get("export") == TABLE.name
+    found = await page_context.work.audit_search.events(
+        which, upto, EXPORTED + 1 if exports else MAX_COUNT
+    )
+    if len(found) > EXPORTED:
+        return InvalidField(f"more than {EXPORTED:,} events are like this: name a shorter time")
+    rows = await _rows(page_context, found)
+    if exports:  # off the event loop: a large file takes tenths of a second
+        file = await asyncio.to_thread(TABLE.export, rows, page_context.query)
+        assert file is not None
+        return file
+    return RenderedPage(
+        "operator_audit.html",
+        {
+            "view": TABLE.view(rows, page_context.query),
+            "events": [event.value for event in EventName],
+            "actors": _BY,
+            "outcomes": [outcome.value for outcome in Outcome],
+            "filters": _shown(page_context, which),
+            "times": which,
+            "older": found[-1].seq if len(rows) == MAX_COUNT else None,
+            "most": MAX_COUNT,
+        },
+    )
 
 
 async def _rows(page_context: PageContext, found: Sequence[AuditRow]) -> list[EventRow]:
@@ -151,17 +144,11 @@ def _person(row: AuditRow) -> str:
     return f"user:{row.detail[_PERSON]}" if _PERSON in row.detail else ""
 
 
-@post("/operator/audit/verify", include_in_schema=False)
-async def verify(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/audit/verify", gate=operator(Scope.AUDIT), within_s=MAX_S)
+async def verify(page_context: PageContext, _: Fields) -> answer.Outcome:
     """Verify the whole audit and show the verdict."""
-
-    async def handle(page_context: PageContext, _: Fields) -> answer.Outcome:
-        verdict = await verify_audit(page_context.work, page_context.caller)
-        return RenderedPage("operator_verdict.html", {"verdict": verdict})
-
-    return await operator_form(request, dependencies, Scope.AUDIT, handle, within_s=MAX_S)
+    verdict = await verify_audit(page_context.work, page_context.caller)
+    return RenderedPage("operator_verdict.html", {"verdict": verdict})
 
 
 _FIELDS: Final = ("event", "outcome", "entity", "actor", "by", "txn", "since", "until")

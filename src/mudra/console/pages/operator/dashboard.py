@@ -4,18 +4,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.cause_rows import CauseRow, cause_rows, silent_aas
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
@@ -57,54 +55,47 @@ _MAX_OF_KIND: Final = 5
 """Rows of one kind among the others: an import of members adds hundreds of a kind."""
 
 
-@get("/operator/board", include_in_schema=False)
-async def show_board(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/board", gate=operator())
+async def show_board(page_context: PageContext) -> Outcome:
     """Show what needs attention this week, limited to the operator's scopes."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        most = MAX_COUNTED if EXPORTED.is_exported(page_context.query) else MAX_COUNT
-        found = await read_dashboard(page_context.work, page_context.scopes, most)
-        kind = page_context.query.get("kind", "")
-        chosen = [row for row in found.rows if not kind or row.kind.value == kind]
-        rows = [row for row in chosen if row.kind not in _CAUSES]
-        shown = rows if kind else _few_of_each(rows)
-        counts = found.counts
-        causes = await _causes(page_context, found)
-        cut = left_out(found, kind)
-        return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
-            "operator_dashboard.html",
-            {
-                "kinds": [
-                    {"word": one.value, "title": title, "count": counts.get(one, 0)}
-                    for one, title in KINDS.items()
-                    if one not in found.hidden and one not in _CAUSES
-                ],
-                "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
-                "causes": causes,
-                "incidents": sum(counts.get(one, 0) for one in _CAUSES),
-                "cut": cut,
-                "unjudged_since": found.unjudged_since,
-                "other_broken": any(
-                    row.urgency is Urgency.BROKEN and row.kind not in _CAUSES for row in found.rows
-                ),
-                "unowned": sum(not one.owner for one in causes or ()),
-                "kind": kind,
-                "one_operator": dependencies.settings.one_operator_decides
-                and not dependencies.settings.sandbox,
-                "rows": [
-                    {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)}
-                    for row in shown
-                ],
-                "more": _left_out(counts, shown, kind),
-                "all": sum(count for one, count in counts.items() if one not in _CAUSES),
-                "hidden": [KINDS[one] for one in found.hidden],
-                "needed": sorted({NEEDED[one].value for one in found.hidden}),
-            },
-        )
-
-    return await any_operator_page(request, dependencies, handle)
+    most = MAX_COUNTED if EXPORTED.is_exported(page_context.query) else MAX_COUNT
+    found = await read_dashboard(page_context.work, page_context.scopes, most)
+    kind = page_context.query.get("kind", "")
+    chosen = [row for row in found.rows if not kind or row.kind.value == kind]
+    rows = [row for row in chosen if row.kind not in _CAUSES]
+    shown = rows if kind else _few_of_each(rows)
+    counts = found.counts
+    causes = await _causes(page_context, found)
+    cut = left_out(found, kind)
+    return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
+        "operator_dashboard.html",
+        {
+            "kinds": [
+                {"word": one.value, "title": title, "count": counts.get(one, 0)}
+                for one, title in KINDS.items()
+                if one not in found.hidden and one not in _CAUSES
+            ],
+            "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
+            "causes": causes,
+            "incidents": sum(counts.get(one, 0) for one in _CAUSES),
+            "cut": cut,
+            "unjudged_since": found.unjudged_since,
+            "other_broken": any(
+                row.urgency is Urgency.BROKEN and row.kind not in _CAUSES for row in found.rows
+            ),
+            "unowned": sum(not one.owner for one in causes or ()),
+            "kind": kind,
+            "one_operator": page_context.dependencies.settings.one_operator_decides
+            and not page_context.dependencies.settings.sandbox,
+            "rows": [
+                {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)} for row in shown
+            ],
+            "more": _left_out(counts, shown, kind),
+            "all": sum(count for one, count in counts.items() if one not in _CAUSES),
+            "hidden": [KINDS[one] for one in found.hidden],
+            "needed": sorted({NEEDED[one].value for one in found.hidden}),
+        },
+    )
 
 
 async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow] | None:

@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.framework import page
+from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
@@ -62,59 +62,45 @@ class KeyRow(Struct, frozen=True):
     times: int
 
 
-@get("/operator/keys", include_in_schema=False)
-async def show_keys(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/keys", gate=operator(Scope.KEYS))
+async def show_keys(page_context: PageContext) -> Outcome:
     """Show the keys that are published, and who has fetched them."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        keys = [
-            one
-            for one in await page_context.work.signing_keys.list(page_context.now)
-            if one.state is not KeyState.RETIRED
-        ]
-        rows = [_row(one) for one in keys]
-        fetches = [fetch for one in keys for fetch in one.fetches]
-        return FETCHES.export(fetches, page_context.query) or RenderedPage(
-            "operator_keys.html",
-            {
-                "kinds": [
-                    (kind, title, [one for one in rows if one.key.kind is kind])
-                    for kind, title in KINDS.items()
-                ],
-                "live_members": await page_context.work.registry.live_count(),
-                "view": FETCHES.view(fetches, page_context.query),
-                "done": DONE_TEXTS.get(page_context.query.get("told", ""), ""),
-            },
-        )
-
-    return await operator_page(request, dependencies, Scope.KEYS, handle)
-
-
-@post("/operator/keys/rotate", include_in_schema=False)
-async def rotate(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
-    """Rotate one kind of key, or drop one key or all; an emergency needs its kind typed."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        kind = next((one for one in TokenKind if one == fields.get("kind")), None)
-        if kind is None:
-            return InvalidField("kind must be entity or user")
-        emergency = fields.get("emergency") == "true"
-        if emergency and fields.get("typed", "").strip().lower() != kind.value:
-            return InvalidField(f"to drop the key, type the word {kind.value}")
-        if not emergency:
-            changes = await page_context.work.signing_keys.rotate(
-                frozenset([kind]), page_context.caller, page_context.now, emergency=False
-            )
-            return _shown("rotated" if changes else "under-way")
-        return await _drop(page_context, kind, fields)
-
-    return await operator_form(
-        *(request, dependencies, Scope.KEYS, handle), within_s=KEY_CHANGE_S, needs_proof=True
+    keys = [
+        one
+        for one in await page_context.work.signing_keys.list(page_context.now)
+        if one.state is not KeyState.RETIRED
+    ]
+    rows = [_row(one) for one in keys]
+    fetches = [fetch for one in keys for fetch in one.fetches]
+    return FETCHES.export(fetches, page_context.query) or RenderedPage(
+        "operator_keys.html",
+        {
+            "kinds": [
+                (kind, title, [one for one in rows if one.key.kind is kind])
+                for kind, title in KINDS.items()
+            ],
+            "live_members": await page_context.work.registry.live_count(),
+            "view": FETCHES.view(fetches, page_context.query),
+            "done": DONE_TEXTS.get(page_context.query.get("told", ""), ""),
+        },
     )
+
+
+@page.post("/operator/keys/rotate", gate=operator(Scope.KEYS), proof=RECENT, within_s=KEY_CHANGE_S)
+async def rotate(page_context: PageContext, fields: Fields) -> Outcome:
+    """Rotate one kind of key, or drop one key or all; an emergency needs its kind typed."""
+    kind = next((one for one in TokenKind if one == fields.get("kind")), None)
+    if kind is None:
+        return InvalidField("kind must be entity or user")
+    emergency = fields.get("emergency") == "true"
+    if emergency and fields.get("typed", "").strip().lower() != kind.value:
+        return InvalidField(f"to drop the key, type the word {kind.value}")
+    if not emergency:
+        changes = await page_context.work.signing_keys.rotate(
+            frozenset([kind]), page_context.caller, page_context.now, emergency=False
+        )
+        return _shown("rotated" if changes else "under-way")
+    return await _drop(page_context, kind, fields)
 
 
 async def _drop(page_context: PageContext, kind: TokenKind, fields: Fields) -> Outcome:

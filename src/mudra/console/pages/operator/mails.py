@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.overview.mail_queue import QueuedMail, retry_mail
 
@@ -34,20 +33,12 @@ TABLE: Final = Table[QueuedMail](
 )
 
 
-@get("/operator/mails", include_in_schema=False)
-async def mails(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/mails", gate=operator(Scope.MEMBERS))
+async def mails(page_context: PageContext) -> Outcome:
     """List emails; failed ones have a button to try again."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        kept_here = dependencies.settings.smtp_url is None
-        notice = page_context.query.get("told", "") == "tried"
-        return StreamedPage(
-            "operator_mails.html", {"kept_here": kept_here, "notice": notice}, _figures
-        )
-
-    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+    kept_here = page_context.dependencies.settings.smtp_url is None
+    notice = page_context.query.get("told", "") == "tried"
+    return StreamedPage("operator_mails.html", {"kept_here": kept_here, "notice": notice}, _figures)
 
 
 async def _figures(page_context: PageContext) -> Mapping[str, object] | Download:
@@ -60,20 +51,14 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
     }
 
 
-@post("/operator/mails/retry", include_in_schema=False)
-async def retry(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/mails/retry", gate=operator(Scope.MEMBERS))
+async def retry(page_context: PageContext, fields: Fields) -> Outcome:
     """Try an unsent email again now."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        work = page_context.work
-        outcome = await retry_mail(
-            fields.get("mail", ""), page_context.caller, work.mail_queue, work.audit_log
-        )
-        return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle)
+    work = page_context.work
+    outcome = await retry_mail(
+        fields.get("mail", ""), page_context.caller, work.mail_queue, work.audit_log
+    )
+    return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 
 
 handlers: Final[list[ControllerRouterHandler]] = [mails, retry]

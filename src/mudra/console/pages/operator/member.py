@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.bars import Bar, bars_of_days
@@ -20,7 +21,7 @@ from mudra.console.pages.operator.labels import (
     pages_of_member,
     tone,
 )
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
     AdminRemovalRequest,
@@ -28,12 +29,11 @@ from mudra.http.request.account_requests import (
     ContactRequest,
     StatusRequest,
 )
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.accounts.manage_accounts import AccountChanged, invite_admin
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import EntityAdmins, NoSuchEntity, requested_by
+from mudra.identity.memberships.admins import EntityAdmins, no_such_entity, requested_by
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.member_status import set_member_status
@@ -97,34 +97,23 @@ _BY_DAY: Final = Table[Bar](
 )
 
 
-@get("/operator/members/{entity_id:str}", include_in_schema=False)
-async def show_member(
-    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/members/{entity_id:str}", gate=operator(Scope.MEMBERS))
+async def show_member(page_context: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show a member."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _page(page_context, entity_id)
-
-    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+    return await _page(page_context, entity_id)
 
 
-@post("/operator/members/{entity_id:str}/{action:str}", include_in_schema=False)
+@page.post(
+    "/operator/members/{entity_id:str}/{action:str}", gate=operator(Scope.MEMBERS), proof=RECENT
+)
 async def change_member(
-    entity_id: FromPath[str],
-    action: FromPath[str],
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-) -> Response[str] | Response[bytes]:
+    page_context: PageContext, fields: Fields, entity_id: FromPath[str], action: FromPath[str]
+) -> Outcome:
     """Change its status, an admin, an admin's link or second factor, or the contact."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        refused = await _change(page_context, entity_id, action, fields)
-        if refused is not None:
-            return await _page(page_context, entity_id, refused)
-        return GoTo(f"{member_link(entity_id)}?told={_DONE[action]}")
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
+    refused = await _change(page_context, entity_id, action, fields)
+    if refused is not None:
+        return await _page(page_context, entity_id, refused)
+    return GoTo(f"{member_link(entity_id)}?told={_DONE[action]}")
 
 
 async def _change(
@@ -152,7 +141,7 @@ async def _change(
         case "second-factor":
             return _refusal(await reset_admins_factor(work, by, entity_id, fields.get("email", "")))
         case _:
-            return NoSuchEntity(entity_id)
+            return no_such_entity(entity_id)
 
 
 async def _bind(page_context: PageContext, entity_id: str, fields: Fields) -> Refusal | None:
@@ -179,7 +168,7 @@ async def _page(
 ) -> Outcome:
     member = await find_member(page_context.work, entity_id)
     if member is None:
-        return NoSuchEntity(entity_id)
+        return no_such_entity(entity_id)
     problem = None if refusal is None else page_problem(refusal)
     facts = {
         "member": member,

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.pages.operator.members import MAX_COUNT, TABLE, shown_filter
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import BodyLimits
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.bulk_act import (
     MAX_REASON,
@@ -35,84 +35,57 @@ _LIMITS: Final = BodyLimits(128 * 1024)
 _NONE_CHOSEN: Final = InvalidField("choose members: tick some, or take all that the filter shows")
 
 
-@get("/operator/bulk", include_in_schema=False)
-async def show_bulk(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/bulk", gate=operator(Scope.MEMBERS))
+async def show_bulk(_: PageContext) -> Outcome:
     """Go to the list in which members are chosen."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        del page_context
-        return GoTo(operator_path("members"))
-
-    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+    return GoTo(operator_path("members"))
 
 
-@post("/operator/bulk/check", include_in_schema=False)
-async def check_bulk(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/bulk/check", gate=operator(Scope.MEMBERS), limits=_LIMITS)
+async def check_bulk(page_context: PageContext, fields: Fields) -> Outcome:
     """Show what would become of each member chosen."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        act = _act(fields)
-        if isinstance(act, Refusal):
-            return _page(BulkAct.INVITE, refusal=act)
-        chosen = await _chosen(page_context, fields)
-        if not chosen:
-            return _page(act, refusal=_NONE_CHOSEN)
-        by = page_context.acting_operator
-        planned = await preview_bulk(page_context.work, act, chosen, by)
-        if isinstance(planned, Refusal):
-            return _page(act, refusal=planned)
-        return _page(act, planned)
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle, _LIMITS)
+    act = _act(fields)
+    if isinstance(act, Refusal):
+        return _page(BulkAct.INVITE, refusal=act)
+    chosen = await _chosen(page_context, fields)
+    if not chosen:
+        return _page(act, refusal=_NONE_CHOSEN)
+    by = page_context.acting_operator
+    planned = await preview_bulk(page_context.work, act, chosen, by)
+    if isinstance(planned, Refusal):
+        return _page(act, refusal=planned)
+    return _page(act, planned)
 
 
-@post("/operator/bulk", include_in_schema=False)
-async def act_on_many(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/bulk", gate=operator(Scope.MEMBERS), proof=RECENT, limits=_LIMITS)
+async def act_on_many(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
     """Invite again or suspend the members of the preview, each by itself."""
+    act, reason = _act(fields), fields.get("reason", "")
+    if isinstance(act, Refusal):
+        return _page(BulkAct.INVITE, refusal=act)
+    if act is BulkAct.EXPORT:
+        return _page(act, refusal=InvalidField("act must be one of invite, suspend"))
+    chosen = fields.get("members", "").split()
+    wrong = checked_reason(act, reason) or (None if chosen else _NONE_CHOSEN)
+    if wrong is not None:
+        return _page(act, refusal=wrong)
 
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
-        act, reason = _act(fields), fields.get("reason", "")
-        if isinstance(act, Refusal):
-            return _page(BulkAct.INVITE, refusal=act)
-        if act is BulkAct.EXPORT:
-            return _page(act, refusal=InvalidField("act must be one of invite, suspend"))
-        chosen = fields.get("members", "").split()
-        wrong = checked_reason(act, reason) or (None if chosen else _NONE_CHOSEN)
-        if wrong is not None:
-            return _page(act, refusal=wrong)
+    async def run() -> RenderedPage:
+        open_work = page_context.dependencies.unit_of_work
+        by = page_context.acting_operator
+        outcomes = await act_in_bulk(open_work, act, chosen, reason, by)
+        if isinstance(outcomes, Refusal):
+            return _page(act, refusal=outcomes)
+        return _page(act, outcomes, reason)
 
-        async def run() -> RenderedPage:
-            open_work = page_context.dependencies.unit_of_work
-            by = page_context.acting_operator
-            outcomes = await act_in_bulk(open_work, act, chosen, reason, by)
-            if isinstance(outcomes, Refusal):
-                return _page(act, refusal=outcomes)
-            return _page(act, outcomes, reason)
-
-        return LongAct(run)
-
-    return await operator_form(
-        request, dependencies, Scope.MEMBERS, handle, _LIMITS, needs_proof=True
-    )
+    return LongAct(run)
 
 
-@post("/operator/bulk/export", include_in_schema=False)
-async def export_many(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/bulk/export", gate=operator(Scope.MEMBERS), limits=_LIMITS)
+async def export_many(page_context: PageContext, fields: Fields) -> Outcome:
     """Export the members of the preview as a file, which an import reads."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        text = await export_chosen(page_context.work, fields.get("members", "").split())
-        return Download("members-for-import.csv", "text/csv", text.encode())
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle, _LIMITS)
+    text = await export_chosen(page_context.work, fields.get("members", "").split())
+    return Download("members-for-import.csv", "text/csv", text.encode())
 
 
 def _act(fields: Fields) -> BulkAct | InvalidField:

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import LongAct, Outcome, RenderedPage
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import BodyLimits
-from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.import_members import (
     RowOutcome,
     RowResult,
@@ -33,57 +33,36 @@ _LIMITS: Final = BodyLimits(3 * MAX_BYTES)
 """A form encodes one byte in up to three."""
 
 
-@get("/operator/import", include_in_schema=False)
-async def show_import(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/import", gate=operator(Scope.MEMBERS))
+async def show_import(_: PageContext) -> Outcome:
     """Show the form of a file."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        del page_context
-        return _page("")
-
-    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+    return _page("")
 
 
-@post("/operator/import/check", include_in_schema=False)
-async def check_import(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/import/check", gate=operator(Scope.MEMBERS), limits=_LIMITS)
+async def check_import(page_context: PageContext, fields: Fields) -> Outcome:
     """Show what would become of each row of a file."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        text = fields.get("csv", "")
-        rows = read_member_file(text)
-        if isinstance(rows, Refusal):
-            return _page(text, rows)
-        return _page(text, outcomes=await preview_import(page_context.work, rows))
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle, _LIMITS)
+    text = fields.get("csv", "")
+    rows = read_member_file(text)
+    if isinstance(rows, Refusal):
+        return _page(text, rows)
+    return _page(text, outcomes=await preview_import(page_context.work, rows))
 
 
-@post("/operator/import", include_in_schema=False)
-async def import_file(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/import", gate=operator(Scope.MEMBERS), proof=RECENT, limits=_LIMITS)
+async def import_file(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
     """Onboard the members of a file and invite their admins."""
+    text = fields.get("csv", "")
+    rows = read_member_file(text)
+    if isinstance(rows, Refusal):
+        return _page(text, rows)
 
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
-        text = fields.get("csv", "")
-        rows = read_member_file(text)
-        if isinstance(rows, Refusal):
-            return _page(text, rows)
+    async def run() -> RenderedPage:
+        open_work = page_context.dependencies.unit_of_work
+        outcomes = await import_members(open_work, rows, page_context.acting_operator)
+        return _page(text, outcomes=outcomes, done=True)
 
-        async def run() -> RenderedPage:
-            open_work = page_context.dependencies.unit_of_work
-            outcomes = await import_members(open_work, rows, page_context.acting_operator)
-            return _page(text, outcomes=outcomes, done=True)
-
-        return LongAct(run)
-
-    return await operator_form(
-        request, dependencies, Scope.MEMBERS, handle, _LIMITS, needs_proof=True
-    )
+    return LongAct(run)
 
 
 def _page(

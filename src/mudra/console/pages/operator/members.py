@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import member_link, tone
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import OnboardRequest
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.memberships.bulk_act import MAX_MEMBERS
 from mudra.identity.memberships.import_members import export_members
@@ -70,75 +70,56 @@ async def shown_filter(work: OnboardingReads, query: Mapping[str, str]) -> Membe
     )
 
 
-@get("/operator/members", include_in_schema=False)
-async def members(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/members", gate=operator(Scope.MEMBERS))
+async def members(page_context: PageContext) -> Outcome:
     """List members."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        which = await shown_filter(page_context.work, page_context.query)
-        if page_context.query.get("export") == FILE:
-            text = await export_members(page_context.work, which)
-            return Download("members-for-import.csv", "text/csv", text.encode())
-        rows = await page_context.work.member_search.members(which, "", MAX_COUNT)
-        return TABLE.export(rows, page_context.query) or RenderedPage(
-            "operator_members.html",
-            {
-                "view": TABLE.view(rows, page_context.query),
-                "types": TYPES,
-                "states": STATES,
-                "type": which.entity_type,
-                "status": which.status,
-                "alone": which.without_admin,
-                "unfinished": which.among is not None,
-                "sent": {
-                    name: page_context.query[name]
-                    for name in ("type", "status", "alone", "onboarding", "members.q")
-                    if name in page_context.query
-                },
-                "most": MAX_MEMBERS,
-                "file_link": "?" + urlencode({**page_context.query, "export": FILE}),
-                "notice": page_context.query.get("told", ""),
+    which = await shown_filter(page_context.work, page_context.query)
+    if page_context.query.get("export") == FILE:
+        text = await export_members(page_context.work, which)
+        return Download("members-for-import.csv", "text/csv", text.encode())
+    rows = await page_context.work.member_search.members(which, "", MAX_COUNT)
+    return TABLE.export(rows, page_context.query) or RenderedPage(
+        "operator_members.html",
+        {
+            "view": TABLE.view(rows, page_context.query),
+            "types": TYPES,
+            "states": STATES,
+            "type": which.entity_type,
+            "status": which.status,
+            "alone": which.without_admin,
+            "unfinished": which.among is not None,
+            "sent": {
+                name: page_context.query[name]
+                for name in ("type", "status", "alone", "onboarding", "members.q")
+                if name in page_context.query
             },
-        )
+            "most": MAX_MEMBERS,
+            "file_link": "?" + urlencode({**page_context.query, "export": FILE}),
+            "notice": page_context.query.get("told", ""),
+        },
+    )
 
-    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
 
-
-@get("/operator/onboard", include_in_schema=False)
-async def show_onboard(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/onboard", gate=operator(Scope.MEMBERS))
+async def show_onboard(_: PageContext) -> Outcome:
     """Show the form of a new member."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        del page_context
-        return _form({})
-
-    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+    return _form({})
 
 
-@post("/operator/onboard", include_in_schema=False)
-async def onboard(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/onboard", gate=operator(Scope.MEMBERS), proof=RECENT)
+async def onboard(page_context: PageContext, fields: Fields) -> Outcome:
     """Onboard a member and invite its admin."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        body = decode_struct(dict(fields), OnboardRequest)
-        if isinstance(body, Refusal):
-            return _form(fields, body)
-        by = page_context.acting_operator
-        outcome = await onboard_member(page_context.work, body.new_member(), by)
-        if isinstance(outcome, Refusal):
-            return _form(fields, outcome)
-        notice = "known"
-        if outcome.created:
-            notice = "onboarded" if outcome.invited else "uninvited"
-        return GoTo(operator_path(f"members/{body.entity_id}?told={notice}"))
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
+    body = decode_struct(dict(fields), OnboardRequest)
+    if isinstance(body, Refusal):
+        return _form(fields, body)
+    by = page_context.acting_operator
+    outcome = await onboard_member(page_context.work, body.new_member(), by)
+    if isinstance(outcome, Refusal):
+        return _form(fields, outcome)
+    notice = "known"
+    if outcome.created:
+        notice = "onboarded" if outcome.invited else "uninvited"
+    return GoTo(operator_path(f"members/{body.entity_id}?told={notice}"))
 
 
 def _form(fields: Fields, refusal: Refusal | None = None) -> RenderedPage:

@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.operator.labels import tone
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.operators.manage_operators import change_scopes
@@ -36,59 +36,39 @@ NOTICES: Final = {
 }
 
 
-@get("/operator/people", include_in_schema=False)
-async def operators(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/people", gate=operator(Scope.MEMBERS))
+async def operators(page_context: PageContext) -> Outcome:
     """List operators."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _page(page_context)
-
-    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+    return await _page(page_context)
 
 
-@post("/operator/people", include_in_schema=False)
-async def set_operator(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/people", gate=operator(Scope.MEMBERS), proof=RECENT)
+async def set_operator(page_context: PageContext, fields: Fields) -> Outcome:
     """Create an operator, or change its scopes."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        scopes = frozenset(scope for scope in Scope if fields.get(scope.value) == "on")
-        outcome = await change_scopes(
-            page_context.work,
-            page_context.acting_operator,
-            fields.get("email", ""),
-            fields.get("name", ""),
-            scopes,
-        )
-        if isinstance(outcome, Refusal):
-            return await _page(page_context, outcome)
-        saved = "ended" if outcome.tokens_ended else "changed"
-        return GoTo(operator_path(f"people?told={'invited' if outcome.invited else saved}"))
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
+    scopes = frozenset(scope for scope in Scope if fields.get(scope.value) == "on")
+    outcome = await change_scopes(
+        page_context.work,
+        page_context.acting_operator,
+        fields.get("email", ""),
+        fields.get("name", ""),
+        scopes,
+    )
+    if isinstance(outcome, Refusal):
+        return await _page(page_context, outcome)
+    saved = "ended" if outcome.tokens_ended else "changed"
+    return GoTo(operator_path(f"people?told={'invited' if outcome.invited else saved}"))
 
 
-@post("/operator/people/second-factor", include_in_schema=False)
-async def reset_second_factor(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/people/second-factor", gate=operator(Scope.MEMBERS), proof=RECENT)
+async def reset_second_factor(page_context: PageContext, fields: Fields) -> Outcome:
     """Reset the lost second factor of another operator."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        person = await page_context.work.people.by_username(fields.get("email", ""))
-        if person is None:
-            return await _page(page_context, NoSuchUser())
-        outcome = await reset_factor(
-            page_context.work, page_context.acting_operator, person.user_id
-        )
-        if isinstance(outcome, Refusal):
-            return await _page(page_context, outcome)
-        return GoTo(operator_path("people?told=factor"))
-
-    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
+    person = await page_context.work.people.by_username(fields.get("email", ""))
+    if person is None:
+        return await _page(page_context, NoSuchUser())
+    outcome = await reset_factor(page_context.work, page_context.acting_operator, person.user_id)
+    if isinstance(outcome, Refusal):
+        return await _page(page_context, outcome)
+    return GoTo(operator_path("people?told=factor"))
 
 
 async def _page(page_context: PageContext, refusal: Refusal | None = None) -> RenderedPage:

@@ -3,17 +3,15 @@
 from typing import Final
 from urllib.parse import quote
 
-from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_links, operator_path, pages_named
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.pages.operator.labels import member_link
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.overview.global_search import (
@@ -36,40 +34,34 @@ TITLES: Final = {
 SEARCH: Final = operator_path("search")
 
 
-@get("/operator/search", include_in_schema=False)
-async def show_search(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/search", gate=operator())
+async def show_search(page_context: PageContext) -> Outcome:
     """Show what these words find; go to it when they name one thing alone."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        text = page_context.query.get("q", "").strip()[:MAX_TEXT]
-        result = await search_everything(page_context.work, text, page_context.scopes)
-        if result.only is not None:
-            return GoTo(_link(result.only))
-        menu = operator_links(page_context.scopes, "", sandbox=dependencies.settings.sandbox)
-        groups = [
-            {
-                "title": title,
-                "rows": [
-                    {"hit": one, "link": _link(one)} for one in result.found if one.kind == kind
-                ],
-                "cut": kind in result.cut,
-            }
-            for kind, title in TITLES.items()
-        ]
-        return RenderedPage(
-            "operator_search.html",
-            {
-                "text": text,
-                "pages": pages_named(menu, text),
-                "groups": [group for group in groups if group["rows"]],
-                "hidden": [TITLES[kind] for kind in result.hidden],
-                "needed": sorted({SCOPE_OF[kind].value for kind in result.hidden}),
-            },
-        )
-
-    return await any_operator_page(request, dependencies, handle)
+    text = page_context.query.get("q", "").strip()[:MAX_TEXT]
+    result = await search_everything(page_context.work, text, page_context.scopes)
+    if result.only is not None:
+        return GoTo(_link(result.only))
+    menu = operator_links(
+        page_context.scopes, "", sandbox=page_context.dependencies.settings.sandbox
+    )
+    groups = [
+        {
+            "title": title,
+            "rows": [{"hit": one, "link": _link(one)} for one in result.found if one.kind == kind],
+            "cut": kind in result.cut,
+        }
+        for kind, title in TITLES.items()
+    ]
+    return RenderedPage(
+        "operator_search.html",
+        {
+            "text": text,
+            "pages": pages_named(menu, text),
+            "groups": [group for group in groups if group["rows"]],
+            "hidden": [TITLES[kind] for kind in result.hidden],
+            "needed": sorted({SCOPE_OF[kind].value for kind in result.hidden}),
+        },
+    )
 
 
 def _link(hit: Found) -> str:

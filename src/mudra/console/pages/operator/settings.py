@@ -2,15 +2,13 @@
 
 from typing import Final
 
-from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.overview.administration import SettingDetails, Source
 
 TONES: Final = {Source.DEFAULT: "quiet", Source.ENVIRONMENT: "good", Source.COMMAND_LINE: "warn"}
@@ -28,19 +26,13 @@ TABLE: Final = Table[SettingDetails](
 )
 
 
-@get("/operator/settings", include_in_schema=False)
-async def show_settings(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/settings", gate=operator())
+async def show_settings(page_context: PageContext) -> Outcome:
     """Show the settings of this service."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        rows = dependencies.shown_settings
-        return TABLE.export(rows, page_context.query) or RenderedPage(
-            "operator_settings.html", {"view": TABLE.view(rows, page_context.query)}
-        )
-
-    return await any_operator_page(request, dependencies, handle)
+    rows = page_context.dependencies.shown_settings
+    return TABLE.export(rows, page_context.query) or RenderedPage(
+        "operator_settings.html", {"view": TABLE.view(rows, page_context.query)}
+    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_settings]

@@ -9,14 +9,14 @@ from urllib.parse import urljoin
 
 from litestar import Response, get
 
+from mudra.console.framework import page, render
 from mudra.console.framework.navigation import SANDBOX_ITEM
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_results import Outcome, RenderedPage
-from mudra.console.framework.render import page
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
+from mudra.http.auth.gates import operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
@@ -59,7 +59,7 @@ def sandbox_home(password: str) -> Router:
         export = _MEMBERS.export(members, query)
         if export is not None:
             return download(export)
-        return page(
+        return render.page(
             "sandbox.html",
             {
                 "network": dependencies.settings.network_name,
@@ -78,17 +78,11 @@ def sandbox_home(password: str) -> Router:
     return Router("/", route_handlers=[home])
 
 
-@get(f"/operator/{SANDBOX_ITEM}", include_in_schema=False)
-async def operator_sandbox(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get(f"/operator/{SANDBOX_ITEM}", gate=operator())
+async def operator_sandbox(page_context: PageContext) -> Outcome:
     """Show mailbox and time machine to operators of any scope."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        issuer = dependencies.settings.issuer
-        return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work, issuer))
-
-    return await any_operator_page(request, dependencies, handle)
+    issuer = page_context.dependencies.settings.issuer
+    return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work, issuer))
 
 
 def _to_try(members: Sequence[Member]) -> Member | None:

@@ -3,17 +3,17 @@
 from typing import Final
 
 from litestar import Response, get, post
-from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.console_errors import CrossSiteForm, NoSuchPage
+from mudra.console.framework import page, render
+from mudra.console.framework.console_errors import NO_SUCH_PAGE, CrossSiteForm
 from mudra.console.framework.navigation import (
     CONSOLE,
     member_path,
     operator_links,
 )
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, own_form, own_page
 from mudra.console.framework.page_language import (
     remember_language,
     take_over_language,
@@ -27,15 +27,14 @@ from mudra.console.framework.page_responses import (
     site_facts,
 )
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
-from mudra.console.framework.render import page
 from mudra.console.framework.session.cookie import (
-    delete_session_cookie,
     session_cookie,
     sessions_are_safe,
     set_session_cookie,
 )
 from mudra.console.framework.session.csrf import is_same_origin
 from mudra.console.framework.session.sign_in_form import sign_in_form
+from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.account_requests import UserTokenRequest
@@ -45,36 +44,29 @@ from mudra.http.request.validation import decode_struct
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import stage_after_password
 from mudra.identity.sessions.session import (
-    Session,
     Stage,
     authenticate_session,
     begin_session,
     end_session,
 )
-from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff, refuse_local
-from mudra.shared.refusal import Refusal
+from mudra.identity.single_sign_on.local_sign_in import refuse_local
+from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
 
 
-@get("/", include_in_schema=False)
-async def begin(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/", gate=SIGNED_IN)
+async def begin(page_context: PageContext) -> Outcome:
     """Go to the first page that the user can see."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        notice = page_context.query.get("told", "")
-        offered = operator_links(page_context.scopes, "")
-        if offered:
-            return GoTo(offered[0].path)
-        user = page_context.user
-        if user.is_of_a_member:
-            path = member_path((*user.administers, *user.reads)[0])
-            return GoTo(f"{path}?told=left" if notice == "left" else path)
-        return RenderedPage("nothing_yet.html", {"notice": notice})
-
-    return await own_page(request, dependencies, handle)
+    notice = page_context.query.get("told", "")
+    offered = operator_links(page_context.scopes, "")
+    if offered:
+        return GoTo(offered[0].path)
+    user = page_context.user
+    if user.is_of_a_member:
+        path = member_path((*user.administers, *user.reads)[0])
+        return GoTo(f"{path}?told=left" if notice == "left" else path)
+    return RenderedPage("nothing_yet.html", {"notice": notice})
 
 
 @get("/sign-in", include_in_schema=False)
@@ -117,7 +109,7 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
 
     async def start_session(
         work: UnitOfWork, user: User
-    ) -> tuple[SecretText, Stage] | LocalSignInOff:
+    ) -> tuple[SecretText, Stage] | PlainRefusal:
         caller, allowed = context.caller(f"user:{user.user_id}"), settings.operator_local_sign_in
         refused = await refuse_local(work, user, caller, allowed=allowed)
         if refused is not None:
@@ -147,49 +139,31 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
     return response
 
 
-@post("/sign-out", include_in_schema=False)
-async def sign_out(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/sign-out", gate=SIGNED_IN, enrolling=True)
+async def sign_out(page_context: PageContext, _: Fields) -> Outcome:
     """End this session."""
-    ended: list[Session] = []
-
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        await end_session(
-            page_context.session,
-            page_context.caller,
-            page_context.work.sessions,
-            page_context.work.audit_log,
-        )
-        ended.append(page_context.session)
-        return GoTo(f"{SIGN_IN}?told=signed-out")
-
-    response = await own_form(request, dependencies, handle, enrolling=True)
+    await end_session(
+        page_context.session,
+        page_context.caller,
+        page_context.work.sessions,
+        page_context.work.audit_log,
+    )
     # A form of another site comes without the cookie: it must not remove it from the browser.
-    if ended and isinstance(response.content, str):
-        delete_session_cookie(response, dependencies.settings)
-    return response
+    return GoTo(f"{SIGN_IN}?told=signed-out", ends=True)
 
 
 @get("/forgot-password", include_in_schema=False)
 async def forgot_password(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
     """Show the form that requests a link; it posts to /user/password/forgot."""
     links = write_in_language(request, dependencies)
-    shown = page("forgot_password.html", site_facts(dependencies) | links)
+    shown = render.page("forgot_password.html", site_facts(dependencies) | links)
     return remember_language(request, dependencies, shown)
 
 
-@get("/{rest:path}", include_in_schema=False)
-async def nothing_here(
-    rest: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/{rest:path}", gate=SIGNED_IN)
+async def nothing_here(_: PageContext) -> Outcome:
     """Return "not found" to users who are signed in."""
-    del rest
-
-    async def handle(_: PageContext) -> Outcome:
-        return NoSuchPage()
-
-    return await own_page(request, dependencies, handle)
+    return NO_SUCH_PAGE
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

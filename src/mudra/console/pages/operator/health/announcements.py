@@ -5,21 +5,20 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct, field
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.render import sentence
 from mudra.console.pages.public.status_announcements import KINDS
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.display_zone import display_zone
@@ -31,13 +30,12 @@ from mudra.metrics.announcements.announcement import (
     MAX_TITLE,
     Announcement,
     AnnouncementCommand,
-    AnnouncementRefused,
     Kind,
     NoSuchAnnouncement,
     State,
     Translation,
 )
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, ValueRefused
 
 _PAGE: Final = "/console/operator/announcements"
 _TONES: Final = {State.SCHEDULED: "warn", State.CURRENT: "good", State.OVER: "quiet"}
@@ -62,86 +60,62 @@ class AnnouncementForm(Struct, frozen=True):
     status: int = 200
 
 
-@get("/operator/announcements", include_in_schema=False)
-async def announcements(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/announcements", gate=operator(Scope.HEALTH))
+async def announcements(page_context: PageContext) -> Outcome:
     """List announcements, with the form for another one."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _list_page(page_context, AnnouncementForm())
-
-    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+    return await _list_page(page_context, AnnouncementForm())
 
 
-@get("/operator/announcements/{announcement_id:uuid}", include_in_schema=False)
-async def announcement(
-    request: AnyRequest, dependencies: InjectedDependencies, announcement_id: FromPath[UUID]
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/announcements/{announcement_id:uuid}", gate=operator(Scope.HEALTH))
+async def announcement(page_context: PageContext, announcement_id: FromPath[UUID]) -> Outcome:
     """Show the form that changes one."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _change_page(page_context, str(announcement_id), None)
-
-    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+    return await _change_page(page_context, str(announcement_id), None)
 
 
-@post("/operator/announcements", include_in_schema=False)
-async def publish(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/announcements", gate=operator(Scope.HEALTH), limits=TEXT_LIMITS)
+async def publish(page_context: PageContext, fields: Fields) -> Outcome:
     """Publish an announcement, now or later."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        command = _command(page_context, fields)
-        if isinstance(command, Refusal):
-            return await _list_page(page_context, _again(fields, command))
-        now = page_context.now
-        outcome = await page_context.work.announcements.publish(command, page_context.caller, now)
-        if isinstance(outcome, Refusal):
-            return await _list_page(page_context, _again(fields, outcome))
-        is_current = outcome.state(now) is State.CURRENT
-        return GoTo(f"{_PAGE}?told=published" if is_current else f"{_PAGE}?told=scheduled")
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle, TEXT_LIMITS)
+    command = _command(page_context, fields)
+    if isinstance(command, Refusal):
+        return await _list_page(page_context, _again(fields, command))
+    now = page_context.now
+    outcome = await page_context.work.announcements.publish(command, page_context.caller, now)
+    if isinstance(outcome, Refusal):
+        return await _list_page(page_context, _again(fields, outcome))
+    is_current = outcome.state(now) is State.CURRENT
+    return GoTo(f"{_PAGE}?told=published" if is_current else f"{_PAGE}?told=scheduled")
 
 
-@post("/operator/announcements/{announcement_id:uuid}", include_in_schema=False)
+@page.post(
+    "/operator/announcements/{announcement_id:uuid}",
+    gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
+)
 async def change(
-    request: AnyRequest, dependencies: InjectedDependencies, announcement_id: FromPath[UUID]
-) -> Response[str] | Response[bytes]:
+    page_context: PageContext, fields: Fields, announcement_id: FromPath[UUID]
+) -> Outcome:
     """Change one that is not over."""
     which = str(announcement_id)
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        command = _command(page_context, fields)
-        if isinstance(command, Refusal):
-            return await _change_page(page_context, which, _again(fields, command))
-        outcome = await page_context.work.announcements.change(
-            which, command, page_context.caller, page_context.now
-        )
-        if isinstance(outcome, NoSuchAnnouncement):
-            return outcome
-        if isinstance(outcome, Refusal):
-            return await _change_page(page_context, which, _again(fields, outcome))
-        return GoTo(f"{_PAGE}?told=changed")
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle, TEXT_LIMITS)
+    command = _command(page_context, fields)
+    if isinstance(command, Refusal):
+        return await _change_page(page_context, which, _again(fields, command))
+    outcome = await page_context.work.announcements.change(
+        which, command, page_context.caller, page_context.now
+    )
+    if isinstance(outcome, NoSuchAnnouncement):
+        return outcome
+    if isinstance(outcome, Refusal):
+        return await _change_page(page_context, which, _again(fields, outcome))
+    return GoTo(f"{_PAGE}?told=changed")
 
 
-@post("/operator/announcements/{announcement_id:uuid}/end", include_in_schema=False)
-async def end(
-    request: AnyRequest, dependencies: InjectedDependencies, announcement_id: FromPath[UUID]
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/announcements/{announcement_id:uuid}/end", gate=operator(Scope.HEALTH))
+async def end(page_context: PageContext, _: Fields, announcement_id: FromPath[UUID]) -> Outcome:
     """Move one to the history."""
-
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        outcome = await page_context.work.announcements.end(
-            str(announcement_id), page_context.caller, page_context.now
-        )
-        return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Announcement) else outcome
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    outcome = await page_context.work.announcements.end(
+        str(announcement_id), page_context.caller, page_context.now
+    )
+    return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Announcement) else outcome
 
 
 async def _list_page(page_context: PageContext, form: AnnouncementForm) -> Outcome:
@@ -229,9 +203,9 @@ def _times(fields: Fields) -> dict[str, datetime | None] | InvalidField:
 
 def _again(fields: Fields, refusal: Refusal) -> AnnouncementForm:
     """Returns the form with what was typed, and what is wrong with it."""
-    if isinstance(refusal, AnnouncementRefused):
+    if isinstance(refusal, ValueRefused):
         field_ = _ON_PAGE.get(refusal.field, refusal.field)
-        refusal = AnnouncementRefused(field_, refusal.problem)
+        refusal = ValueRefused(field_, refusal.problem)
     problem = page_problem(refusal)
     typed = {name: text[:_MAX_TYPED] for name, text in fields.items()}
     return AnnouncementForm(typed, sentence(problem.sentence), problem.status)

@@ -3,21 +3,19 @@
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 from markupsafe import Markup
 from msgspec import Struct
 
+from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Outcome, StreamedPage
 from mudra.console.framework.render import part
 from mudra.console.framework.shared_part import shared_part
 from mudra.console.health.grid import HEALTH, Grid, GridSummary, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.rollup.coverage import Coverage
@@ -25,15 +23,9 @@ from mudra.metrics.rollup.coverage import Coverage
 _MAX_OPEN: Final = 50
 
 
-@get("/operator/health", include_in_schema=False)
-async def show_overview(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/health", gate=operator(Scope.HEALTH), reads=True)
+async def show_overview(page_context: PageContext) -> Outcome:
     """Show the matrix."""
-    return await operator_page(request, dependencies, Scope.HEALTH, _handle, reads=True)
-
-
-async def _handle(page_context: PageContext) -> Outcome:
     view = query_of(page_context.query, page_context.now)
     if not isinstance(view, HealthQuery):
         return view

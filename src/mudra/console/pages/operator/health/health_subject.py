@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.console.framework import page
 from mudra.console.framework.navigation import Link
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
@@ -26,8 +25,7 @@ from mudra.console.health.tables import (
     incidents_table,
 )
 from mudra.console.pages.operator.labels import pages_of_member
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
@@ -50,63 +48,28 @@ class About(Struct, frozen=True):
     fip_id: str | None = None
 
 
-@get("/operator/health/fip/{fip_id:str}", include_in_schema=False)
-async def fip(
-    request: AnyRequest, dependencies: InjectedDependencies, fip_id: FromPath[str]
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/health/fip/{fip_id:str}", gate=operator(Scope.HEALTH), reads=True)
+async def fip(page_context: PageContext, fip_id: FromPath[str]) -> Outcome:
     """Show one FIP as all AAs see it."""
-    return await operator_page(
-        request,
-        dependencies,
-        Scope.HEALTH,
-        lambda page_context: _handle(page_context, About(fip_id=fip_id)),
-        reads=True,
-    )
+    return await _handle(page_context, About(fip_id=fip_id))
 
 
-@get("/operator/health/aa/{aa_id:str}", include_in_schema=False)
-async def aa(
-    request: AnyRequest, dependencies: InjectedDependencies, aa_id: FromPath[str]
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/health/aa/{aa_id:str}", gate=operator(Scope.HEALTH), reads=True)
+async def aa(page_context: PageContext, aa_id: FromPath[str]) -> Outcome:
     """Show one AA: its calls to all FIPs, and its missing reports."""
-    return await operator_page(
-        request,
-        dependencies,
-        Scope.HEALTH,
-        lambda page_context: _handle(page_context, About(aa_id=aa_id)),
-        reads=True,
-    )
+    return await _handle(page_context, About(aa_id=aa_id))
 
 
-@get("/operator/health/pair/{aa_id:str}/{fip_id:str}", include_in_schema=False)
-async def pair(
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    aa_id: FromPath[str],
-    fip_id: FromPath[str],
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/health/pair/{aa_id:str}/{fip_id:str}", gate=operator(Scope.HEALTH), reads=True)
+async def pair(page_context: PageContext, aa_id: FromPath[str], fip_id: FromPath[str]) -> Outcome:
     """Show the calls of one AA to one FIP."""
-    return await operator_page(
-        request,
-        dependencies,
-        Scope.HEALTH,
-        lambda page_context: _handle(page_context, About(aa_id, fip_id)),
-        reads=True,
-    )
+    return await _handle(page_context, About(aa_id, fip_id))
 
 
-@get("/operator/health/api/{code:str}", include_in_schema=False)
-async def api(
-    request: AnyRequest, dependencies: InjectedDependencies, code: FromPath[str]
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/health/api/{code:str}", gate=operator(Scope.HEALTH), reads=True)
+async def api(page_context: PageContext, code: FromPath[str]) -> Outcome:
     """Show one API over the whole network."""
-    return await operator_page(
-        request,
-        dependencies,
-        Scope.HEALTH,
-        lambda page_context: _handle(page_context, About(), code),
-        reads=True,
-    )
+    return await _handle(page_context, About(), code)
 
 
 async def _handle(page_context: PageContext, about: About, code: str = "") -> Outcome:

@@ -3,18 +3,17 @@
 from typing import Final
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.operator.labels import tone
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import operator
 from mudra.http.request.health_requests import HeldReportRequest
-from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
@@ -28,52 +27,39 @@ _DONE: Final = {
 }
 
 
-@get("/operator/held-reports", include_in_schema=False)
-async def show_reports(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/held-reports", gate=operator(Scope.HEALTH))
+async def show_reports(page_context: PageContext) -> Outcome:
     """List implausible reports that wait; `decided=true` also those decided."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        all_ = page_context.query.get("decided") == "true"
-        return RenderedPage(
-            "held_reports.html",
-            {
-                "reports": [
-                    (one, (one.state.value, tone(one.state.value)))
-                    for one in await page_context.work.held_reports.list(all_=all_)
-                ],
-                "all": all_,
-                "waiting": HeldState.WAITING,
-                "names": await page_context.work.health.names(),
-                "message": _DONE.get(page_context.query.get("told", ""), ""),
-            },
-        )
-
-    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+    all_ = page_context.query.get("decided") == "true"
+    return RenderedPage(
+        "held_reports.html",
+        {
+            "reports": [
+                (one, (one.state.value, tone(one.state.value)))
+                for one in await page_context.work.held_reports.list(all_=all_)
+            ],
+            "all": all_,
+            "waiting": HeldState.WAITING,
+            "names": await page_context.work.health.names(),
+            "message": _DONE.get(page_context.query.get("told", ""), ""),
+        },
+    )
 
 
-@post("/operator/held-reports/{receipt_id:uuid}/{decision:str}", include_in_schema=False)
+@page.post("/operator/held-reports/{receipt_id:uuid}/{decision:str}", gate=operator(Scope.HEALTH))
 async def decide(
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    receipt_id: FromPath[UUID],
-    decision: FromPath[str],
-) -> Response[str] | Response[bytes]:
+    page_context: PageContext, fields: Fields, receipt_id: FromPath[UUID], decision: FromPath[str]
+) -> Outcome:
     """Admit or refuse a report, with a reason."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        asked = decode_struct({"reason": fields.get("reason", "").strip()}, HeldReportRequest)
-        if isinstance(asked, InvalidField):
-            return asked
-        service = page_context.work.held_reports
-        if decision not in _DONE:
-            return InvalidField("the address must end in admit or refuse")
-        act = service.admit if decision == "admit" else service.refuse
-        outcome = await act(str(receipt_id), asked.reason, page_context.caller)
-        return outcome if isinstance(outcome, Refusal) else GoTo(f"{_PAGE}?told={decision}")
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    asked = decode_struct({"reason": fields.get("reason", "").strip()}, HeldReportRequest)
+    if isinstance(asked, InvalidField):
+        return asked
+    service = page_context.work.held_reports
+    if decision not in _DONE:
+        return InvalidField("the address must end in admit or refuse")
+    act = service.admit if decision == "admit" else service.refuse
+    outcome = await act(str(receipt_id), asked.reason, page_context.caller)
+    return outcome if isinstance(outcome, Refusal) else GoTo(f"{_PAGE}?told={decision}")
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_reports, decide]

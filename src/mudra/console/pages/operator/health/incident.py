@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.health.cause_rows import apis_text
@@ -23,9 +23,8 @@ from mudra.console.health.labels import headline, operator_path_of, state_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table, incident_success
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
-from mudra.http.dependencies import InjectedDependencies
+from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
-from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.acts.act import ActCommand, ActKind
@@ -88,67 +87,53 @@ class Refused(Struct, frozen=True):
     text: str = ""
 
 
-@get("/operator/incidents/{incident_id:uuid}", include_in_schema=False)
-async def incident(
-    request: AnyRequest, dependencies: InjectedDependencies, incident_id: FromPath[UUID]
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/incidents/{incident_id:uuid}", gate=operator(Scope.HEALTH), reads=True)
+async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Outcome:
     """Show one incident."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await _page(page_context, str(incident_id))
-
-    return await operator_page(request, dependencies, Scope.HEALTH, handle, reads=True)
+    return await _page(page_context, str(incident_id))
 
 
-@post("/operator/incidents/{incident_id:uuid}/acts", include_in_schema=False)
-async def act(
-    request: AnyRequest, dependencies: InjectedDependencies, incident_id: FromPath[UUID]
-) -> Response[str] | Response[bytes]:
+@page.post(
+    "/operator/incidents/{incident_id:uuid}/acts", gate=operator(Scope.HEALTH), limits=TEXT_LIMITS
+)
+async def act(page_context: PageContext, fields: Fields, incident_id: FromPath[UUID]) -> Outcome:
     """Assign, hand over, comment, close, reopen, or write the post-mortem."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        wanted, kind = str(incident_id), fields.get("act", "")
-        if kind not in tuple(ActKind):
-            return NoSuchIncident()
-        text = fields.get("text", "")
-        command = ActCommand(ActKind(kind), text, fields.get("owner", ""), fields.get("instead_of"))
-        outcome = await page_context.work.incident_acts.act(wanted, command, page_context.caller)
-        if isinstance(outcome, NoSuchIncident):
-            return outcome
-        if isinstance(outcome, Refusal):
-            return await _page(page_context, wanted, _refused(kind, outcome, text))
-        return GoTo(f"{operator_path_of(outcome)}?told={kind}")
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle, TEXT_LIMITS)
+    wanted, kind = str(incident_id), fields.get("act", "")
+    if kind not in tuple(ActKind):
+        return NoSuchIncident()
+    text = fields.get("text", "")
+    command = ActCommand(ActKind(kind), text, fields.get("owner", ""), fields.get("instead_of"))
+    outcome = await page_context.work.incident_acts.act(wanted, command, page_context.caller)
+    if isinstance(outcome, NoSuchIncident):
+        return outcome
+    if isinstance(outcome, Refusal):
+        return await _page(page_context, wanted, _refused(kind, outcome, text))
+    return GoTo(f"{operator_path_of(outcome)}?told={kind}")
 
 
-@post("/operator/incidents/{incident_id:uuid}/silence", include_in_schema=False)
+@page.post("/operator/incidents/{incident_id:uuid}/silence", gate=operator(Scope.HEALTH))
 async def silence(
-    request: AnyRequest, dependencies: InjectedDependencies, incident_id: FromPath[UUID]
-) -> Response[str] | Response[bytes]:
+    page_context: PageContext, fields: Fields, incident_id: FromPath[UUID]
+) -> Outcome:
     """Silence alerts about its subject for some hours."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        wanted = str(incident_id)
-        stored = await page_context.work.incidents.find(wanted)
-        if isinstance(stored, Refusal):
-            return stored
-        hours = fields.get("hours", "")
-        if hours not in map(str, LENGTHS):
-            return NoSuchIncident()
-        command = silence_about(
-            stored.incident.subject,
-            page_context.now + timedelta(hours=int(hours)),
-            fields.get("reason", ""),
-        )
-        work = page_context.work
-        outcome = await work.silences.begin(command, page_context.caller, page_context.now)
-        if isinstance(outcome, Refusal):
-            typed = fields.get("reason", "")
-            return await _page(page_context, wanted, _refused(_SILENCED, outcome, typed))
-        return GoTo(f"{operator_path_of(stored)}?told={_SILENCED}")
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    wanted = str(incident_id)
+    stored = await page_context.work.incidents.find(wanted)
+    if isinstance(stored, Refusal):
+        return stored
+    hours = fields.get("hours", "")
+    if hours not in map(str, LENGTHS):
+        return NoSuchIncident()
+    command = silence_about(
+        stored.incident.subject,
+        page_context.now + timedelta(hours=int(hours)),
+        fields.get("reason", ""),
+    )
+    work = page_context.work
+    outcome = await work.silences.begin(command, page_context.caller, page_context.now)
+    if isinstance(outcome, Refusal):
+        typed = fields.get("reason", "")
+        return await _page(page_context, wanted, _refused(_SILENCED, outcome, typed))
+    return GoTo(f"{operator_path_of(stored)}?told={_SILENCED}")
 
 
 def _refused(form: str, refusal: Refusal, text: str) -> Refused:

@@ -2,28 +2,20 @@
 
 from typing import Final
 
-from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Outcome
 from mudra.console.pages.operator.health.silences import SilenceForm, incidents_page
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 
 
-@get("/operator/incidents", include_in_schema=False)
-async def incidents(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.get("/operator/incidents", gate=operator(Scope.HEALTH))
+async def incidents(page_context: PageContext) -> Outcome:
     """List incidents; `open=true` for open ones only."""
-
-    async def handle(page_context: PageContext) -> Outcome:
-        return await incidents_page(page_context, SilenceForm())
-
-    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+    return await incidents_page(page_context, SilenceForm())
 
 
 handlers: Final[list[ControllerRouterHandler]] = [incidents]

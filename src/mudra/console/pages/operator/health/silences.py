@@ -4,21 +4,20 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from litestar import Response, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_form
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.render import sentence
 from mudra.console.health.health_query import CALLS
 from mudra.console.health.tables import incidents_table
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
@@ -95,24 +94,16 @@ def silence_about(subject: Subject, ends: datetime, reason: str) -> SilenceComma
     return SilenceCommand(name.entity_id, code, None, ends, reason, name.peer_id)
 
 
-@post("/operator/silences", include_in_schema=False)
-async def begin(
-    request: AnyRequest, dependencies: InjectedDependencies
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/silences", gate=operator(Scope.HEALTH))
+async def begin(page_context: PageContext, fields: Fields) -> Outcome:
     """Start a silence, now or later."""
-
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        command = _command(fields, page_context.now)
-        if isinstance(command, Refusal):
-            return await _again(page_context, fields, command)
-        outcome = await page_context.work.silences.begin(
-            command, page_context.caller, page_context.now
-        )
-        if isinstance(outcome, Refusal):
-            return await _again(page_context, fields, outcome)
-        return GoTo(f"{_PAGE}?told={'maintenance' if outcome.maintenance else 'silenced'}")
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    command = _command(fields, page_context.now)
+    if isinstance(command, Refusal):
+        return await _again(page_context, fields, command)
+    outcome = await page_context.work.silences.begin(command, page_context.caller, page_context.now)
+    if isinstance(outcome, Refusal):
+        return await _again(page_context, fields, outcome)
+    return GoTo(f"{_PAGE}?told={'maintenance' if outcome.maintenance else 'silenced'}")
 
 
 def _command(fields: Fields, now: datetime) -> SilenceCommand | InvalidField:
@@ -146,21 +137,15 @@ async def _again(page_context: PageContext, fields: Fields, refusal: Refusal) ->
     return await incidents_page(page_context, form)
 
 
-@post("/operator/silences/{silence_id:uuid}/end", include_in_schema=False)
-async def end(
-    request: AnyRequest, dependencies: InjectedDependencies, silence_id: FromPath[UUID]
-) -> Response[str] | Response[bytes]:
+@page.post("/operator/silences/{silence_id:uuid}/end", gate=operator(Scope.HEALTH))
+async def end(page_context: PageContext, _: Fields, silence_id: FromPath[UUID]) -> Outcome:
     """End a silence now."""
-
-    async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        outcome = await page_context.work.silences.end(
-            str(silence_id), page_context.caller, page_context.now
-        )
-        if not isinstance(outcome, Silence):
-            return outcome
-        return GoTo(f"{_PAGE}?told={'maintenance-ended' if outcome.maintenance else 'ended'}")
-
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    outcome = await page_context.work.silences.end(
+        str(silence_id), page_context.caller, page_context.now
+    )
+    if not isinstance(outcome, Silence):
+        return outcome
+    return GoTo(f"{_PAGE}?told={'maintenance-ended' if outcome.maintenance else 'ended'}")
 
 
 handlers: Final[list[ControllerRouterHandler]] = [begin, end]

@@ -1,0 +1,138 @@
+"""Who writes to the registry: an entity, a member's admin or an operator."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar, Final
+
+from mudra.http.auth.bearer import (
+    TokenRefusal,
+    admitted_entity,
+    calling_user,
+    verified_token,
+)
+from mudra.http.endpoint import B, Call, Gate, Opening
+from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
+from mudra.identity.operators.operator import Scope
+from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
+from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
+from mudra.shared.refusal import Refusal
+from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller
+from mudra.tokens.authentication.token_check import VerifiedToken
+from mudra.tokens.issuing.claims import TokenKind
+from mudra.unit_of_work import UnitOfWork
+
+
+class RegistryCall(Call[B], frozen=True, kw_only=True):
+    """A request of one who may act on the registry, in an open unit of work."""
+
+    work: UnitOfWork
+    actor: Actor
+
+
+class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
+    """Lets an entity, a member's admin or an operator act on the registry, in one transaction.
+
+    An operator is one with the scope `registry`. Who acts is checked before what was sent.
+    Each caller has one turn at a time, so that none takes all connections of this process.
+    """
+
+    admits_first: ClassVar[bool] = True
+
+    @asynccontextmanager
+    async def enter(
+        self, context: RequestContext, received: object, opening: Opening
+    ) -> AsyncIterator[RegistryCall[Any] | Refusal]:
+        """Check the admitted caller again in its turn, in the transaction of the call."""
+        # From memory, which may need a connection: before the transaction is opened.
+        caller = await _confirmed(context)
+        if isinstance(caller, Refusal):
+            yield caller
+            return
+        subject, dependencies = _subject(caller), context.dependencies
+        async with dependencies.registry_turns.turn(subject) as admitted:
+            if not admitted:
+                yield PayloadNotChecked()
+                return
+            if isinstance(received, Document):
+                await dependencies.prepare_check(subject)
+            async with dependencies.unit_of_work(within_s=opening.within_s) as work:
+                actor = (
+                    await _entity_actor(caller, context, work)
+                    if isinstance(caller, EntityCaller)
+                    else await _user_actor(caller, context, work)
+                )
+                if isinstance(actor, Refusal):
+                    yield actor
+                else:
+                    yield RegistryCall(context=context, body=received, work=work, actor=actor)
+
+    async def admit(self, context: RequestContext) -> Admitted | Refusal:
+        """Refuse one without a token of ours, and one who sends too much, before it is read."""
+        token = await verified_token(context)
+        if not isinstance(token, VerifiedToken):
+            return token
+        admitted: Admitted = token
+        if token.kind is TokenKind.ENTITY:
+            entity = await admitted_entity(token, context)
+            if isinstance(entity, Refusal):
+                return entity
+            admitted = entity
+        wait_s = context.dependencies.registry_rate.wait_s(token.subject)
+        return too_many_writes(wait_s) if wait_s else admitted
+
+
+REGISTRY_ACTOR: Final = RegistryGate()
+
+
+async def _confirmed(context: RequestContext) -> EntityCaller | VerifiedToken | Refusal:
+    """Check what may have changed of an admitted token while the body came; use its proof up.
+
+    Whether it was revoked is asked again in the transaction that decides.
+    """
+    admitted, bearer = context.admitted, context.dependencies.bearer
+    assert admitted is not None  # by the gate
+    token = admitted.caller.token if isinstance(admitted, AdmittedEntity) else admitted
+    verified = await bearer.verified_before(token)
+    if not isinstance(verified, VerifiedToken) or not isinstance(admitted, AdmittedEntity):
+        return verified
+    return await bearer.use_proof(admitted)
+
+
+def _subject(caller: EntityCaller | VerifiedToken) -> str:
+    return caller.entity_id if isinstance(caller, EntityCaller) else caller.subject
+
+
+async def _entity_actor(
+    entity: EntityCaller, context: RequestContext, work: UnitOfWork
+) -> Actor | TokenRefusal:
+    """Authenticate again in the transaction that decides."""
+    refused = await context.dependencies.bearer.check_again(entity, work.tokens)
+    if refused is not None:
+        return refused
+    name, own = f"entity:{entity.entity_id}", frozenset({entity.entity_id})
+    return Actor(
+        ActorKind.ENTITY,
+        name,
+        own,
+        address=address_of(context.request, context.dependencies),
+        txn_id=context.txn_id,
+        token_issued_at=entity.token.issued_at,
+    )
+
+
+async def _user_actor(
+    token: VerifiedToken, context: RequestContext, work: UnitOfWork
+) -> Actor | TokenRefusal:
+    caller = await calling_user(token, context, work)
+    if isinstance(caller, Refusal):
+        return caller
+    user, address = caller.user, address_of(context.request, context.dependencies)
+    if Scope.REGISTRY in await work.memberships.scopes(user.user_id):
+        return operator(
+            f"operator:{user.email}",
+            address,
+            context.txn_id,
+            user_id=user.user_id,
+            administers=user.administers,
+        )
+    return member_admin(user.user_id, user.administers, address, context.txn_id)
