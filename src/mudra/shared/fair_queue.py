@@ -64,7 +64,7 @@ class Queue:
 
     @property
     def remembered(self) -> int:
-        """How many keys hold a place or wait."""
+        """Return how many keys hold a place or wait."""
         return len(self._held.keys() | self._of_key.keys())
 
     @contextlib.asynccontextmanager
