@@ -146,12 +146,12 @@ def matrix(calls: Totals, causes: Sequence[StoredIncident], code: str = "") -> M
 
 
 def _verdicts(
-    cells: Sequence[MatrixCell], causes: Sequence[StoredIncident], code: str
+    cells: Sequence[CellDetails], causes: Sequence[StoredIncident], code: str
 ) -> Iterator[Verdict]:
     """Yields the cells that show each cause: a nation has 40,000, few of which a cause is about."""
     of_aa, of_fip = (
-        defaultdict[str, list[MatrixCell]](list),
-        defaultdict[str, list[MatrixCell]](list),
+        defaultdict[str, list[CellDetails]](list),
+        defaultdict[str, list[CellDetails]](list),
     )
     for cell in cells:
         of_aa[cell.aa_id].append(cell)
@@ -161,7 +161,7 @@ def _verdicts(
         if ends is None:
             continue
         aa_id, fip_id = ends
-        here: Sequence[MatrixCell] = cells
+        here: Sequence[CellDetails] = cells
         if fip_id is not None:
             here = [cell for cell in of_fip[fip_id] if aa_id in {None, cell.aa_id}]
         elif aa_id is not None:
