@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from mudra.http.request.push_check import CheckPush
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
+from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
@@ -200,6 +201,11 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     new_id: Callable[[], str]
     node: NodeState
     time_machine: TimeMachine | None
+    owner: Operator | None = None
+    """Who makes every call: the owner of this machine, in the process of a command.
+
+    None in a process that listens.
+    """
     faults: FaultBoard | None = None
     """The faults of a sandbox; None anywhere else."""
     fault_keys: FaultKeys | None = None

@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from datetime import datetime
     from pathlib import Path
 
+    from httpx2 import AsyncClient
+
     from mudra.audit.archive import ArchiveFiles
     from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
@@ -135,6 +137,14 @@ class Program(Protocol):
 
     def in_store(self, action: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None) -> T:
         """Open data directory and database for one action; raises CommandFailed."""
+
+    def in_api(
+        self, action: Callable[[AsyncClient], Awaitable[T]], data_dir: Path | None, owner: str
+    ) -> T:
+        """Open the API of data directory and database for one action; raises CommandFailed.
+
+        Its caller is `owner`, the owner of this machine, with all rights of an operator.
+        """
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
         """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""

@@ -1,0 +1,21 @@
+"""The ASGI application of a worker: all routes, with what they work with."""
+
+from litestar.types import ASGIApp
+
+from mudra.bootstrap.routes import take_routes
+from mudra.bootstrap.wiring import Edge
+from mudra.console.pages.public.status_cache import status_cache
+from mudra.http.app import build_app
+from mudra.http.faults.injected import with_faults
+
+
+def application(edge: Edge) -> ASGIApp:
+    """Put the ASGI application of a worker together: its routes, and what they work with."""
+    settings = edge.dependencies.settings
+    taken = take_routes(settings)
+    taken.status.give(status_cache(settings.data_dir, edge.dependencies.clock.monotonic))
+    app = build_app(taken.routes, edge.http)
+    if not settings.sandbox:
+        return app
+    assert edge.http.faults is not None
+    return with_faults(app, edge.http, edge.http.faults)
