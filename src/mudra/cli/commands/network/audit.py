@@ -13,28 +13,34 @@ from mudra.audit.chain import Broken, CheckpointForged, Epoch
 from mudra.audit.event import Caller, Outcome
 from mudra.audit.lost_acts import lost_acts
 from mudra.audit.sealing import NothingToConfirm, confirm_restore
-from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
+from mudra.cli.client.api import Api
+from mudra.cli.command import owner_command
 from mudra.cli.local.checkpoints_option import CollectedLog, collected
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.acts import act_document, show_acts
-from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.shared.time_text import iso_ms
+from mudra.cli.output.output import fail, show_facts, show_json
+from mudra.cli.output.shown import Shown, table
 
 app = typer.Typer(no_args_is_help=True)
 
 
 _MAX_S: Final = 1800.0
 """Seconds for a verification: half an hour, for a table of any likely length."""
+_FIELDS: Final = (
+    *("at", "event", "outcome", "actor", "entityId"),
+    *("address", "txnId", "reason", "detail"),
+)
 _SENT = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
-@app.command("list", epilog="Example: mudra audit list --entity KAVERI-FIP --last 20")
-def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the search
+@owner_command(app, "mudra audit list --entity KAVERI-FIP --last 20", "list")
+async def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the search
+    api: Api,
     entity: Annotated[str, typer.Option(help="Only events of this entity.")] = "",
     event: Annotated[str, typer.Option(help="Only events of this name; may end in *.")] = "",
     actor: Annotated[
@@ -50,36 +56,25 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
         datetime | None, typer.Option(formats=_SENT, help="Before this time (UTC).")
     ] = None,
     last: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the latest.")] = 50,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """List events, oldest first."""
-    which = AuditFilter(
-        event=event,
-        outcome=outcome.value if outcome else "",
-        actor=actor,
-        entity_id=entity,
-        txn_id=txn,
-        jti=jti,
-        since=since.replace(tzinfo=UTC) if since else None,
-        until=until.replace(tzinfo=UTC) if until else None,
-    )
-
-    async def act(dependencies: Dependencies) -> Sequence[AuditRow]:
-        async with dependencies.unit_of_work() as work:
-            rows = await work.audit_search.events(which, None, last)
-        return list(reversed(rows))
-
-    events = with_store(act, data_dir)
-    if as_json:
-        show_json([_document(found) for found in events])
-        return
-    show_table(
+    query = {
+        "event": event,
+        "outcome": outcome.value if outcome else "",
+        "actor": actor,
+        "entityId": entity,
+        "txnIdIs": txn,
+        "jti": jti,
+        "since": since.replace(tzinfo=UTC).isoformat() if since else "",
+        "until": until.replace(tzinfo=UTC).isoformat() if until else "",
+    }
+    found = await api.pages("/operator/v1/audit", "events", query, last)
+    events = [{name: one[name] for name in _FIELDS} for one in reversed(found)]
+    names = ("at", "event", "outcome", "actor", "entityId", "address", "reason")
+    return table(
         ["AT", "EVENT", "OUTCOME", "ACTOR", "ENTITY", "ADDRESS", "REASON"],
-        [
-            [iso_ms(e.at), e.event, e.outcome, e.actor, e.entity_id, e.address, e.reason]
-            for e in events
-        ],
+        [[one[name] for name in names] for one in events],
+        events,
     )
 
 
@@ -235,17 +230,3 @@ def list_lost(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         show_acts(lost)
     else:
         typer.echo("Nothing is lost, as far as the second place knows.")
-
-
-def _document(event: AuditRow) -> dict[str, object]:
-    return {
-        "at": iso_ms(event.at),
-        "event": event.event,
-        "outcome": event.outcome,
-        "actor": event.actor,
-        "entityId": event.entity_id,
-        "address": event.address,
-        "txnId": event.txn_id,
-        "reason": event.reason,
-        "detail": dict(event.detail),
-    }
