@@ -12,10 +12,10 @@ import httpx2
 import uvloop
 from tests.support.kept_routes import give_back, lay_out
 
+from mudra.bootstrap.application import application
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.routes import ServiceRoutes
-from mudra.bootstrap.application import application
 from mudra.bootstrap.wiring import Edge, open_http_edge
 from mudra.storage.crypto.data_encryption import DataEncryption
 

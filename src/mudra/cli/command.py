@@ -5,10 +5,11 @@ The options that all such commands share, and how their caller is known, are add
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Mapping
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import httpx2
 import typer
@@ -25,24 +26,26 @@ from mudra.shared.secret_text import SecretText
 T = TypeVar("T")
 _Calls: TypeAlias = Callable[..., Awaitable[Shown]]
 _Act: TypeAlias = Callable[[Api], Awaitable[Shown]]
+_Asks: TypeAlias = Callable[[Mapping[str, Any]], str]
 _Where: TypeAlias = Callable[[_Act, Any], Shown]
 
 
 def owner_command(
-    app: typer.Typer, example: str, name: str | None = None
+    app: typer.Typer, example: str, name: str | None = None, *, asks: _Asks | None = None
 ) -> Callable[[_Calls], _Calls]:
     """Add a command of the owner of this machine, by the API in its own process.
 
-    The command takes the API first; its other parameters are those of Typer.
+    The command takes the API first; its other parameters are those of Typer. What cannot be
+    undone `asks` on a terminal: by what was typed, it returns the question, or none.
     """
-    return _declared(app, example, name, _option("data_dir", DataDir), as_owner)
+    return _declared(app, example, name, _option("data_dir", DataDir), as_owner, asks)
 
 
 def user_command(
-    app: typer.Typer, example: str, name: str | None = None
+    app: typer.Typer, example: str, name: str | None = None, *, asks: _Asks | None = None
 ) -> Callable[[_Calls], _Calls]:
-    """Add a command of the signed-in user, by the API of a service."""
-    return _declared(app, example, name, _option("base_url", BaseUrl), _as_user)
+    """Add a command of the signed-in user, by the API of a service; for `asks` see above."""
+    return _declared(app, example, name, _option("base_url", BaseUrl), _as_user, asks)
 
 
 def open_command(
@@ -89,8 +92,21 @@ def _option(name: str, annotation: object) -> Parameter:
 _AS_JSON: Final = Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
 
 
-def _declared(
-    app: typer.Typer, example: str, name: str | None, place: Parameter, where: _Where
+_YES: Final = Parameter(
+    "yes",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, typer.Option("--yes", help="Do not ask, on a terminal either.")],
+)
+
+
+def _declared(  # a command, and what is added to it
+    app: typer.Typer,
+    example: str,
+    name: str | None,
+    place: Parameter,
+    where: _Where,
+    asks: _Asks | None = None,
 ) -> Callable[[_Calls], _Calls]:
     def declare(command: _Calls) -> _Calls:
         own = [
@@ -102,16 +118,23 @@ def _declared(
         @functools.wraps(command)
         def run(**values: Any) -> None:
             chosen, as_json = values.pop(place.name), values.pop("as_json")
+            if asks is not None and not values.pop("yes"):
+                _ask(asks(values))
             try:
                 shown = where(lambda api: command(api=api, **values), chosen)
             except CommandFailed as failed:
                 fail(str(failed), failed.code)
             shown.write(as_json=as_json)
 
-        taken = [*own, place, _AS_JSON]
+        taken = [*own, *([_YES] if asks else []), place, _AS_JSON]
         run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in taken}
         app.command(name, epilog=f"Example: {example}")(run)
         return command
 
     return declare
+
+
+def _ask(question: str) -> None:
+    if question and sys.stdin.isatty() and not typer.confirm(question, err=True):
+        fail("nothing was changed")

@@ -3,6 +3,7 @@
 Importing them all would cost more than a warm start of the service, and needs every extra.
 """
 
+import os
 from collections.abc import Callable, Iterator, MutableMapping
 from importlib import import_module
 from typing import Annotated, Any, TypeAlias, cast
@@ -119,9 +120,15 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  # its callback has used it
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
+    profile: Annotated[
+        str,
+        typer.Option(help="Use the sign-ins of this profile; else MUDRA_PROFILE.", metavar="NAME"),
+    ] = "",
 ) -> None:
     """Take the options that stand before the command."""
+    if profile:
+        os.environ["MUDRA_PROFILE"] = profile

@@ -128,10 +128,11 @@ class Api:
         return response.status_code, self._members(path, response)
 
     async def _answered(self, method: str, path: str, sent: Mapping[str, Any]) -> httpx2.Response:
-        url = urljoin(self._base, path)
+        url = f"{self._base}{path}"  # where it cannot be joined
         try:
+            url = urljoin(self._base, path)
             return await self._client.request(method, url, headers=self._headers, **sent)
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, ValueError) as error:
             raise CommandFailed(
                 f"{url} is no address of a service ({error}): is --base-url right?"
             ) from error

@@ -18,7 +18,11 @@ Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 def add_decisions(app: typer.Typer) -> None:
     """Add the commands that decide."""
     owner_command(app, f'mudra health admit {_RECEIPT} --reason "a festival"')(admit)
-    owner_command(app, f'mudra health refuse {_RECEIPT} --reason "a test run"')(refuse)
+    owner_command(
+        app,
+        f'mudra health refuse {_RECEIPT} --reason "a test run"',
+        asks=lambda typed: f"{typed['receipt_id']} is never counted. Refuse it?",
+    )(refuse)
 
 
 async def held(

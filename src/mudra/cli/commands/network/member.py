@@ -70,7 +70,11 @@ async def restore(api: Api, entity_id: EntityId, reason: Reason) -> Shown:
     return await _set_status(api, entity_id, "active", reason)
 
 
-@owner_command(app, "mudra member retire KAVERI-FIP --reason 'merged into DECCAN-FIP'")
+@owner_command(
+    app,
+    "mudra member retire KAVERI-FIP --reason 'merged into DECCAN-FIP'",
+    asks=lambda typed: f"{typed['entity_id']} can never be active again. Retire it?",
+)
 async def retire(api: Api, entity_id: EntityId, reason: Reason) -> Shown:
     """End an entity's membership for good: its ID is never active again.
 

@@ -7,7 +7,7 @@ import typer
 
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
-from mudra.cli.local.registry_store import read_file
+from mudra.cli.local.given_file import read_file
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, text
 

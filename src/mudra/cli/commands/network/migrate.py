@@ -12,9 +12,9 @@ import typer
 
 from mudra.audit.event import Caller
 from mudra.cli.commands.registry.payload_files import import_file
+from mudra.cli.local.given_file import read_file
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
-from mudra.cli.local.registry_store import read_file
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table

@@ -1,6 +1,7 @@
 """mudra keys: the signing keys of the service."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -46,7 +47,18 @@ async def list_keys(api: Api) -> Shown:
     )
 
 
-@owner_command(app, "mudra keys rotate --kind entity · mudra keys rotate --emergency --key KID")
+def _question(typed: Mapping[str, Any]) -> str:
+    if not typed["emergency"]:
+        return ""
+    key = "every key" if typed["every"] else typed["key"] or "the key that signs now"
+    return f"All tokens of {key} end now. Drop it?"
+
+
+@owner_command(
+    app,
+    "mudra keys rotate --kind entity · mudra keys rotate --emergency --key KID",
+    asks=_question,
+)
 async def rotate(
     api: Api,
     kind: Annotated[

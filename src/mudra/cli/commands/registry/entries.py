@@ -126,7 +126,11 @@ async def restore(api: Api, entity_id: EntityId, reason: Reason = "") -> Shown:
     return await _decide(api, "restore", entity_id, reason=reason)
 
 
-@owner_command(app, "mudra registry retire KAVERI-FIP --reason 'left the network'")
+@owner_command(
+    app,
+    "mudra registry retire KAVERI-FIP --reason 'left the network'",
+    asks=lambda typed: f"ID and keys of {typed['entity_id']} cannot be used again. Retire it?",
+)
 async def retire(api: Api, entity_id: EntityId, reason: Reason) -> Shown:
     """End a membership permanently; its ID and keys cannot be used again."""
     return await _decide(api, "retire", entity_id, reason=reason)

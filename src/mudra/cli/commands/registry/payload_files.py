@@ -15,8 +15,9 @@ from mudra.cli.client.api import Api
 from mudra.cli.client.registry_call import ask_findings, send_entry
 from mudra.cli.client.sign_in import BaseUrl, signed_in
 from mudra.cli.command import at_service
+from mudra.cli.local.given_file import read_file
 from mudra.cli.local.program import CommandFailed, Dependencies
-from mudra.cli.local.registry_store import findings_json, operator, parse, read_file
+from mudra.cli.local.registry_store import findings_json, operator, parse
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
