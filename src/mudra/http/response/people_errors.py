@@ -43,7 +43,6 @@ from mudra.identity.memberships.invitation import MAX_INVITATIONS, TooManyInvita
 from mudra.identity.memberships.member_file import FileRefused
 from mudra.identity.memberships.member_status import AlreadyRetired, EntryNotLive
 from mudra.identity.memberships.onboard import MemberDiffers
-from mudra.identity.operators.manage_operators import NotAnOperator
 from mudra.identity.operators.operator import NoOperator, OwnScopes, ScopeMissing, ScopeNotHeld
 from mudra.identity.operators.person_rule import LastOperator, OwnAccount, PersonHoldsMore
 from mudra.identity.passkeys.check_passkey import PasskeyRefused
@@ -191,7 +190,6 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         ScopeMissing,
         lambda r: unauthorized(f"the token gives no operator right of the scope {r.scope.value}"),
     ),
-    error_row(NotAnOperator, lambda _: not_found("email is not an operator")),
     error_row(NoOperator, lambda _: unauthorized("the token gives no right of an operator")),
     error_row(
         ScopeNotHeld,

@@ -32,7 +32,6 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
 
 
 class OperatorSaved(Struct, frozen=True):
@@ -45,10 +44,6 @@ class OperatorSaved(Struct, frozen=True):
 
 
 SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
-
-
-class NotAnOperator(Refusal, frozen=True):
-    """The address does not belong to an operator."""
 
 
 def operator_refused(
@@ -149,16 +144,3 @@ async def save_operator(
     is_wanted = is_new or bool(scopes)
     invited = is_wanted and await send_missing_link(work, user.user_id, caller)
     return OperatorSaved(user, scopes, invited, ended)
-
-
-async def end_operator(
-    work: IdentityUnitOfWork, email: str, caller: Caller
-) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind | LastOperator:
-    """Remove all scopes of an operator; returns those it had."""
-    address = normalize_email(email)
-    user = await work.people.by_username(address) if isinstance(address, str) else None
-    held = await work.memberships.scopes(user.user_id) if user else frozenset()
-    if user is None or not held:
-        return NotAnOperator()
-    saved = await save_operator(work, user.email, user.name, frozenset(), caller)
-    return held if isinstance(saved, OperatorSaved) else saved

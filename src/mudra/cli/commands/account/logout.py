@@ -11,7 +11,10 @@ from mudra.cli.output.token_text import claims_of
 
 
 def logout(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
-    """Sign out: revoke the saved User Access Token, and delete it even if that fails."""
+    """Sign out: revoke the saved User Access Token, and delete it.
+
+    It is deleted even if the service does not answer.
+    """
     entry = signed_in(base_url)
     problem, code = "", None
     try:

@@ -8,8 +8,14 @@ import typer
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
 from mudra.cli.local.given_file import read_file
+from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, text
+from mudra.shared.unavailable import DatabaseUnavailable
+
+_AGAIN = (
+    "the database did not answer: run the same command again, it skips the members that are there"
+)
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -36,7 +42,10 @@ async def import_file(
     names = {"csv": str(file), "the": "the"}
     rows: dict[int, dict[str, Any]] = {}
     while True:
-        answer = await api.post("/operator/v1/members/import", body, names)
+        try:
+            answer = await api.post("/operator/v1/members/import", body, names)
+        except DatabaseUnavailable as error:
+            raise CommandFailed(_AGAIN, Exit.UNREACHABLE) from error
         # What an earlier round imported is unchanged in this one.
         rows |= {one["line"]: one for one in answer["rows"] if _is_news(one, rows)}
         if not answer["left"]:
