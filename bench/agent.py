@@ -1,4 +1,4 @@
-"""Agent: events per CPU second by way in, and memory at 1,000 FIPs. Goals: quality part 1.
+"""Agent: events per CPU second by way in, and memory at 1,000 FIPs.
 
     python -m bench.agent
 

@@ -1,4 +1,4 @@
-"""200 agents return at the same second, each with a backlog (quality G4).
+"""200 agents return at the same second, each with a backlog.
 
     python -m bench.agent_return [WINDOWS] [AGENTS]
 

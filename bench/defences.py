@@ -1,4 +1,4 @@
-"""What each defence costs next to what it protects, in CPU of one process (issue 16).
+"""What each defence costs next to what it protects, in CPU of one process.
 
     python -m bench.defences
 

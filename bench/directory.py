@@ -6,7 +6,7 @@ One worker, run as in production over the embedded PostgreSQL. The constant is
 a handler without rights, next to the others in the very same application. Figures
 are answers per CPU second of the worker, read from /proc, so that the load
 generator does not count; the runs alternate, so that a slow minute hits all.
-Goals (design/quality.md part 1): the list ≥ 0.8; a 304 ≥ 0.9, both next to that
+Goals: the list ≥ 0.8; a 304 ≥ 0.9, both next to that
 constant; a 304 next to a constant 304 is printed as well, without a goal.
 """
 

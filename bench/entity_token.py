@@ -5,7 +5,7 @@
 Everything is on: HTTP, audit, throttle, log, figures. The service runs as in
 production, over the embedded PostgreSQL, with 1,000 entities. CPU is that of
 the worker processes, read from /proc, so that the load generator does not count.
-Goals (design/quality.md part 1): ratio ≥ 0.75; two workers ≥ 0.95 of one; PSS ≤ 120 MB.
+Goals: ratio ≥ 0.75; two workers ≥ 0.95 of one; PSS ≤ 120 MB.
 Next to it is what a server reaches that only signs (bench/bare_server.py): how much of
 the distance to the goal is the machine's, and how much is ours.
 """

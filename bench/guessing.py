@@ -1,4 +1,4 @@
-"""What guessing from many addresses costs all others (quality A3).
+"""What guessing from many addresses costs all others.
 
     python -m bench.guessing [SECONDS]
 

@@ -1,7 +1,7 @@
 """How slow this machine is next to the one on which the goals in seconds were set.
 
-Goals that are ratios need nothing of this. A goal in seconds was set on one machine
-(design/quality.md 2.5), where one Argon2id hash took 19 ms; the same hash in the same run says
+Goals that are ratios need nothing of this. A goal in seconds was set on one machine,
+where one Argon2id hash took 19 ms; the same hash in the same run says
 how much longer all else must take here. Both are printed: what was seen, and what that is at
 that machine's speed. The faster of nine counts, so that a busy moment does not excuse us.
 """

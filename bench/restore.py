@@ -30,7 +30,7 @@ CELLS = int(os.environ.get("CELLS", sized(100_000_000, 100)))
 AAS = sized(20, 2)
 FIPS = sized(450, 3)
 GOAL_S = 1800.0
-"""Until the service answers again (quality O1)."""
+"""Until the service answers again."""
 T = TypeVar("T")
 
 

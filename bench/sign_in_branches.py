@@ -1,4 +1,4 @@
-"""Whether the time of a refusal shows an account that exists from one that does not (quality A6).
+"""Whether the time of a refusal shows an account that exists from one that does not.
 
     python -m bench.sign_in_branches [SAMPLES]
 
@@ -10,7 +10,7 @@ of each branch first: what else runs on the machine, not what the branch does.
 
 The one hash of each branch takes 1 MiB here, a seventieth of its cost: what surrounds it,
 where a leak would be, is then most of what is measured, and 2 % are of far less. That the
-hash itself is one and of one cost on every branch is shown by tests (quality A6). As a
+hash itself is one and of one cost on every branch is shown by tests. As a
 check of the measure itself, the invented name is also printed against itself.
 """
 

@@ -1,4 +1,4 @@
-"""An upgrade next to ten million cells of metrics, under load: no 5xx, p99 twice at most (O3).
+"""An upgrade next to ten million cells of metrics, under load: no 5xx, p99 twice at most.
 
     CELLS=10000000 python -m bench.upgrade
 

@@ -1,1 +1,1 @@
-"""Coverage-guided fuzzing of what reads bytes of strangers (quality I7): `make fuzz`."""
+"""Coverage-guided fuzzing of what reads bytes of strangers: `make fuzz`."""

@@ -61,7 +61,7 @@ from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 TRANSACTION_S: Final = 3.0
 """A transaction has so long, in seconds, unless a use case asks for more (decision 0010)."""
 PAGE_S: Final = 20.0
-"""One that reads health or for a page may wait for what is made for another reader (0154)."""
+"""One that reads health or for a page may wait for what is made for another reader (0010)."""
 
 
 class UnitOfWork(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What is typed into a registration: never lost, and never judged as something else (issue 6)."""
+"""What is typed into a registration: never lost, and never judged as something else."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Every page in every look: axe finds nothing, nothing sticks out, the policy is kept (issue 19).
+"""Every page in every look: axe finds nothing, nothing sticks out, the policy is kept.
 
 The pages are those of `tools.demonstration`, which a test holds against the route table, so that
 no new page is left out. What only an act leads to is looked at where the act is tested.

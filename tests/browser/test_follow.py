@@ -1,4 +1,4 @@
-"""A FIU finds the FIP that it uses among hundreds, and follows it (issue 19)."""
+"""A FIU finds the FIP that it uses among hundreds, and follows it."""
 
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread

@@ -1,4 +1,4 @@
-"""A member's whole story in a real browser: from the mail to a verified token (issue 6)."""
+"""A member's whole story in a real browser: from the mail to a verified token."""
 
 import re
 from datetime import datetime

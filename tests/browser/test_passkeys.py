@@ -1,4 +1,4 @@
-"""Passkeys in a real Chromium, whose virtual authenticator holds them (issue 16)."""
+"""Passkeys in a real Chromium, whose virtual authenticator holds them."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The second factor in a real browser: set up, signed in with, and asked for again (issue 16)."""
+"""The second factor in a real browser: set up, signed in with, and asked for again."""
 
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread

@@ -1,4 +1,4 @@
-"""The mudra command: exit codes, JSON shapes, files, help (issue 2, point 9)."""
+"""The mudra command: exit codes, JSON shapes, files, help."""
 
 import contextlib
 import json

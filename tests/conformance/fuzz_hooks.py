@@ -1,7 +1,7 @@
 """Hooks of schemathesis: what this interface means by formats that JSON Schema leaves open.
 
 And valid bodies without members that the document does not name: they are
-ignored, as decisions.md part 3 wants, but must still be strict JSON (no floats,
+ignored, since clients send them, but must still be strict JSON (no floats,
 no huge numbers), which no schema can say of what it does not name.
 """
 

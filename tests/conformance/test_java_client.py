@@ -61,7 +61,7 @@ def classes(
     place = tmp_path_factory.mktemp("java")
     file = place / "openapi.json"
     file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json", timeout=60).content)
-    # Fields of a registration that may be empty in several forms (decisions part 4).
+    # Fields of a registration that may be empty in several forms.
     lenient = ",".join(
         f"{schema}_{name}{suffix}=Object"
         for schema, written in schemas.items()

@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: what it says is what a real service does (quality I6)."""
+"""The OpenAPI document is true: what it says is what a real service does."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The documentation's pages are complete, and the service serves its site (issue 18, point 12)."""
+"""The documentation's pages are complete, and the service serves its site."""
 
 import re
 from pathlib import Path

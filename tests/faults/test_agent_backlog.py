@@ -1,4 +1,4 @@
-"""What sources queued while the agent was down is counted whole, in its own windows (0165)."""
+"""What sources queued while the agent was down is counted whole, in its own windows (0020)."""
 
 import asyncio
 from pathlib import Path

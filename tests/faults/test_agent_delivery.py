@@ -70,7 +70,7 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
         assert rest == sorted(rest)
         assert agent.health().ready
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        assert grown < 100 << 10, "KiB: quality G3 gives the whole agent 100 MiB"
+        assert grown < 100 << 10, "KiB: the whole agent has 100 MiB"
         await agent.aclose()
 
     asyncio.run(story())

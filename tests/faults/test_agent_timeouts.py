@@ -1,4 +1,4 @@
-"""A call without an answer ends after its window closed: it counts all the same (0204)."""
+"""A call without an answer ends after its window closed: it counts all the same (0020)."""
 
 import asyncio
 import json

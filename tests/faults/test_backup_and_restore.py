@@ -1,4 +1,4 @@
-"""A backup under load holds whole acts only, and a restore is a rollback (issue 17, point 6)."""
+"""A backup under load holds whole acts only, and a restore is a rollback."""
 
 import hashlib
 import json

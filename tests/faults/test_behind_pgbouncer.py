@@ -1,4 +1,4 @@
-"""PgBouncer in transaction mode in front of the database (issue 17, point 3)."""
+"""PgBouncer in transaction mode in front of the database."""
 
 import concurrent.futures
 import contextlib

@@ -1,4 +1,4 @@
-"""A node uses its cache only while it is sure to receive changes (quality S7)."""
+"""A node uses its cache only while it is sure to receive changes."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A fault at every statement of an act leaves nothing of it, and the act can be done again (F7, L3).
+"""A fault at every statement of an act leaves nothing of it, and the act can be done again.
 
 Each call that changes something is made again and again, with a fault one exchange with the
 database later each time: a statement, a COPY or a commit. What every call changes is seen in all

@@ -1,4 +1,4 @@
-"""A worker that is stopped is replaced; one that is only late is not (issue 17, k)."""
+"""A worker that is stopped is replaced; one that is only late is not."""
 
 import os
 import re

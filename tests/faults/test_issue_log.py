@@ -1,4 +1,4 @@
-"""What is written behind survives an error that no one foresaw (quality L3, decision 0002)."""
+"""What is written behind survives an error that no one foresaw (decision 0002)."""
 
 import psycopg
 from tests.support.people.operators import new_operator

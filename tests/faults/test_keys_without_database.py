@@ -1,4 +1,4 @@
-"""The published keys outlive an absent database, but not a change that is known (quality F3)."""
+"""The published keys outlive an absent database, but not a change that is known."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""kill -9 of a worker, of the supervisor and of PostgreSQL while secrets are reset (F1, S5, S6).
+"""kill -9 of a worker, of the supervisor and of PostgreSQL while secrets are reset.
 
 A journal keeps every answer that came. Afterwards what reading shows must be
 the last acknowledged secret, or one that was committed while its answer was

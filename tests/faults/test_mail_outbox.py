@@ -1,4 +1,4 @@
-"""Emails of a running service through a real mail server: STARTTLS, refusals, a kill (F6)."""
+"""Emails of a running service through a real mail server: STARTTLS, refusals, a kill."""
 
 import contextlib
 import json

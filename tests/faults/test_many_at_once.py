@@ -1,4 +1,4 @@
-"""64 at once of each page and call: they wait for their turn, none fails (issue 17, point 13).
+"""64 at once of each page and call: they wait for their turn, none fails.
 
 The pages are those of `tools.demonstration`, which a test holds against the route table.
 """

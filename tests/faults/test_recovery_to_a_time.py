@@ -1,4 +1,4 @@
-"""Recovery to a point in time with pgBackRest, by the commands of the how-to (issue 17, point 6)."""
+"""Recovery to a point in time with pgBackRest, by the commands of the how-to."""
 
 import json
 import os

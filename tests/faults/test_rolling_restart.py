@@ -1,4 +1,4 @@
-"""Two nodes behind nginx are stopped and started in turn under load (issue 17, d)."""
+"""Two nodes behind nginx are stopped and started in turn under load."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Emails through a real SMTP server, good, broken and lying (quality F6)."""
+"""Emails through a real SMTP server, good, broken and lying."""
 
 import asyncio
 import socket

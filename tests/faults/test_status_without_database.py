@@ -1,4 +1,4 @@
-"""The public status answers from its last snapshot while the database is away (issue 6, page 1)."""
+"""The public status answers from its last snapshot while the database is away."""
 
 import signal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A node that stops writes what it keeps in memory for a moment (quality L3)."""
+"""A node that stops writes what it keeps in memory for a moment."""
 
 import json
 from pathlib import Path

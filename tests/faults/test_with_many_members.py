@@ -1,4 +1,4 @@
-"""With 1,200 members: one admin of all, the doctor, a new master key (issue 17, e, f and g)."""
+"""With 1,200 members: one admin of all, the doctor, a new master key."""
 
 import base64
 import json

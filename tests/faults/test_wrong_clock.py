@@ -1,4 +1,4 @@
-"""A node whose clock is wrong takes itself out, says why, and comes back (issue 17, b)."""
+"""A node whose clock is wrong takes itself out, says why, and comes back."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Each target of `make fuzz` holds on its seeds, changed at random (quality I7)."""
+"""Each target of `make fuzz` holds on its seeds, changed at random."""
 
 import pytest
 from fuzz.seeds import SEEDS

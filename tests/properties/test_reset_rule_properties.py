@@ -1,4 +1,4 @@
-"""The reset rule at its edges and under any history (quality S3, S4)."""
+"""The reset rule at its edges and under any history."""
 
 import itertools
 from datetime import UTC, datetime, timedelta

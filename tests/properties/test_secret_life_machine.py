@@ -1,4 +1,4 @@
-"""The secret's life on two nodes over a real database, against a model (quality S1).
+"""The secret's life on two nodes over a real database, against a model.
 
 The model counts whole minutes. Real time only adds to them, less than one
 minute in a run, so both agree at every edge.

@@ -1,4 +1,4 @@
-"""The life of signing keys over months of plans, rotations and pauses (quality K1 to K3)."""
+"""The life of signing keys over months of plans, rotations and pauses."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Operators who would take over another's account (issue 16, high 1): none can."""
+"""Operators who would take over another's account: none can."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Requests of unknown callers leave counts by minute and address, not a row each (issue 16.7)."""
+"""Requests of unknown callers leave counts by minute and address, not a row each."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A restore is distinguished from tampering, and never stops sealing (issue 17, defect h)."""
+"""A restore is distinguished from tampering, and never stops sealing."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Archives of the audit: written, verified, dropped, and attacked in file and database (L4)."""
+"""Archives of the audit: written, verified, dropped, and attacked in file and database."""
 
 import gzip
 from collections.abc import Iterator

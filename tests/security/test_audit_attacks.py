@@ -1,4 +1,4 @@
-"""Attacks on the audit by one who may write anything to the database (quality L4), on two nodes.
+"""Attacks on the audit by one who may write anything to the database, on two nodes.
 
 Each is found from either node: the one that sealed, and one that only copied checkpoints.
 """

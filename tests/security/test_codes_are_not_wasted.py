@@ -1,4 +1,4 @@
-"""A form about the own second factor is checked before its code, which its act uses up (0139)."""
+"""A form about the own second factor is checked before its code, which its act uses up (0075)."""
 
 import pytest
 from tests.support.people.console import Reader, reader

@@ -1,4 +1,4 @@
-"""The service's role on the real server: anyone who speaks SQL through it cannot get further (X4)."""
+"""The service's role on the real server: anyone who speaks SQL through it cannot get further."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""What is set up belongs to the session that began it, for ten minutes (0181)."""
+"""What is set up belongs to the session that began it, for ten minutes (0075)."""
 
 import pytest
 from tests.support.people.console import Reader, reader

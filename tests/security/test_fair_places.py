@@ -1,4 +1,4 @@
-"""One AA cannot take the places of the push from the others (issue 16, medium 5)."""
+"""One AA cannot take the places of the push from the others."""
 
 import asyncio
 import time

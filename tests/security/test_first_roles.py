@@ -1,4 +1,4 @@
-"""What a person opened without a role is none of an operator's or an admin's (decision 0200)."""
+"""What a person opened without a role is none of an operator's or an admin's (decision 0072)."""
 
 from collections.abc import Callable
 

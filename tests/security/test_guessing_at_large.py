@@ -1,4 +1,4 @@
-"""Guessing from many addresses, forged ones among them, and floods of sign-ins (A3 to A8)."""
+"""Guessing from many addresses, forged ones among them, and floods of sign-ins."""
 
 import re
 import time

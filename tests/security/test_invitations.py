@@ -1,4 +1,4 @@
-"""An admin who would enumerate or spam strangers by invitations (issue 16, medium 9)."""
+"""An admin who would enumerate or spam strangers by invitations."""
 
 import re
 from collections import Counter

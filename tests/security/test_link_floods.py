@@ -1,4 +1,4 @@
-"""One who requests links without end: for one person, or against everyone's queue (0159)."""
+"""One who requests links without end: for one person, or against everyone's queue (0077)."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""A stolen dump, the logs and other users' files hold nothing that opens anything (K5, K7, L1)."""
+"""A stolen dump, the logs and other users' files hold nothing that opens anything."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Odd texts in the address and the query of whatever can be read: never a fault of ours (I9, L6)."""
+"""Odd texts in the address and the query of whatever can be read: never a fault of ours."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""An operator who makes themselves an admin is seen, and a contact mails no crowd (0198)."""
+"""An operator who makes themselves an admin is seen, and a contact mails no crowd (0072)."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor

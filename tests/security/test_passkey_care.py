@@ -1,4 +1,4 @@
-"""Adding, using and removing passkeys: who may, with which proof, and what it ends (issue 16)."""
+"""Adding, using and removing passkeys: who may, with which proof, and what it ends."""
 
 import json
 from collections.abc import Callable
@@ -285,7 +285,7 @@ def test_a_reset_by_a_second_operator_ends_passkeys_too(
 def test_the_passkeys_of_who_was_admin_before_a_move_sign_no_one_in(
     named: Service, admin: Member, browser: Reader, with_app: bool
 ) -> None:
-    """An app of theirs stays: it is of no use without the new password (decision 0203)."""
+    """An app of theirs stays: it is of no use without the new password (decision 0072)."""
     passkey = new_passkey(browser, named)
     if with_app:
         enroll(browser, named, **proof(browser, passkey, 5))

@@ -1,4 +1,4 @@
-"""Attacks on passkeys at sign-in: replay, other origins, people, keys and counters (issue 16)."""
+"""Attacks on passkeys at sign-in: replay, other origins, people, keys and counters."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Which passwords an account can have, asked over HTTP (quality A9, A10)."""
+"""Which passwords an account can have, asked over HTTP."""
 
 import unicodedata
 

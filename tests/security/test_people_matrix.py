@@ -1,4 +1,4 @@
-"""Every route about people by every caller on every object (quality X1)."""
+"""Every route about people by every caller on every object."""
 
 import contextlib
 import itertools
@@ -206,7 +206,7 @@ def test_anothers_entity_and_a_missing_one_are_indistinguishable(
 
 
 def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
-    """The right is asked before the fields are (decision 0070)."""
+    """The right is asked before the fields are (decision 0009)."""
     for caller in ("nobody", "garbage", "admin A", "operator health"):
         token = cast.tokens.get(caller)
         headers = {"Authorization": f"Bearer {token}"} if token else {}

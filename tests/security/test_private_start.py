@@ -1,4 +1,4 @@
-"""A start that would expose what it has: plain http for others (O5), settings for programs."""
+"""A start that would expose what it has: plain http for others, settings for programs."""
 
 from pathlib import Path
 

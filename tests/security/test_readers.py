@@ -1,4 +1,4 @@
-"""A reader of a member sees its pages and changes nothing (decision 0132)."""
+"""A reader of a member sees its pages and changes nothing (decision 0131)."""
 
 import httpx2
 import pytest

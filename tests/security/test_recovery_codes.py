@@ -1,4 +1,4 @@
-"""Recovery codes: each replaces the second factor once, and how many are left (issue 16)."""
+"""Recovery codes: each replaces the second factor once, and how many are left."""
 
 import pytest
 from tests.support.people.console import Reader, reader

@@ -1,4 +1,4 @@
-"""Who may do what in the registry: every call by every caller on every object (quality X1)."""
+"""Who may do what in the registry: every call by every caller on every object."""
 
 import zlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Attacks on the second factor: replay, guessing, races, the steps skipped, downgrades (issue 16)."""
+"""Attacks on the second factor: replay, guessing, races, the steps skipped, downgrades."""
 
 import asyncio
 

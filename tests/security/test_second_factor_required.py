@@ -1,4 +1,4 @@
-"""Who must have a second factor gets nowhere without one (issue 16)."""
+"""Who must have a second factor gets nowhere without one."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""No operator alone gives a member another key or address (issue 16, medium 6)."""
+"""No operator alone gives a member another key or address."""
 
 import asyncio
 import json

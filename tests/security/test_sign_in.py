@@ -1,4 +1,4 @@
-"""Signing in against one who guesses (quality A1 to A13; decisions 3)."""
+"""Signing in against one who guesses."""
 
 import asyncio
 import re

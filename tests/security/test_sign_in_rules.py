@@ -1,4 +1,4 @@
-"""Signing in, the use case itself with ports in memory: hashes, waits, the end (quality A1 to A6)."""
+"""Signing in, the use case itself with ports in memory: hashes, waits, the end."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Attacks on single sign-on: forged ID tokens, replayed answers, other people's rights (issue 16)."""
+"""Attacks on single sign-on: forged ID tokens, replayed answers, other people's rights."""
 
 import time
 from collections.abc import Callable

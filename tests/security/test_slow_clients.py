@@ -1,4 +1,4 @@
-"""Clients that take their time: each connection ends by its limit (quality I2)."""
+"""Clients that take their time: each connection ends by its limit."""
 
 import asyncio
 import select

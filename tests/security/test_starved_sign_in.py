@@ -1,4 +1,4 @@
-"""One who would use up sign-in for all others, or learn of accounts by time (issue 16)."""
+"""One who would use up sign-in for all others, or learn of accounts by time."""
 
 import asyncio
 import json

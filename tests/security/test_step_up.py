@@ -1,4 +1,4 @@
-"""Serious acts in the console ask again who sits there (issue 16)."""
+"""Serious acts in the console ask again who sits there."""
 
 import pytest
 from litestar.handlers import HTTPRouteHandler

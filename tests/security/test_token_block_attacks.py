@@ -1,4 +1,4 @@
-"""Attacks on the packed issues of tokens by one who may write anything to the database (L4)."""
+"""Attacks on the packed issues of tokens by one who may write anything to the database."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A member's account that is moved or disabled ends what went out in its name (decision 0203)."""
+"""A member's account that is moved or disabled ends what went out in its name (decision 0072)."""
 
 import pytest
 from tests.support.people.admin_calls import accept, address, ask, confirm, invited
@@ -73,7 +73,7 @@ def test_a_reader_who_was_invited_as_admin_is_no_admin_by_the_former_link(
 
 
 def test_an_operator_who_enables_an_admin_is_seen(service: Service, staff: Operator) -> None:
-    """Enabled, it reads the secret, and is disabled: the others learn of it (0198)."""
+    """Enabled, it reads the secret, and is disabled: the others learn of it (0072)."""
     member, second, team = new_member(service), address(), address("team")
     accept(member, invited(member, second), second)
     contact = {"entityId": member.entity_id, "email": team}

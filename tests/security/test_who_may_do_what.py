@@ -1,4 +1,4 @@
-"""Every route has rows that name what each caller gets (quality X1). One without a row fails.
+"""Every route has rows that name what each caller gets. One without a row fails.
 
 The routes come from the application itself; test_people_matrix.py calls those with rows.
 """

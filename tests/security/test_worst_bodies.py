@@ -1,4 +1,4 @@
-"""No body from outside keeps a worker from its other requests (quality I1, I2; issue 16, high 2).
+"""No body from outside keeps a worker from its other requests.
 
 The worst bodies of every operation of the OpenAPI document are sent on four connections, while
 another member asks for tokens. `bench/hostile` prints what each of them does.

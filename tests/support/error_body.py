@@ -1,4 +1,4 @@
-"""What every error answer must look like (spec 7, decisions 3)."""
+"""What every error answer must look like (spec 7)."""
 
 import re
 import uuid

@@ -92,7 +92,7 @@ The headers of the first message, with the key `{key}`:
 _STATUS: Final = "https://tokens.network.example/status/fip/KAVERI-FIP"
 _PUBLIC: Final = """\
 Anyone subscribes on the status page, with an https address (port 443) and an email address
-([decision 0121](../decisions/0121-the-public-subscribes-by-webhook.md)):
+([decision 0117](../decisions/0117-the-public-subscribes-by-email.md)):
 
 1. The link in an email confirms the email address, as for emails. The page then shows the key
    that signs messages, only once. Store it at the receiver.

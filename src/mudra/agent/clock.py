@@ -1,6 +1,6 @@
 """Time for the agent: the only file of the agent that reads the machine's clocks.
 
-Windows come from wall time, durations from the monotonic clock (quality G8).
+Windows come from wall time, durations from the monotonic clock.
 Both are whole milliseconds. Monotonic times can be compared within one boot of the
 machine only, so `boot` names it.
 """

@@ -1,4 +1,4 @@
-"""Whether the blocks of token issues are those that the chain names (quality L4)."""
+"""Whether the blocks of token issues are those that the chain names."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The hash chain over the audit rows (quality L4): pure arithmetic.
+"""The hash chain over the audit rows: pure arithmetic.
 
 Each row's hash is SHA-256 over the previous hash and the row's canonical bytes:
 a JSON array in UTF-8 without spaces, `[number, rowId, epoch, xid, event, outcome, at,

@@ -1,4 +1,4 @@
-"""The closed list of events, and the shape of one (quality L5)."""
+"""The closed list of events, and the shape of one."""
 
 import enum
 from collections.abc import Mapping

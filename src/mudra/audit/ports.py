@@ -15,7 +15,7 @@ from mudra.audit.token_issues import TokenBlock, TokenIssue
 
 
 class AuditLog(Protocol):
-    """The audit log: entries are appended in the transaction of the action itself (quality L3)."""
+    """The audit log: entries are appended in the transaction of the action itself."""
 
     async def append(self, entry: AuditEntry) -> None:
         """Append an entry; when this fails, the action itself must not happen."""

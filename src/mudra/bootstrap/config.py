@@ -1,4 +1,4 @@
-"""Settings: one frozen object, built once, every value checked at start (quality O5).
+"""Settings: one frozen object, built once, every value checked at start.
 
 A setting comes from the command line, else from the environment, else from its
 default. `REFERENCE` lists them all; the reference page and `mudra config` are

@@ -249,7 +249,7 @@ async def _secrets(dependencies: Dependencies) -> Diagnosis:
 
 
 async def _one_secret_each(dependencies: Dependencies) -> Diagnosis:
-    """Every entity has exactly one current secret (quality S1)."""
+    """Every entity has exactly one current secret."""
     current = sa.select(entity_secret.c.entity_id).where(entity_secret.c.state == "current")
     async with dependencies.database.transaction() as transaction:
         without = (
@@ -284,7 +284,7 @@ async def _mail(dependencies: Dependencies) -> Diagnosis:
 
 
 async def _audit(dependencies: Dependencies) -> Diagnosis:
-    """Events are sealed in time, and the second place agrees with the database (quality L4)."""
+    """Events are sealed in time, and the second place agrees with the database."""
     async with dependencies.database.transaction() as transaction:
         chain = dependencies.audit_chain(transaction)
         agrees = await copy_checkpoints(chain)

@@ -1,7 +1,7 @@
 """The systems of one demonstration AA: its calls, as AA applications report them to an agent.
 
 Pure: the calls follow from the traffic's rates and the dice, and the caller
-passes the time. Shapes of events and bodies: network-facts.
+passes the time. Events and bodies have the shapes that AAs send today.
 """
 
 import heapq

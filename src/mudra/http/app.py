@@ -315,7 +315,7 @@ def _handlers(
 
 
 def safety_headers(settings: RouteSettings) -> list[ResponseHeader]:
-    """Return the headers of every response; HSTS for a year where all is https (I10)."""
+    """Return the headers of every response; HSTS for a year where all is https."""
     return [*_SAFETY_HEADERS, _ONLY_HTTPS] if settings.https else _SAFETY_HEADERS
 
 

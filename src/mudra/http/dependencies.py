@@ -160,7 +160,7 @@ MAX_PARTS: Final = 24
 
 
 def new_page_turns() -> FairTurns:
-    """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0154)."""
+    """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0010)."""
     return FairTurns(4, 4, 10.0, Patience(wait_s=30.0, per_key=64, in_all=256))
 
 

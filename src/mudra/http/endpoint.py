@@ -112,7 +112,7 @@ async def respond(
     """Call a handler for one who may pass, with what was received, or return why not.
 
     The caller comes before the fields: a caller without a right learns nothing of what the
-    request would have accepted (0070). Only a body that cannot be read comes before both.
+    request would have accepted (0009). Only a body that cannot be read comes before both.
     """
     if is_body_refusal(received) and not gate.admits_first:
         return received

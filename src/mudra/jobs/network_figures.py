@@ -1,7 +1,7 @@
 """What has labels of members, between the process that judges them and the one that shows it.
 
 A gauge of the library would be an object and a line of a shared file for each FIP and API: with
-2,000 FIPs that is 74 MB, and 2.4 s for each scrape (decision 0209). Nor could it lose a label: a
+2,000 FIPs that is 74 MB, and 2.4 s for each scrape (decision 0113). Nor could it lose a label: a
 cause that is over, and a maintenance, would be kept for ever. Here it is one file, which
 each run replaces, so that a label that is not of the last window is not shown.
 """

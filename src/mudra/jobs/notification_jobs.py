@@ -17,7 +17,7 @@ _log = structlog.get_logger()
 
 
 async def notify_people(open_work: OpenUnitOfWork) -> None:
-    """Notifies users of failed sign-ins (decisions 3), and members of what they are reminded of.
+    """Notifies users of failed sign-ins, and members of what they are reminded of.
 
     The reminders of one entity are in one transaction.
     """
@@ -47,7 +47,7 @@ async def raise_mail_alarms(open_work: OpenUnitOfWork) -> int:
 
 
 async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:
-    """Raises an alarm while many sign-ins fail (quality A3); returns how many."""
+    """Raises an alarm while many sign-ins fail; returns how many."""
     async with open_work() as work:
         failures = await recent_failures(work)
     if is_alarming(failures):

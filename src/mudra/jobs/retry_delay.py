@@ -1,4 +1,4 @@
-"""How long a delivery that failed waits: email and webhook messages alike (decisions 7)."""
+"""How long a delivery that failed waits: email and webhook messages alike."""
 
 import random
 from datetime import timedelta

@@ -145,7 +145,7 @@ def checked_facts(notice: Notice) -> dict[str, str]:
     }
     for name, value in texts.items():
         if unsafe_in_mail(value):
-            # quality 2.4: such a value could add headers or recipients.
+            # Such a value could add headers or recipients.
             raise EmailFactsError(
                 f"the fact {name} of the email {notice.kind} "
                 "must hold no control characters and no '=?'"

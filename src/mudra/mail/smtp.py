@@ -54,7 +54,7 @@ def message_of(
     """Build the message; the same mail has the same Message-ID when it is sent again.
 
     Raises EmailFactsError for anything that could add a header or a recipient: the
-    standard library alone lets some of it through (quality 2.4).
+    standard library alone lets some of it through.
     """
     _check(email, sender, mail_id, sender_name)
     message = EmailMessage(policy=SMTP_POLICY)

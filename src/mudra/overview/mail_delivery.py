@@ -1,4 +1,4 @@
-"""Deliver the emails of the outbox: at least once, with growing pauses (decisions 7)."""
+"""Deliver the emails of the outbox: at least once, with growing pauses."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager

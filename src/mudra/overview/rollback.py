@@ -1,4 +1,4 @@
-"""A restore is a rollback: what was true and is not, must not go on unseen (quality O2).
+"""A restore is a rollback: what was true and is not, must not go on unseen.
 
 The database says again what it said at the backup. Everyone signs in again; one-time links end,
 also those that were used since; what the second place knows of revoked tokens and dropped signing

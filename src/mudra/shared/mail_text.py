@@ -16,7 +16,7 @@ def unsafe_in_mail(text: str) -> bool:
 
 
 def safe_in_mail(text: str) -> str:
-    """Return a text without what could add a header to an email (quality 2.4)."""
+    """Return a text without what could add a header to an email."""
     return "".join(one for one in text if not _is_unseen(one)).replace(ENCODED_WORD, "= ?")
 
 

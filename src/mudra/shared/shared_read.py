@@ -27,7 +27,7 @@ class SharedRead:
 
     A caller that has its turn looks first whether another has read it meanwhile. When the read of
     one fails as it would for all, those who wait fail with it: one after the other, each would
-    wait its own time for a database that is gone (quality F3).
+    wait its own time for a database that is gone.
     """
 
     def __init__(self, is_of_all: Callable[[Exception], bool] = is_unavailable) -> None:

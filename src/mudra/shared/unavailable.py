@@ -54,7 +54,7 @@ class ServiceUnavailable(Exception):
 
 
 class DatabaseUnavailable(ServiceUnavailable):
-    """The database did not do it; it is unknown whether a write took place (quality F3, S6)."""
+    """The database did not do it; it is unknown whether a write took place."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Calls the base URL of an entry: by which certificate it answers, and whether it holds the key.
 
-The rules of webhooks apply (quality I11): only checked addresses are called, no redirect is
+The rules of webhooks apply: only checked addresses are called, no redirect is
 followed, no proxy of the environment is used; size and time of the answer are bounded.
 """
 

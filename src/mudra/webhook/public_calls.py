@@ -1,4 +1,4 @@
-"""Calls to addresses that the public typed (decision 0121): more limits than other webhooks."""
+"""Calls to addresses that the public typed (decision 0117): more limits than other webhooks."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The addresses to which messages may be sent (quality I11)."""
+"""The addresses to which messages may be sent."""
 
 import ipaddress
 from typing import Final

@@ -1,4 +1,4 @@
-"""Delivers one message to an address that a member or operator chose (quality I11).
+"""Delivers one message to an address that a member or operator chose.
 
 The name is resolved once, all its addresses are checked, and the connection goes to a
 checked address: a name that changes in between reaches nothing. No redirect is followed,

@@ -1,4 +1,4 @@
-"""What the console shows an admin is had over the API and by command too (issue 6)."""
+"""What the console shows an admin is had over the API and by command too."""
 
 import json
 from typing import Any

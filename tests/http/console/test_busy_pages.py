@@ -1,4 +1,4 @@
-"""A page that finds no turn says so as a page, in its reader's language (decision 0125)."""
+"""A page that finds no turn says so as a page, in its reader's language (decision 0010)."""
 
 from collections.abc import Iterator
 

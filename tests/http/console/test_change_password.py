@@ -1,4 +1,4 @@
-"""The change of one's own password on the account page (issue 19)."""
+"""The change of one's own password on the account page."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A crowd that asks for emails of the public status keeps no one else from them (0190)."""
+"""A crowd that asks for emails of the public status keeps no one else from them (0117)."""
 
 from collections.abc import Iterator
 

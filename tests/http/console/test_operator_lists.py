@@ -1,4 +1,4 @@
-"""Lists of operators over HTTP: what a row names, and where a wrong ID leads (issue 19)."""
+"""Lists of operators over HTTP: what a row names, and where a wrong ID leads."""
 
 import re
 

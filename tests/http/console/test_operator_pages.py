@@ -1,4 +1,4 @@
-"""The operators' pages over HTTP: who sees what, acts by form, headers and forgery (I10, X1, X3)."""
+"""The operators' pages over HTTP: who sees what, acts by form, headers and forgery."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The public status: 90 days, no AA named, no small counts shown, "no data" never 100 % (issue 6)."""
+"""The public status: 90 days, no AA named, no small counts shown, "no data" never 100 %."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Sessions of the console over HTTP: sign-in, its throttle, CSRF, rights, and every end (I10, A14)."""
+"""Sessions of the console over HTTP: sign-in, its throttle, CSRF, rights, and every end."""
 
 import httpx2
 import pytest

@@ -1,4 +1,4 @@
-"""The console's style and scripts: packed, kept by content, within 300 KB (issue 6)."""
+"""The console's style and scripts: packed, kept by content, within 300 KB."""
 
 import gzip
 import hashlib

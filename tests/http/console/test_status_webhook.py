@@ -1,4 +1,4 @@
-"""The public status by webhook: by email first, then by the address itself (decision 0121)."""
+"""The public status by webhook: by email first, then by the address itself (decision 0117)."""
 
 import json
 import re

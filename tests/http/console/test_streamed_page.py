@@ -116,7 +116,7 @@ def test_who_leaves_early_costs_no_connection(
 def test_what_follows_the_title_takes_a_turn_of_its_own(
     service: Service, signed_in: Reader, own_health: str
 ) -> None:
-    """As many as a worker makes at a time keep all turns: another page waits (decision 0125)."""
+    """As many as a worker makes at a time keep all turns: another page waits (decision 0010)."""
     waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'metrics_refused'::regclass"
     with (
         embedded_server(service.data_dir) as conninfo,

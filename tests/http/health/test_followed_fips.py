@@ -1,4 +1,4 @@
-"""The FIPs that a FIU follows, by its programs and by command (decision 0115)."""
+"""The FIPs that a FIU follows, by its programs and by command (decision 0041)."""
 
 import json
 

@@ -191,7 +191,7 @@ def test_receipts_show_gaps_late_windows_and_pages(service, aa):
 
 
 def test_too_many_pushes_of_a_tag_are_answered_when_to_come_back(aa):
-    """A backlog of 72 hours goes through at once, what comes beyond it waits (quality G4)."""
+    """A backlog of 72 hours goes through at once, what comes beyond it waits."""
     payload = msgspec.json.encode(aa.requests(fips=0))
     with ThreadPoolExecutor(2) as pool:
         codes = list(pool.map(lambda _: aa.push(payload).status_code, range(450)))

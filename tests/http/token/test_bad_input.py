@@ -1,6 +1,6 @@
 """Bad input to the token service: each kind with its status, its sentence, and no effect.
 
-decisions.md part 3: 400 when the request itself is wrong, 401 for anything about
+400 when the request itself is wrong, 401 for anything about
 credentials, 415 for another media type, 405 and 404 for another method or path.
 """
 

@@ -1,4 +1,4 @@
-"""Token requests without pause across the moment of a reset (quality S7)."""
+"""Token requests without pause across the moment of a reset."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""100 resets at once: one succeeds, the others must wait (quality S2)."""
+"""100 resets at once: one succeeds, the others must wait."""
 
 import asyncio
 import collections

@@ -1,4 +1,4 @@
-"""Signing keys while the service runs: published, handed over, dropped (quality K1 to K4)."""
+"""Signing keys while the service runs: published, handed over, dropped."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Each table has a rule how long its rows are kept, and the job follows it (issue 17, point 8)."""
+"""Each table has a rule how long its rows are kept, and the job follows it."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""As many strangers as may wait for their sign-in lock no one out (0182)."""
+"""As many strangers as may wait for their sign-in lock no one out (0077)."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The audit of entity tokens is written in parts and slices (decision 0201)."""
+"""The audit of entity tokens is written in parts and slices (decision 0002)."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A program with another address for each token fills no table (decision 0205)."""
+"""A program with another address for each token fills no table (decision 0108)."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta

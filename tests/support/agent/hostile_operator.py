@@ -1,8 +1,8 @@
 """A metrics receiver and token endpoint that misbehaves on purpose.
 
 Every fault comes from one seeded generator, so a failure is repeated with the
-seed that `describe` prints. What it accepts it keeps by the rules of decisions
-part 5: same window and content is a duplicate, other content under the same
+seed that `describe` prints. What it accepts it keeps by the service's
+rules: same window and content is a duplicate, other content under the same
 txnId is 409, other content under another txnId replaces.
 """
 
@@ -31,7 +31,7 @@ GARBAGE = [
     b'{"status":"accepted","receiptId":""}',
 ]
 MOST_DELAY = 15.0
-"""Seconds (quality G2)."""
+"""Seconds."""
 PUSH = "/metrics/perf/v1/push"
 TOKEN = "/iam/v1/entity/token/generate"
 

@@ -179,9 +179,6 @@ NOT_RUN: Final = {
     "ARCHITECTURE.md": {
         "http   console   cli   jobs     edges: parse, call one use case, render": _DRAWING
     },
-    "docs/decisions/0060-console.md": {
-        '@get("/operator/members", include_in_schema=False)': "shows a page of the program's own"
-    },
     "docs/explanation/whose-fault.md": {
         "ratio = bad × t − events × ln(1 + rate × (e^t − 1))": "is a formula"  # noqa: RUF001
     },

@@ -1,4 +1,4 @@
-"""Who may call which route about people, and what the one who may gets (quality X1).
+"""Who may call which route about people, and what the one who may gets.
 
 One row for each route. A caller who is not named is refused with 401.
 """

@@ -1,4 +1,4 @@
-"""What a process freed goes back to the machine, whichever thread freed it (decision 0212)."""
+"""What a process freed goes back to the machine, whichever thread freed it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Every action of the console is had over the API and by command too (issue 6).
+"""Every action of the console is had over the API and by command too.
 
 The forms are read from the templates: a new one without a row here is red.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a registration, as a reader of Hindi reads it (decision 0140)."""
+"""What is wrong with a registration, as a reader of Hindi reads it (decision 0059)."""
 
 import re
 

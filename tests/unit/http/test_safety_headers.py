@@ -1,4 +1,4 @@
-"""Headers that every answer carries (I10)."""
+"""Headers that every answer carries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The list of pages, by which pictures, figures and browser tests come to every page (issue 6)."""
+"""The list of pages, by which pictures, figures and browser tests come to every page."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""What is built comes from named sources, and comes out the same (quality D1, D3, D5)."""
+"""What is built comes from named sources, and comes out the same."""
 
 import hashlib
 import json

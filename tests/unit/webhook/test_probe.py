@@ -1,4 +1,4 @@
-"""What a probe of a base URL finds, also when the server means harm (quality I11)."""
+"""What a probe of a base URL finds, also when the server means harm."""
 
 import asyncio
 import datetime as dt

@@ -1,4 +1,4 @@
-"""Where a message may go, also when a name lies (quality I11)."""
+"""Where a message may go, also when a name lies."""
 
 import asyncio
 import ipaddress

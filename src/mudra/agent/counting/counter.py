@@ -29,7 +29,7 @@ from mudra.agent.counting.window import WINDOW, Windows, WindowState, WindowTall
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 ANSWER_WITHIN: Final = 30 * SECOND
-"""network-facts: a later answer counts as a timeout."""
+"""A later answer counts as a timeout, as in the network's agent of today."""
 MAX_PENDING: Final = 100_000
 MAX_RECENT: Final = 50_000
 """More calls than fit into the largest request, so that all of one that is repeated are known."""
@@ -85,7 +85,7 @@ class Counter:
     """Calls that ended lately, so that repetitions are recognized."""
     _uncounted: set[CallKey] = field(default_factory=set)
     """Those of `_pending` that were reported after their window closed: their end says whether
-    they are late or had no answer (decision 0204)."""
+    they are late or had no answer (decision 0020)."""
 
     @property
     def pending(self) -> int:
@@ -213,7 +213,7 @@ class Counter:
         self._finish(event)
 
     def _counted_at(self, event: Call) -> int:
-        """Return when to count a call without an answer in time (decision 0204).
+        """Return when to count a call without an answer in time (decision 0020).
 
         It is reported once it is over, which may be after the window of its start closed: then it
         counts in the next one, if it ended there.

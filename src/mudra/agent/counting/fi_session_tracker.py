@@ -2,7 +2,7 @@
 
 Spec 2.6: only the last /FI/Notification in which every FIStatus is terminal is
 counted; others are position 7. Notifications come out of order and more than
-once (network-facts), so the last one is known only when its window closes, and
+once, so the last one is known only when its window closes, and
 is counted then. Whatever the AA answered, it counts in the status array; only
 `failRecdCnt` leaves out those that the AA refused (4xx, 5xx).
 

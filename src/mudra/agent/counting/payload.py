@@ -50,7 +50,7 @@ def payloads(
 ) -> list[Payload]:
     """Return both payloads of this window, also when one or both have no calls.
 
-    FIPs and types without traffic are left out, never zeros (decisions part 5). A
+    FIPs and types without traffic are left out, never zeros. A
     payload without FIPs says that the AA was idle; without it the operator would
     have to take the window for a gap. That is right for the tags of `without`, the
     calls of which are not known.

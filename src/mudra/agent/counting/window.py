@@ -1,10 +1,9 @@
 """The ten-minute windows that are open, and the list of those that are closed.
 
-A window closes 30 s after its end (decisions part 6), when every call that
-started in it has its answer or has none (network-facts: later than 30 s is a
-timeout); `window_holds.py` says which windows wait longer. A closed window never
-opens again: what comes for it is late, and counted as late. Only a call without an
-answer, which is reported once it is over, counts in the next window (decision 0204).
+A window closes 30 s after its end, when every call that started in it has its answer or has
+none (later than 30 s is a timeout); `window_holds.py` says which windows wait longer. A closed
+window never opens again: what comes for it is late, and counted as late. Only a call without an
+answer, which is reported once it is over, counts in the next window (decision 0020).
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""When to send which payload, and what a response means: pure decisions (quality G2 to G5)."""
+"""When to send which payload, and what a response means: pure decisions."""
 
 import hashlib
 import re
@@ -38,7 +38,7 @@ Uniform = Callable[[float, float], float]
 
 
 class Receipt(msgspec.Struct, frozen=True, rename="camel"):
-    """The operator's response to a payload that is durable there, decisions part 5."""
+    """The operator's response to a payload that is durable there."""
 
     status: str
     receipt_id: str

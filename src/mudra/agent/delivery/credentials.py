@@ -1,7 +1,7 @@
 """The entity's ID and secret, and the token source of the client library that uses them.
 
 The secret is read again whenever the token service refuses it or warns that it
-will end, so that a rotation needs no restart (decisions part 6).
+will end, so that a rotation needs no restart.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Delivers what waits in the spool: each payload is sent until it has a receipt or a refusal.
 
 At most 2 in flight, 2 starts a second, the live window first, then the oldest;
-retries never end (quality G2, G4). The decisions are in `backoff.py`.
+retries never end. The decisions are in `backoff.py`.
 """
 
 import sqlite3

@@ -21,7 +21,7 @@ from mudra.agent.spool.spool import FILE_NAME, read_only
 from mudra.client import MudraClientError
 
 MAX_OFFSET: Final = 60_000
-"""decisions part 5: the operator refuses a window that is further in the future."""
+"""The operator refuses a window that is further in the future."""
 MIN_FREE: Final = 256 << 20
 _UNAUTHORIZED: Final = 401
 _NOT_FOUND: Final = 404

@@ -1,7 +1,7 @@
 """What the agent reads out of bodies: sessions, statuses and packet sizes. Stores nothing else.
 
-Bodies are those of network-facts: FI request answers, FI notifications and FI
-fetch answers. They come as JSON, or as text that holds JSON.
+Bodies are those of FI request answers, FI notifications and FI fetch answers. They
+come as JSON, or as text that holds JSON.
 """
 
 import contextlib

@@ -81,7 +81,7 @@ def drop_beyond_room(directory: Path, max_bytes: int) -> int:
 def request_resend(directory: Path, paths: list[Path], now: int) -> tuple[list[Path], list[Path]]:
     """Have dead letters sent again; return those that will be, and those that are too old.
 
-    The operator accepts windows of the last 7 days (decisions part 5). Raises OSError.
+    The operator accepts windows of the last 7 days. Raises OSError.
     """
     folder = _made(directory / RESEND)
     recent = [path for path in paths if _window(path) > now - MAX_AGE]

@@ -1,4 +1,9 @@
-"""Gives freed memory back to the machine, which the C library keeps (decision 0212)."""
+"""Gives freed memory back to the machine, which the C library keeps.
+
+Of 560 MB of a worker after 50 minutes of a national network's load, 222 MB were free. It costs a
+thread 36 ms for half a gigabyte. `MALLOC_ARENA_MAX` in units and images would miss a plain
+`mudra serve`; jemalloc or mimalloc is a library to load before all others.
+"""
 
 import asyncio
 import ctypes
@@ -11,7 +16,7 @@ _M_ARENA_MAX: Final = -8
 """Parameters of mallopt(3)."""
 _LARGE: Final = 1024 * 1024
 """Bytes from which a block is one of its own; glibc alone raises it to the largest one freed. A
-column of a nation's cells has less: its pages are made once, not with each."""
+column of a nation's cells has less, 224 KB: with 128 KiB an AA's page takes twice the CPU."""
 _KEPT: Final = 8 * 1024 * 1024
 """Free bytes at the end of the arena that stay until `give_back`."""
 

@@ -11,7 +11,7 @@ from mudra.storage.database.database import Database
 
 _TOKENS_GO_ON: Final = frozenset({Outage.READ_ONLY, Outage.DISK_FULL})
 """Causes that all nodes share, and that end no reads: a proxy that turned away from every node
-would end the tokens too (decision 0187)."""
+would end the tokens too (decision 0080)."""
 
 
 class NodeState:

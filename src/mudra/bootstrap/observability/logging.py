@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line on standard error, control characters escaped (quality L2).
+"""Logs: one JSON object a line on standard error, control characters escaped.
 
 Request lines are gathered and written twice a second: a write for each would
 cost more than the line.

@@ -1,4 +1,4 @@
-"""Pushes of network metrics that are right (specification 2.5, 2.6, 6; decisions part 5)."""
+"""Pushes of network metrics that are right (specification 2.5, 2.6, 6)."""
 
 import secrets
 from datetime import UTC, datetime, timedelta

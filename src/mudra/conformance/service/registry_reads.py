@@ -1,4 +1,4 @@
-"""Reads of the registry (decisions part 4), and the entries that come (specification 2.7)."""
+"""Reads of the registry, and the entries that come (specification 2.7)."""
 
 from typing import Final
 

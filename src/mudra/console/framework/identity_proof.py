@@ -52,7 +52,7 @@ class AskedProof(Struct, frozen=True):
         """Ask once the check has refused nothing.
 
         A code is used up in the transaction of the act: neither a form that is refused nor an act
-        that fails costs a code (0139).
+        that fails costs a code (0075).
         """
         return replace(self, check=check)
 

@@ -1,4 +1,4 @@
-"""A QR code as an inline picture: no request of its own, no style, no script (quality I10)."""
+"""A QR code as an inline picture: no request of its own, no style, no script."""
 
 from markupsafe import Markup
 

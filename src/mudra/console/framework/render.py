@@ -103,7 +103,7 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response[str]:
-    """Render a page with the strict policy of quality I10; never cached."""
+    """Render a page with a strict content security policy; never cached."""
     return Response(
         environment().get_template(template).render(facts),
         status_code=status,

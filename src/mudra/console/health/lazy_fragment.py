@@ -1,4 +1,4 @@
-"""Parts of a page that load after its text (decision 0066).
+"""Parts of a page that load after its text (decision 0067).
 
 A page renders its text first; htmx then requests the part from the same address.
 Without htmx, or when the query concerns its table, the part is in the page itself.

@@ -1,4 +1,4 @@
-"""POST /user/password/set and /user/password/forgot (spec 1.3; decisions 3)."""
+"""POST /user/password/set and /user/password/forgot (spec 1.3)."""
 
 import asyncio
 from typing import Final
@@ -41,7 +41,7 @@ async def forgot(call: Call[PasswordForgotRequest]) -> StatusResponse | Refusal:
         return TooManyLinkRequests(wait_s)
     async with call.dependencies.unit_of_work() as work:
         await request_link(work, call.body.username, caller)
-    # A job looks at the name (quality A7). The same moment for all keeps users from asking twice:
+    # A job looks at the name. The same moment for all keeps users from asking twice:
     # by then the email is on its way.
     await asyncio.sleep(answer_at - asyncio.get_running_loop().time())
     return StatusResponse(status="if the name is known, a link is on its way")

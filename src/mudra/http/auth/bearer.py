@@ -36,7 +36,7 @@ def authorization_of(request: AnyRequest) -> str | None:
 def bearer_token(
     request: AnyRequest, *, scheme_needed: bool = True
 ) -> SecretText | NoAuthorization:
-    """Return the token of the header; the word `Bearer` in any case (decisions 3)."""
+    """Return the token of the header; the word `Bearer` in any case."""
     pattern = _BEARER if scheme_needed else _BARE_OR_BEARER
     found = pattern.fullmatch((authorization_of(request) or "").strip())
     return SecretText(found["token"]) if found else NoAuthorization()

@@ -1,6 +1,6 @@
 """The health feed for FIUs and AAs, and the status of the network for everyone.
 
-Both are cached for some seconds, for all readers, as finished bytes (decision 0174).
+Both are cached for some seconds, for all readers, as finished bytes (decision 0137).
 """
 
 from time import monotonic

@@ -1,4 +1,4 @@
-"""The FIPs that a FIU follows: its programs choose them, as its admins do (decision 0115)."""
+"""The FIPs that a FIU follows: its programs choose them, as its admins do (decision 0041)."""
 
 from typing import Final
 

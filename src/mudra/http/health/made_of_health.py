@@ -1,4 +1,4 @@
-"""What all readers get of the network's health, made once and in a thread (decision 0174)."""
+"""What all readers get of the network's health, made once and in a thread (decision 0137)."""
 
 import asyncio
 from collections.abc import Callable

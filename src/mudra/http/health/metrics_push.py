@@ -1,4 +1,4 @@
-"""POST {prefix}/push (spec 4.5, decisions 5): an AA's agent reports ten minutes."""
+"""POST {prefix}/push (spec 4.5): an AA's agent reports ten minutes."""
 
 from typing import Final, assert_never
 
@@ -108,7 +108,7 @@ def _rendered(envelope: Envelope, outcome: PushOutcome) -> JsonResponse:
 
 
 def _log_note(note: str | None, aa_id: str, txn_id: str) -> None:
-    """Logs the agent's notes about itself: drops, jumps of its clock (quality G3, G8)."""
+    """Logs the agent's notes about itself: drops, jumps of its clock."""
     if note:
         _log.warning("agent note", aa_id=aa_id, note=note[:MAX_NOTE], txn_id=txn_id)
 

@@ -1,4 +1,4 @@
-"""Responses about pushed reports and their receipts (decisions part 5)."""
+"""Responses about pushed reports and their receipts."""
 
 from msgspec import Struct, field
 

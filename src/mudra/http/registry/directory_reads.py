@@ -1,4 +1,4 @@
-"""Reads of the registry (decisions 4): GET entityInfo/{type}[/{id}] and changes.
+"""Reads of the registry: GET entityInfo/{type}[/{id}] and changes.
 
 Every member reads the directory again and again: these are bare ASGI, as token
 issuing is, and return finished bytes. They need no unit of work.

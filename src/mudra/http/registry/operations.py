@@ -32,7 +32,7 @@ IdInPath: TypeAlias = Annotated[
 
 
 class WriteResponse(ResponseBody, kw_only=True):
-    """The response to a write (decisions 4): the registry writes `txnid` in lower case only."""
+    """The response to a write: the registry writes `txnid` in lower case only."""
 
     envelope_fields: ClassVar[tuple[str, ...]] = ("ver", "timestamp")
 

@@ -15,7 +15,7 @@ _MOMENT: Final = re.compile(
 
 
 def read_query(request: AnyRequest) -> dict[str, str] | InvalidField:
-    """Read the parameters as strictly as a form: none twice (0070)."""
+    """Read the parameters as strictly as a form: none twice (0009)."""
     raw = request.scope["query_string"]
     try:
         return parse_form(raw) if raw else {}

@@ -1,8 +1,8 @@
 """The registration payload as JSON Schema: what POST and PUT of an entry read (spec 2.7).
 
 Written by hand, not made from the structs of an entry: those hold what is stored. A
-sender may leave out much that responses always hold, or send it in any of the empty
-forms of decisions part 4. The findings of a refused payload say what no schema can:
+sender may leave out much that responses always hold, or send it in any of the forms
+that count as empty. The findings of a refused payload say what no schema can:
 whether a modulus is that of an RSA key, which fields a type needs.
 """
 

@@ -1,4 +1,4 @@
-"""The fields that every response of the token service begins with (spec 2.2, decisions 3)."""
+"""The fields that every response of the token service begins with (spec 2.2)."""
 
 import re
 from collections.abc import Mapping

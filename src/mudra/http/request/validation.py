@@ -24,7 +24,7 @@ MAX_SECRET: Final = 1024
 
 
 def decode_struct(source: Mapping[str, object], into: type[S]) -> S | InvalidField:
-    """Convert strictly; unknown members are ignored (decisions 3)."""
+    """Convert strictly; unknown members are ignored, since clients send them."""
     try:
         return msgspec.convert(source, into, strict=True, dec_hook=_secret)
     except msgspec.ValidationError as error:

@@ -86,7 +86,7 @@ def success(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> JsonResponse:
-    """Return a success with its envelope; never cached, since it may carry a token (T7)."""
+    """Return a success with its envelope; never cached, since it may carry a token."""
     return JsonResponse(
         status,
         envelope.encode(body),

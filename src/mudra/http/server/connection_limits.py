@@ -16,9 +16,9 @@ from mudra.shared.network_address import address_key
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """Limits below the level of requests (quality I1, I2). Times in seconds.
+    """Limits below the level of requests. Times in seconds.
 
-    A client that takes nothing of its answer for `idle_s` is idle as well (decision 0175).
+    A client that takes nothing of its answer for `idle_s` is idle as well (decision 0074).
     `per_address` counts within this process; connections from `uncounted`
     networks (the operator's own proxies) are not counted.
     """

@@ -1,4 +1,4 @@
-"""HTTP connections with an end: what uvicorn leaves open (quality 2.3, items I1 and I2).
+"""HTTP connections with an end: what uvicorn leaves open.
 
 A subclass of uvicorn's own protocol, so that requests take the same road. It
 adds deadlines for the header, for idle connections and for clients that read nothing, limits

@@ -1,4 +1,4 @@
-"""Pages take turns before they begin, so that each has an answer in bounded time (decision 0125).
+"""Pages take turns before they begin, so that each has an answer in bounded time (decision 0010).
 
 A page is mostly processor time. When more are asked for than this process can make, all that were
 begun at once would end late together; so a few are made at a time, and the rest wait without work.

@@ -1,4 +1,4 @@
-"""The end of a connection whose client takes nothing of its answer (decision 0175)."""
+"""The end of a connection whose client takes nothing of its answer (decision 0074)."""
 
 import asyncio
 import contextlib

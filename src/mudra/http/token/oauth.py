@@ -2,7 +2,7 @@
 
 A client authenticates by its secret, or by an assertion that its registered key signed (RFC 7523).
 
-OAuth's own responses and error codes, here only (decisions 3).
+OAuth's own responses and error codes, here only.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Requests of the token service as the wire carries them (spec 2.3, 4; decisions 3).
+"""Requests of the token service as the wire carries them (spec 2.3, 4).
 
 `description` is what an error sentence says is allowed.
 """

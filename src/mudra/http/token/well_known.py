@@ -1,4 +1,4 @@
-"""Published keys and metadata: how others check our tokens (decisions 3; RFC 8414, OIDC)."""
+"""Published keys and metadata: how others check our tokens (RFC 8414, OIDC)."""
 
 from typing import Final
 

@@ -67,7 +67,7 @@ async def change_address(
 
     Both addresses get an email and the tokens end; for an operator only once it is confirmed.
     The other admins of the person's members, and their contacts, get one too. With a member's
-    admin or reader end their passkeys and all invitations that they sent or were sent (0203).
+    admin or reader end their passkeys and all invitations that they sent or were sent (0072).
     """
     user = await authorize_act(work, by, user_id, PersonAct.ADDRESS)
     if not isinstance(user, User):

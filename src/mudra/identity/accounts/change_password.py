@@ -1,4 +1,4 @@
-"""Change one's own password while signed in; the edge has checked who asks (quality A14).
+"""Change one's own password while signed in; the edge has checked who asks.
 
 The slow hashes are computed between two transactions. What happened meanwhile wins: an account
 that was disabled stays so, a password that was set by a link is the one that counts.

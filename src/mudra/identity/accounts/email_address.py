@@ -1,4 +1,4 @@
-"""Email addresses as usernames, and names of people: what may go into an email (quality 2.4)."""
+"""Email addresses as usernames, and names of people: what may go into an email."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""One-use links that are sent by email (decisions 3; quality A12). Pure.
+"""One-use links that are sent by email. Pure.
 
 The link holds 256 random bits; only their hash is stored. A newer link voids
 the older ones.

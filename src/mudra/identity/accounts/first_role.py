@@ -1,4 +1,4 @@
-"""End what a person without a role has open, as they get their first one (0200).
+"""End what a person without a role has open, as they get their first one (0072).
 
 Who has no role may be asked for less: their sign-in may have been a password alone, and a User
 Access Token of it would be that of an operator, or of an admin, for 180 days.

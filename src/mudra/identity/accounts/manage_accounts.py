@@ -2,7 +2,7 @@
 
 Operators do this for people who hold no more scopes than they do (person_rule.py); users end
 their own tokens. A change ends the
-user's tokens immediately (quality A14).
+user's tokens immediately.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ async def enable_account(
     """Enable an account again; a user without a password must still set one.
 
     What a sign-in stored that was under way when the account was disabled ends with it. The other
-    admins of the person's members, and their contacts, get an email (0198).
+    admins of the person's members, and their contacts, get an email (0072).
     """
     user = await authorize_act(work, by, user_id, PersonAct.ENABLE)
     if not isinstance(user, User):

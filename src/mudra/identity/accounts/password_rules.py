@@ -1,4 +1,4 @@
-"""Rules for passwords (NIST 800-63B-4 3.1.1.2; decisions 3; quality A9, A10).
+"""Rules for passwords (NIST 800-63B-4 3.1.1.2).
 
 Length, not composition: 15 to 256 characters, any of them. Common passwords, plain
 patterns, and passwords with the user, entity or product name are refused.

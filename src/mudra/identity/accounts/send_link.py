@@ -1,4 +1,4 @@
-"""Email one-use links: invitation and "forgot password" (decisions 3, quality A12, A13)."""
+"""Email one-use links: invitation and "forgot password"."""
 
 from datetime import datetime, timedelta
 from typing import Final

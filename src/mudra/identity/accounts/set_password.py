@@ -1,4 +1,4 @@
-"""Set a password by a one-use link (spec 1.3b; decisions 3).
+"""Set a password by a one-use link (spec 1.3b).
 
 A GET of the link consumes nothing; this is the POST. The slow hash is computed
 between two transactions, so that no lock is held meanwhile.
@@ -70,7 +70,7 @@ async def set_password(
     hasher: PasswordHasher,
     open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
 ) -> User | LinkRefused | PasswordRefusal | HashingBusy | WrongAccountKind:
-    """Consume the link and store the password; the user's tokens end (quality A14)."""
+    """Consume the link and store the password; the user's tokens end."""
     async with open_work() as work:
         holder = await holder_of_link(work, token)
         if isinstance(holder, LinkRefused):

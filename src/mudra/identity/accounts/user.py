@@ -31,7 +31,7 @@ class User(Struct, frozen=True):
     display_zone: str = "browser"
     """The zone in which their pages write times: browser, ist or utc."""
     reads: tuple[str, ...] = ()
-    """The entities of which they are a reader: they see, and change nothing (0132)."""
+    """The entities of which they are a reader: they see, and change nothing (0131)."""
     read_names: tuple[str, ...] = ()
     password_set_at: datetime | None = None
     """When the password was set; another hash of the same one does not change it."""

@@ -1,4 +1,4 @@
-"""One act on many members: first what becomes of each, then the act on each (decision 0079).
+"""One act on many members: first what becomes of each, then the act on each (decision 0094).
 
 Each member is acted on by the use case of the single act, in a transaction of its own.
 """

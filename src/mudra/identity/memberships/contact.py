@@ -1,7 +1,7 @@
 """Set the backup contact of an entity: an admin its own entity's, an operator any.
 
 Its address gets the emails about the entity, and no one asks whose it is. So that an admin cannot
-have many strangers written to, admins give it another address three times in 24 hours (0198).
+have many strangers written to, admins give it another address three times in 24 hours (0072).
 """
 
 import re

@@ -41,7 +41,7 @@ class Member(Struct, frozen=True):
 
 
 class Role(enum.StrEnum):
-    """What a person may do with an entity: everything, or see it and change nothing (0132)."""
+    """What a person may do with an entity: everything, or see it and change nothing (0131)."""
 
     ADMIN = "admin"
     READER = "reader"

@@ -27,7 +27,7 @@ from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
-ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # decisions 4
+ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # such as fiu@bank
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")
 
 

@@ -1,4 +1,4 @@
-"""Notify a member of what an operator changed about its admins (0198).
+"""Notify a member of what an operator changed about its admins (0072).
 
 An operator's own mailbox may be that of an admin whom it adds: who was there before learns of it.
 """

@@ -24,7 +24,7 @@ ALGORITHMS: Final = (-8, -7, -257)
 """EdDSA, ECDSA with SHA-256, RSA with SHA-256, in the order of preference (IANA COSE)."""
 MAX_WAITING: Final = 10_000
 """Challenges of browsers that are not signed in, over all addresses; one more takes the place of
-one of the busiest address (0182)."""
+one of the busiest address (0077)."""
 MAX_WAITING_OF_ADDRESS: Final = 50
 _BYTES: Final = 32
 

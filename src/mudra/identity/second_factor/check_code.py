@@ -1,4 +1,4 @@
-"""Check the code of a second factor (RFC 6238 5.2; quality A1), and count refused answers.
+"""Check the code of a second factor (RFC 6238 5.2), and count refused answers.
 
 Codes are tried one after the other under the lock of the person's count: of two equal codes at
 once one is accepted. Failures wait as those of passwords do (throttle.py): three are free, and

@@ -2,7 +2,7 @@
 
 The edge asks for a proof first: the password of who has no second factor, a code of who has one.
 What is set up belongs to the session that gave the proof, for ten minutes: no other session of
-the person confirms it, or sees its secret (0181).
+the person confirms it, or sees its secret (0075).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Sessions of the console (quality A14, I10). The rules are pure: times come in.
+"""Sessions of the console. The rules are pure: times come in.
 
 A session is 256 random bits in a cookie; only their hash is stored. Rights are
 never stored in it: they are read from the database at each page.

@@ -1,4 +1,4 @@
-"""Detect guessed passwords: notify users, and alarm the operator (decisions 3, quality A3)."""
+"""Detect guessed passwords: notify users, and alarm the operator."""
 
 from mudra.identity.accounts.user import UserState
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind

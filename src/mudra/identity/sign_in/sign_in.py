@@ -1,4 +1,4 @@
-"""Sign in with username and password (spec 4.1; decisions 3; quality A1 to A7).
+"""Sign in with username and password (spec 4.1).
 
 No connection waits for the slow hash: `admit` asks the throttle in one
 transaction, the password is hashed once on every branch, and `settle` decides in
@@ -77,10 +77,10 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
 ) -> T | PasswordRefused:
     """Check a password and, if it is right, run `then` in the same transaction.
 
-    The slow hash is computed once on every branch (quality A6). An account signs in at
+    The slow hash is computed once on every branch. An account signs in at
     most `hourly` times in any hour.
     """
-    # A flood asks the throttle a few at a time: tokens are issued on the same loop (A8).
+    # A flood asks the throttle a few at a time: tokens are issued on the same loop.
     async with bulkhead.turn() as admitted_in_time:
         if not admitted_in_time:
             return HashingBusy(int(bulkhead.wait_s))
@@ -164,7 +164,7 @@ async def _rehash(
     hasher: PasswordHasher,
     open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
 ) -> None:
-    """Hash a right password again if the parameters have changed since (quality A11)."""
+    """Hash a right password again if the parameters have changed since."""
     if user.password_hash is None or not hasher.needs_rehash(user.password_hash):
         return
     hashed = await hasher.hash(password)

@@ -1,4 +1,4 @@
-"""Limits on password attempts (decisions 3; quality A1, A3, A13). Pure: times come in.
+"""Limits on password attempts. Pure: times come in.
 
 Per name: 3 free failures, then waits of 1, 2, 4 … seconds up to 15 minutes; at
 100 failures in a row the password is disabled until it is set by link. A refused

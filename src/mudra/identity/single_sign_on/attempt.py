@@ -18,7 +18,7 @@ from mudra.shared.secret_text import SecretText
 
 LIFE: Final = timedelta(minutes=10)
 MAX_WAITING: Final = 10_000
-"""Attempts over all addresses; one more takes the place of one of the busiest address (0182)."""
+"""Attempts over all addresses; one more takes the place of one of the busiest address (0077)."""
 MAX_WAITING_OF_ADDRESS: Final = 50
 _BYTES: Final = 32
 

@@ -2,7 +2,7 @@
 
 Admins of members do not sign in so. The last operator who manages operators keeps that scope,
 whatever the provider says: else no one could repair a wrong claim. An answer without the claim
-that decides on scopes signs no one in, and changes none (0183).
+that decides on scopes signs no one in, and changes none (0078).
 """
 
 from msgspec.structs import replace

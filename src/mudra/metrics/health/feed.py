@@ -1,7 +1,7 @@
 """The network's health as members and the public see it.
 
-The names of the health feed are those of the feed that FIUs read today
-(network-facts, last part); `proof` is ours. A value that is not known is null, with
+The names of the health feed are those of the feed that FIUs read today;
+`proof` is ours. A value that is not known is null, with
 the status UNSURE: never 0 and never 100 %.
 """
 

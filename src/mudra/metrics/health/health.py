@@ -1,6 +1,6 @@
 """Health as it is read from counts: success, errors, status, outcomes, and reports received.
 
-See decisions part 5. Missing data never counts as 100 %: a share of no calls is None.
+Missing data never counts as 100 %: a share of no calls is None.
 """
 
 import enum

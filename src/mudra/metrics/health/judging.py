@@ -1,4 +1,4 @@
-"""GOOD, BAD or UNSURE by the rule of decisions part 5, for columns of sums: its only place.
+"""GOOD, BAD or UNSURE by the network's rule, for columns of sums: its only place.
 
 It holds for the calls of AAs and for the notifications that they receive: these have no times, so
 none is late.

@@ -1,4 +1,4 @@
-"""The picture of the network: sums by FIP, AA, pair and API, each with its proof (issue 4, 3)."""
+"""The picture of the network: sums by FIP, AA, pair and API, each with its proof."""
 
 import enum
 

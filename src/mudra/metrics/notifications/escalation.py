@@ -1,4 +1,4 @@
-"""Escalation: who hears of incidents that no one has acknowledged for some time (decision 0129).
+"""Escalation: who hears of incidents that no one has acknowledged for some time (decision 0041).
 
 Those whom a setting names; where it names no one, the operators who want alarms of the network,
 by their own severity, APIs and quiet hours.

@@ -1,4 +1,4 @@
-"""The FIPs that a FIU follows: chosen by its admins, since no report says which it uses (0115)."""
+"""The FIPs that a FIU follows: chosen by its admins, since no report says which it uses (0041)."""
 
 from collections.abc import Sequence
 from typing import Protocol

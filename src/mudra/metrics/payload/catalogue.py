@@ -12,7 +12,7 @@ from msgspec import Struct
 
 COUNTS: Final = 15
 STATUSES: Final = 7
-MAX_COUNT: Final = 2**53 - 1  # decisions part 5: what every JSON reader keeps exactly
+MAX_COUNT: Final = 2**53 - 1  # what every JSON reader keeps exactly
 MAX_SIZE_DIGITS: Final = 4000
 """Of `sumOfSizeOfDataPackets` as it is counted: Python reads 4,300 at a time. A longer one, which
 the specification does not forbid, is taken and counts as the largest of these."""
@@ -168,7 +168,7 @@ REQUEST_CALLS: Final = {  # spec 2.5; the two timings count no call
     RequestType.HEARTBEAT: Call("GET", "/Heartbeat"),
 }
 
-NOTIFICATION_CALLS: Final = {  # spec 2.6, network-facts
+NOTIFICATION_CALLS: Final = {  # spec 2.6
     NotificationType.FI: Call("POST", "/FI/Notification"),
     NotificationType.ACCOUNT_LINK: Call("POST", "/Account/link/Notification"),
     NotificationType.CONSENT: Call("POST", "/Consent/Notification"),

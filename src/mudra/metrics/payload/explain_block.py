@@ -98,7 +98,7 @@ def _counts(
 
 
 def _timing(path: str, counts: list[int], errors: ValidationErrors) -> None:
-    """Checks that the first two positions are equal and the rest is 0, see decisions part 5."""
+    """Checks the FI requests that ended so: the first two positions are equal, the rest is 0."""
     names = REQUEST_COUNT_NAMES
     if counts[Position.OK_200] != counts[Position.TOTAL]:
         errors.add(

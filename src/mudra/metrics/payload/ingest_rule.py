@@ -1,7 +1,8 @@
 """Decides about a checked payload: accept, recognize a duplicate, replace, or refuse.
 
-See decisions part 5, quality M1. The decision is pure: the caller holds a lock on
-the AA, calls `ports.Reports.known`, decides, and writes all in one transaction.
+The same window and content is a duplicate; other content under the same `txnId` is refused, and
+under another one replaces. The decision is pure: the caller holds a lock on the AA, calls
+`ports.Reports.known`, decides, and writes all in one transaction.
 """
 
 import enum

@@ -1,4 +1,4 @@
-"""Limits of pushes: of one AA in ten minutes, and at once, shared fairly between AAs (M6)."""
+"""Limits of pushes: of one AA in ten minutes, and at once, shared fairly between AAs."""
 
 import contextlib
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Accepts one pushed report: checks the sender and its rate, stores the content (quality M1)."""
+"""Accepts one pushed report: checks the sender and its rate, stores the content."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager

@@ -21,7 +21,7 @@ Percentiles = tuple[Count, Count, Count, Count]
 Statuses = tuple[Count, Count, Count, Count, Count, Count, Count]
 SIZE: Final = r"^(0|[1-9][0-9]*)\Z"
 _LARGEST: Final = "9" * MAX_SIZE_DIGITS
-ENTITY_ID: Final = r"^[A-Za-z0-9@._-]{1,64}\Z"  # decisions part 4
+ENTITY_ID: Final = r"^[A-Za-z0-9@._-]{1,64}\Z"  # such as fiu@bank
 WORD: Final = r"^[!-~]([ -~]{0,126}[!-~])?\Z"
 Size = Annotated[str, Meta(pattern=SIZE)]
 EntityId = Annotated[str, Meta(pattern=ENTITY_ID)]

@@ -1,4 +1,4 @@
-"""Validates payloads by spec 2.5, spec 2.6 and decisions part 5.
+"""Validates payloads by spec 2.5 and spec 2.6.
 
 A valid payload passes a strict decode and one tight loop, a few milliseconds
 for 2,200 blocks. Only one that fails is walked again, to report every error.
@@ -167,7 +167,7 @@ def _too_many_fips(total: int, most: int) -> ReportRefused:
 def unknown_fips(
     report: ReportFacts, known: Container[str], limits: ContentLimits
 ) -> tuple[Finding, ...] | ReportRefused:
-    """Returns notes on FIPs outside the registry; so many are accepted. Decisions part 5."""
+    """Returns notes on FIPs outside the registry; so many are accepted."""
     unknown = [
         f"$.fips[{place}].fipId"
         for place, fip_id in enumerate(report.fip_ids)
@@ -240,7 +240,7 @@ def _request_numbers_hold(report: RequestMetrics) -> bool:
                 return False
             if (block.sum_of_size_of_data_packets is unset) is (code == fetch):
                 return False
-            # Decisions part 5: both the same; the rest is then 0, or the total fell short above.
+            # FI requests that ended so: both the same; the rest is then 0, or the total fell short.
             if code in timings and counts[1] != counts[0]:
                 return False
     return True

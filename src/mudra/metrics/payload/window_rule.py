@@ -1,4 +1,4 @@
-"""The rule for the ten minutes that a payload may report: spec 2.5 and decisions part 5."""
+"""The rule for the ten minutes that a payload may report (spec 2.5), for seven days after them."""
 
 import re
 from datetime import UTC, datetime, timedelta

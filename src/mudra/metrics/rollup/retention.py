@@ -1,4 +1,4 @@
-"""Retention of metrics. Sums by day are kept forever."""
+"""Retention of metrics. Sums by day go with `MUDRA_METRICS_DAY_DAYS`."""
 
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ class RetentionPolicy(Struct, frozen=True):
         """The days for which sums by hour and receipts are kept: never fewer than reports.
 
         An hour of reports may be summed again, and the sums of its day are then made of all its
-        hours (0162).
+        hours (0216).
         """
         return max(self.raw_days, self.hour_days)
 

@@ -26,7 +26,7 @@ from mudra.metrics.rollup.stale import ALL_AAS, DAY, Stale
 RECOUNTED_DAYS: Final = 8
 """A window may arrive 7 days late, so each day is counted again once after it can no longer change.
 
-The reports of these days are kept whatever `MUDRA_METRICS_RAW_DAYS` is (0162).
+The reports of these days are kept whatever `MUDRA_METRICS_RAW_DAYS` is (0216).
 """
 
 

@@ -2,7 +2,7 @@
 
 After an outage the windows of an hour arrive one by one, from every AA, and each would cause the
 same sums again. So hours long past wait until nothing more has arrived for a while, or until they
-have waited long (0043). Health queries do not wait: what stale sums are made of is read
+have waited long (0216). Health queries do not wait: what stale sums are made of is read
 in their place.
 """
 

@@ -18,7 +18,7 @@ MAX_CONFIRMATIONS: Final = 3
 MAX_CONFIRMATIONS_AN_HOUR: Final = 1000
 """Emails to all addresses that ask for a confirmation; further requests wait for theirs."""
 MAX_WAITING: Final = 10_000
-"""Unconfirmed ones of all; one more takes the place of the oldest (decision 0190)."""
+"""Unconfirmed ones of all; one more takes the place of the oldest (decision 0117)."""
 KEPT_ONCE_MAILED: Final = timedelta(hours=1)
 """So long after its email no other takes the place of a request: its owner may confirm it."""
 LATE: Final = timedelta(minutes=10)

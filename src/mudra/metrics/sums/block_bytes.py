@@ -11,7 +11,7 @@ report has the same bytes in every window.
 import threading
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 import numpy as np
@@ -46,6 +46,8 @@ MAX_UNPACKED: Final = 64 * 1024 * 1024
 _CHECKSUM: Final = 4
 _LEVEL: Final = 6
 _WIDTHS: Final = (1, 2, 4, 8)
+_FEW: Final = 1024
+"""Of fewer numbers, the bytes of each are put together at once: of more, plane by plane."""
 _LATEST: Final = 2**31
 _OF_KEYS: Final = ("fip", "type", "at")
 _MOST_COLUMNS: Final = 64
@@ -57,6 +59,8 @@ class DamagedBlock(ValueError):
     """The bytes of a block are not as they were written; says how."""
 
 
+_Rows: TypeAlias = Array | slice
+"""Some rows of a block: their places, or adjacent ones, which cost no copy."""
 _Id = Annotated[str, msgspec.Meta(max_length=64)]
 _Column = tuple[int, bytes]
 """The width of its numbers, and these; width 0 for those of any length, as a list of bytes."""
@@ -168,7 +172,7 @@ def decoded(
 
 def _chosen_rows(
     block: _Numbers, place: Array, fips: Collection[str] | None, types: Collection[int] | None
-) -> Array | None:
+) -> _Rows | None:
     """Returns the rows of some FIPs and of some types; None for all."""
     chosen: Flags = np.ones(block.rows, np.bool_)
     if fips is not None:
@@ -179,7 +183,12 @@ def _chosen_rows(
         known[list(types)] = True
         stored = block.columns.get("type")
         chosen &= known[_at_most(_wide(stored, block.rows), ALL_TYPES) if stored else 0]
-    return None if chosen.all() else np.flatnonzero(chosen)
+    rows = np.flatnonzero(chosen)
+    if len(rows) == block.rows:
+        return None
+    # Rows are in order of their type, so those of one are adjacent.
+    adjacent = bool(len(rows)) and int(rows[-1] - rows[0]) == len(rows) - 1
+    return slice(int(rows[0]), int(rows[-1]) + 1) if adjacent else rows
 
 
 def _points(columns: dict[str, Array], zero: Array) -> dict[str, Array]:
@@ -259,19 +268,23 @@ def _fip_of_rows(block: _Numbers) -> Array:
     return found
 
 
-def _rises(times: bytes, rows: int, chosen: Array | None) -> Rises:
+def _rises(times: bytes, rows: int, chosen: _Rows | None) -> Rises:
     """Returns the response times of all rows of a block, or of some in their order."""
     if not times:
-        return empty_rises(rows if chosen is None else len(chosen))
+        return empty_rises(len(range(rows) if chosen is None else np.arange(rows)[chosen]))
     stored = _read_times(times)
-    width, which = _at_most(_wide(stored.width, rows), PLACES), None
+    width = _at_most(_wide(stored.width, rows), PLACES)
     number = int(width.sum())
     if number > MAX_RISES:
         raise DamagedBlock(f"it has {number} response times")
+    which: _Rows | None = None
     if chosen is not None:
-        starts = np.cumsum(width) - width
+        starts = (np.cumsum(width) - width)[chosen]
         width = width[chosen]
-        which = runs(starts[chosen], width)
+        if isinstance(chosen, slice):
+            which = slice(int(starts[0]), int(starts[-1] + width[-1]))
+        else:
+            which = runs(starts, width)
     step = _at_most(_wide(stored.place, number, which), PLACES)
     calls = _wide(stored.calls, number, which)
     held = width > 0
@@ -335,7 +348,7 @@ def _narrow(column: Array, largest: int) -> _Column:
     return width, planes.T.tobytes()
 
 
-def _wide(stored: _Column, length: int, rows: Array | None = None) -> Array:
+def _wide(stored: _Column, length: int, rows: _Rows | None = None) -> Array:
     """Returns a column of this length, or some rows of it."""
     width, held = stored
     if not width:
@@ -343,16 +356,20 @@ def _wide(stored: _Column, length: int, rows: Array | None = None) -> Array:
     if width not in _WIDTHS or len(held) != width * length:
         raise DamagedBlock(f"a column of {length} numbers has {len(held)} bytes")
     planes = np.frombuffer(held, np.uint8).reshape(width, length)
-    first, *others = planes if rows is None else (plane[rows] for plane in planes)
-    found: Array = first.astype(np.int64)
-    for place, plane in enumerate(others, 1):
-        found |= plane.astype(np.int64) << 8 * place
+    if rows is not None:
+        planes = planes[:, rows]
+    if width == _WIDTHS[-1] or (width > 1 and planes.shape[1] < _FEW):
+        found: Array = planes.T.copy().view(f"<u{width}")[:, 0].astype(np.int64)
+    else:
+        found = planes[0].astype(np.int64)
+        for place, plane in enumerate(planes[1:], 1):
+            found |= plane.astype(np.int64) << 8 * place
     if width == _WIDTHS[-1] and (found < 0).any():
         raise DamagedBlock("a number is beyond 63 bits")
     return found
 
 
-def _long(held: bytes, length: int, rows: Array | None) -> Array:
+def _long(held: bytes, length: int, rows: _Rows | None) -> Array:
     try:
         found = _long_of(held)
     except UNDECODABLE as error:

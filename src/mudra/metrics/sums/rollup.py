@@ -7,7 +7,7 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import Tag
 
 LIMIT_MS: Final = 5000
-"""A median below this is GOOD (decisions part 5); each sum counts the calls that reached it."""
+"""A median below this is GOOD; each sum counts the calls that reached it."""
 
 
 class Cell(Struct, frozen=True, gc=False):

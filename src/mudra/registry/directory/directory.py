@@ -1,4 +1,4 @@
-"""The directory: what the registry shows to whom, and how a mirror follows it (decisions 4).
+"""The directory: what the registry shows to whom, and how a mirror follows it.
 
 The directory is the sum of a log of changes. The log's sequence numbers have
 no gaps; a caller is shown those changes that it may see, together with the

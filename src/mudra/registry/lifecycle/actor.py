@@ -1,4 +1,4 @@
-"""Who acts on the registry, and what each may do (decisions, part 4)."""
+"""Who acts on the registry, and what each may do."""
 
 import datetime as dt
 import enum

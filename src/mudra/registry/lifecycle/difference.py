@@ -12,7 +12,7 @@ from mudra.registry.payload.entry import Entry, canonical
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 
-# decisions, part 4: an update that touches one of these needs approval.
+# They say where traffic goes and whose signature counts: such an update needs approval.
 NEEDS_APPROVAL: Final = ("certificate", "baseurl", "webviewurl", "ips", "gsp")
 # These identify the request, not the entity: they differ in every submission.
 _OF_THE_REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid", "$.requester.name", "$.requester.id")

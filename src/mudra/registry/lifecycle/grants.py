@@ -41,7 +41,7 @@ def untied_at(
     """Return from when submissions will have two people behind them; None where this one has.
 
     `grants` are the operators' and the entity's since `tied_since`. Who onboards a member that
-    has no entry gives no right in this sense, and so approves its first one (0200).
+    has no entry gives no right in this sense, and so approves its first one.
     """
     # Who got a right after a submission had no hand in it; that has whole milliseconds.
     before = [one for one in grants if one.at < version.submitted_at + _MS]

@@ -1,4 +1,4 @@
-"""Two people for what members' traffic and trust hang on: the pure rule (decisions, part 4).
+"""Two people for what members' traffic and trust hang on: the pure rule.
 
 A key, an address or a gateway that an operator submitted for a member, another operator
 approves; one who administers the member approves none of its own. An account that one of the

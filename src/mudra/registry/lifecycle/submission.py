@@ -38,7 +38,7 @@ def submit(
 ) -> Decision | Repeat | RegistryRefusal:
     """Decide on a first submission; it is pending until an operator approves it.
 
-    The same content under the same `txnid` is a `Repeat` (decisions 4), unless an operator
+    The same content under the same `txnid` is a `Repeat`, unless an operator
     rejected it: then it is submitted again.
     """
     entry = checked.entry

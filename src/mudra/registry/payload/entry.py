@@ -26,7 +26,7 @@ class Requester(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     id: str
-    """`requester.id`; the specification's row is garbled (decisions, part 2)."""
+    """`requester.id`; the row in spec 2.7 has an address in its place."""
 
 
 class Identifier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,7 +61,7 @@ class Signature(msgspec.Struct, frozen=True, rename={"sign_value": "signValue"})
 class EntityInfo(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"identifiers": "Identifiers"}
 ):
-    """The object `entityinfo` (decisions, part 2)."""
+    """The object `entityinfo`, which spec 2.7 calls "the service"."""
 
     tags: str
     name: str

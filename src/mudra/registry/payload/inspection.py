@@ -187,7 +187,7 @@ class Inspection:
 
 
 def is_empty(value: object) -> bool:
-    """Return whether a value counts as empty: `""`, null, `[]`, `[""]` (decisions, part 4)."""
+    """Return whether a value counts as empty: `""`, null, `[]`, `[""]`."""
     if isinstance(value, list):
         return all(item is None or item == "" for item in value)
     return value is None or value == ""

@@ -1,4 +1,4 @@
-"""The words of the registry: FI types and identifier types (decisions, part 4).
+"""The words of the registry: FI types and identifier types.
 
 Shipped as data; an operator's additions make a new `Vocabulary`. Spellings in
 use (`TERM-DEPOSIT`, `AADHAAR`, `Others`) are read as the listed word.

@@ -20,7 +20,7 @@ _APPEND: Final = sa.insert(audit_event).values(
 
 
 class PostgresAuditLog:
-    """Appends entries in the transaction of the action itself (quality L3)."""
+    """Appends entries in the transaction of the action itself."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
@@ -28,7 +28,7 @@ class PostgresAuditLog:
     async def append(self, entry: AuditEntry) -> None:
         """Append an entry at the database's time; what concerns no one known is counted.
 
-        Issued entity tokens have a form of their own (decision 0087).
+        Issued entity tokens have a form of their own (decision 0002).
         """
         if entry.event is EventName.ENTITY_TOKEN_ISSUE:
             await add_issues(self._tx, [TokenIssue.of(entry)])

@@ -23,7 +23,7 @@ _OLDEST: Final = sa.text(
     " (SELECT min(at) FROM"
     " (SELECT at FROM audit_event WHERE seq > :newest ORDER BY seq LIMIT 1000) newer))"
 )
-"""Events of the cluster that sealed last, and events of one after it (decision 0185)."""
+"""Events of the cluster that sealed last, and events of one after it (decision 0090)."""
 
 
 class SealingDelay(Struct, frozen=True):

@@ -8,7 +8,7 @@ A node caches what issuing needs. Two things keep the caches of many nodes valid
   the key, waits until every live node has acknowledged (or until the cache of a
   silent node must have become invalid), and only then commits. From the fence to
   the announcement of the commit, nodes read that key from the database. So no node
-  uses an old value after the commit (quality S7). Of two changes that have fenced one
+  uses an old value after the commit. Of two changes that have fenced one
   key, the commit of either ends its own fence alone.
 
 A node that begins to listen, or listens again, cannot know what was fenced just

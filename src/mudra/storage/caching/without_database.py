@@ -1,4 +1,4 @@
-"""Entity tokens from memory while there is no database: off unless permitted (decision 0098).
+"""Entity tokens from memory while there is no database: off unless permitted (decision 0080).
 
 What memory had when the database was last proven alive may be used for so many seconds more. A
 reset or a suspension that another node commits meanwhile is not known here.

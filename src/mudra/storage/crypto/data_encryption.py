@@ -49,7 +49,7 @@ class DataEncryption:
         return keyed.finalize()
 
     def name_mac(self, name: str) -> bytes:
-        """Hash a user name as someone typed it, so that counters hold no names (quality A2)."""
+        """Hash a user name as someone typed it, so that counters hold no names."""
         return hmac.digest(self.name_key, name.encode(), hashlib.sha256)
 
     def kind_mac(self, kind: str, name: str) -> bytes:

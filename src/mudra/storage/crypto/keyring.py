@@ -1,4 +1,4 @@
-"""Encryption of values at rest (quality K5, K6): envelope encryption.
+"""Encryption of values at rest: envelope encryption.
 
 Each value has a data key of its own (AES-256-GCM); the data key is wrapped by
 the active master key (AES-256-GCM). Both are bound to format, table, column and

@@ -1,4 +1,4 @@
-"""Argon2id with a pepper, in one thread with a bounded queue (quality A6, A8, A11).
+"""Argon2id with a pepper, in one thread with a bounded queue.
 
 Hashing competes with the event loop: one thread and parallelism 1 leave entity
 tokens at 0.94 of their rate, more would halve them.
@@ -110,7 +110,7 @@ class Argon2Passwords:
 
     def _matches(self, stored: str | None, password: SecretText) -> bool:
         found = _STORED.fullmatch(stored or "")
-        # What cannot match is checked against a dummy hash: each branch costs one (A6).
+        # What cannot match is checked against a dummy hash: each branch costs one.
         version, encoded = self._version, self._dummy
         if found is not None and int(found[1]) in self._peppers:
             version, encoded = int(found[1]), found[2]
@@ -225,7 +225,7 @@ class HashingQueue:
 
 
 def _lower_priority() -> None:
-    """Let the event loop go first where cores are busy: sign-ins wait anyway (A8).
+    """Let the event loop go first where cores are busy: sign-ins wait anyway.
 
     Linux alone has a niceness for each thread; elsewhere it would be the process's.
     """
@@ -236,7 +236,7 @@ def _lower_priority() -> None:
 
 
 def _dummy_hash(memory_kib: int) -> str:
-    """Return a hash that no password has, at the same cost as a real one (quality A6)."""
+    """Return a hash that no password has, at the same cost as a real one."""
     salt, digest = (
         base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (16, 32)
     )

@@ -1,4 +1,4 @@
-"""RS256 with one key, its header encoded and its private part loaded once (decision 0011)."""
+"""RS256 with one key, its header encoded and its private part loaded once (decision 0014)."""
 
 from binascii import b2a_base64
 from typing import Final

@@ -59,7 +59,7 @@ def abort_after(
 
 
 class AnswerWatch:
-    """Cuts a connection when a statement has no answer in time: its server hangs (decision 0154).
+    """Cuts a connection when a statement has no answer in time: its server hangs (decision 0010).
 
     What a transaction does in between, adding up or waiting for another reader, does not count.
     """

@@ -1,4 +1,4 @@
-"""Reads on a replica that never show less than the primary had when they began (decision 0089).
+"""Reads on a replica that never show less than the primary had when they began (decision 0119).
 
 Before a read the position of the primary's log is asked for; the replica may be used once it has
 replayed that far. A replica that does not within the bound, or is no replica, or cannot be

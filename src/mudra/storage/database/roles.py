@@ -1,4 +1,4 @@
-"""Database roles: the owner migrates, the service serves, the reader looks (quality X4).
+"""Database roles: the owner migrates, the service serves, the reader looks.
 
 | role | may |
 |---|---|

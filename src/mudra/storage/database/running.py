@@ -9,7 +9,7 @@ from mudra.storage.database.database import Transaction
 _RUNNING: Final = sa.text(
     "SELECT count(*) FROM node WHERE proven_at > clock_timestamp() - interval '10 seconds'"
 )
-"""Twice as long as an idle process is silent (decision 0083)."""
+"""Twice as long as an idle process is silent (decision 0003)."""
 
 
 async def running_processes(transaction: Transaction) -> int:

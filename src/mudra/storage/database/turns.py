@@ -1,8 +1,8 @@
 """Requests take turns at the connections: they queue while the database works, and fail when not.
 
-With more to do than connections, a request waits for its turn (issue 17, point 13). While nothing
+With more to do than connections, a request waits for its turn. While nothing
 succeeds because the database hangs or is gone, those that wait are refused at once, and one request
-at a time tries whether it is back (quality F3).
+at a time tries whether it is back.
 """
 
 import asyncio

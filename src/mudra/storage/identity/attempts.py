@@ -1,7 +1,7 @@
 """Failed sign-ins in PostgreSQL: implements identity/ports.py.
 
-Names and addresses are stored as keyed hashes only, whether or not they exist
-(quality A2). Each kind has a space of its own: what is typed as a user name
+Names and addresses are stored as keyed hashes only, whether or not they exist.
+Each kind has a space of its own: what is typed as a user name
 reaches no count of another kind.
 """
 

@@ -52,7 +52,7 @@ _END: Final = (
 
 
 class PostgresInvitations:
-    """Invitations; of the link only the hash of its token is stored (quality A12)."""
+    """Invitations; of the link only the hash of its token is stored."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

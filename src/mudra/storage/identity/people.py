@@ -29,7 +29,7 @@ _RIGHTS: Final = sa.union_all(
 
 def _user_where(which: sa.ColumnElement[bool]) -> sa.Select[tuple[object, ...]]:
     # One statement: each call of a signed-in user begins with it. For an unknown name it reads
-    # a row as well: the time that a sign-in takes must not reveal which names exist (A6).
+    # a row as well: the time that a sign-in takes must not reveal which names exist.
     asked = sa.select(sa.literal_column("1")).subquery("asked")
     rights = _RIGHTS.c
     return (
@@ -222,7 +222,7 @@ class PostgresPeople:
 
 
 class PostgresLinks:
-    """One-use links; only the hash of the token is stored (quality A12)."""
+    """One-use links; only the hash of the token is stored."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

@@ -1,7 +1,7 @@
 """Second factors in PostgreSQL: implements identity/second_factor/ports.py.
 
 Secrets of apps are encrypted; of recovery codes only a keyed hash is stored. The secret of an app
-that is being set up is stored nowhere: it is a keyed hash of a challenge of the session (0181).
+that is being set up is stored nowhere: it is a keyed hash of a challenge of the session (0075).
 """
 
 import hashlib

@@ -98,7 +98,7 @@ user_token_use: Final = sa.Table(
 )
 
 # One row for a name that exists and for one that does not: the answer to a wrong
-# password takes the same time for both (quality A6).
+# password takes the same time for both.
 sign_in_wait: Final = sa.Table(
     "sign_in_wait",
     metadata,

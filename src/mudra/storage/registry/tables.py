@@ -128,4 +128,4 @@ registry_write: Final = sa.Table(
     _at("at", nullable=False),
     sa.Index("registry_write_of", "requester", "at"),
 )
-"""Acts of the last hour: writes to the registry, and test messages to webhooks (decision 0199)."""
+"""Acts of the last hour: writes to the registry, and test messages to webhooks (decision 0171)."""

@@ -1,10 +1,10 @@
-"""Audit of entity tokens, written behind in batches (docs/decisions/0002).
+"""Audit of entity tokens, written behind in batches (decision 0002).
 
 A round trip for each token would cost as much as its signature. What an entity gets
 within a batch by the same credential becomes one row with each token's `jti`, which is packed
-later (decision 0087); refusals are counted. A regular stop loses nothing; a kill loses at most
+later; refusals are counted. A regular stop loses nothing; a kill loses at most
 the last second. Tokens, refusals of entities and those of unknown callers are written apart,
-each in slices, so that none keeps another from its place (decision 0201).
+each in slices, so that none keeps another from its place.
 """
 
 from collections import Counter, deque

@@ -17,7 +17,7 @@ from mudra.tokens.secrets.old_secret_use import AddressUse, SecretUse
 MAX_ADDRESSES: Final = 1000
 """Addresses kept for one secret; what comes from further ones is counted together.
 
-A member's program may have another IPv6 address for each token (decision 0205).
+A member's program may have another IPv6 address for each token (decision 0108).
 """
 _OF_SECRET: Final = 2 * MAX_ADDRESSES + 1
 """Rows that are read of one secret: nodes that write at one moment may pass the bound."""

@@ -1,4 +1,4 @@
-"""What the issue log has not yet written: bounded, and given in slices (decision 0201)."""
+"""What the issue log has not yet written: bounded, and given in slices (decision 0002)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

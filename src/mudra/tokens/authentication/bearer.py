@@ -1,7 +1,7 @@
 """Authenticate callers by the access token that they present: entities and users.
 
 Rights are read from storage at each call, never from the token, so that a
-change of rights takes effect at once (quality X3).
+change of rights takes effect at once.
 """
 
 from collections.abc import Callable

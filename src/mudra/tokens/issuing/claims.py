@@ -1,4 +1,4 @@
-"""The claims of an access token (decisions 3; RFC 9068 with the network's own names)."""
+"""The claims of an access token (RFC 9068 with the network's own names)."""
 
 import enum
 from collections.abc import Mapping, Sequence

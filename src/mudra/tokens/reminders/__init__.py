@@ -1,4 +1,4 @@
-"""Reminders before a secret expires (decisions.md 3).
+"""Reminders before a secret expires.
 
 Never sends mail: it posts to the outbox.
 """

@@ -1,4 +1,4 @@
-"""Remind a member of a secret that expires, and of an old one still in use (quality S9).
+"""Remind a member of a secret that expires, and of an old one still in use.
 
 One entity in one transaction, under the entity's lock: an email and its mark are
 stored together, so that neither two nodes nor a crash sends it twice.

@@ -1,4 +1,4 @@
-"""When to remind a member that its secret expires (decisions 3; quality S9). Pure.
+"""When to remind a member that its secret expires. Pure.
 
 30, 14, 7, 3 and 1 days before, and once after. Each is sent once: of those missed
 while the service was down only the most urgent is sent, since five emails in one

@@ -2,7 +2,7 @@
 
 Every member reads the whole list every few seconds, and takes none over that is larger than 8 MiB
 (`client/verification/revocations.py`): one entity must not keep the suspension of another from
-those who read it (decision 0170).
+those who read it (decision 0100).
 """
 
 import math

@@ -44,7 +44,7 @@ def decide(history: Sequence[datetime], now: datetime) -> ResetDecision:
     """Decide on a reset at `now`, given the times of the successful ones before it.
 
     A time in the future (a clock was set back) counts as now, so that a backward
-    jump never permits more resets (quality S4).
+    jump never permits more resets.
     """
     recent = sorted(min(at, now) for at in history if at > now - PERIOD)
     if not recent:

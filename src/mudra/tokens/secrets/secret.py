@@ -48,9 +48,9 @@ class SecretState(enum.StrEnum):
 class EntitySecret(Struct, frozen=True):
     """One secret of an entity without its text.
 
-    `grace_until` and `grace_days`, the whole days that the grace period really lasts
-    (decisions 3), are set once it was replaced with a grace period. They stay after that
-    ended, so that a client that uses it learns why it fails.
+    `grace_until` and `grace_days`, the whole days that the grace period really lasts,
+    are set once it was replaced with a grace period. They stay after that ended, so that a client
+    that uses it learns why it fails.
     """
 
     entity_id: str

@@ -1,4 +1,4 @@
-"""The life of a signing key (quality K1 to K4): pending, active, retiring, retired.
+"""The life of a signing key: pending, active, retiring, retired.
 
 There are imported keys too: public halves of an earlier issuer, by which its tokens are
 verified until a date. None of them ever signs, and no rotation sees them.
@@ -24,7 +24,7 @@ from mudra.tokens.issuing.claims import TokenKind
 
 JWKS_MAX_AGE: Final = timedelta(minutes=5)
 PUBLISHED_AHEAD: Final = timedelta(hours=1)
-"""Minimum time between publishing and signing, and at least twice the JWKS max-age (K2)."""
+"""Minimum time between publishing and signing, and at least twice the JWKS max-age."""
 LEEWAY: Final = timedelta(seconds=60)
 PUBLISHED_AFTER: Final = LEEWAY + JWKS_MAX_AGE + timedelta(hours=1)
 
@@ -75,7 +75,7 @@ class SigningKey(Struct, frozen=True):
         return KeyState.RETIRING if now < self.leaves_jwks_at() else KeyState.RETIRED
 
     def leaves_jwks_at(self) -> datetime:
-        """Return when the last token that it signed has expired everywhere (K3)."""
+        """Return when the last token that it signed has expired everywhere."""
         assert self.retires_at is not None
         if self.issuer:
             return self.retires_at

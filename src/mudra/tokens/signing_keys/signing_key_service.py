@@ -1,4 +1,4 @@
-"""List signing keys, and make, appoint, retire and destroy them (quality K1 to K4)."""
+"""List signing keys, and make, appoint, retire and destroy them."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta

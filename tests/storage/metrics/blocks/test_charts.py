@@ -40,7 +40,10 @@ async def of_sums_alone(store, step, of):
     async with store.database.transaction(within_s=60) as tx:
         undone = await tx.connection.begin_nested()
         await tx.connection.execute(
-            sa.text("DELETE FROM metrics_block WHERE grain = 'window' AND aa_id <> ''")
+            sa.text(
+                "DELETE FROM metrics_block WHERE grain = 'window' AND aa_id <> ''"
+                " AND tag IN ('req', 'not')"
+            )
         )
         found = await read(tx, EIGHT_HOURS, step, **of)
         await undone.rollback()

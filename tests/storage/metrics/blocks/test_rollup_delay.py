@@ -1,4 +1,4 @@
-"""Sums and marks of what comes late are made in one go; what is live never waits (0043)."""
+"""Sums and marks of what comes late are made in one go; what is live never waits (0216)."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The two payloads of a window (0022)."""
+"""The two payloads of a window (0020)."""
 
 import pytest
 from tests.support.manual_clock import START, MovedClock

@@ -1,4 +1,4 @@
-"""The spool and the socket are the agent's own (quality G, issue 16)."""
+"""The spool and the socket are the agent's own."""
 
 import os
 import stat

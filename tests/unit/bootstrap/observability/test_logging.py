@@ -1,4 +1,4 @@
-"""Lines of the log stay whole, whatever else writes to it (quality L2)."""
+"""Lines of the log stay whole, whatever else writes to it."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A hold of the loop is seen while requests arrive, and no one is woken otherwise (issue 17, l)."""
+"""A hold of the loop is seen while requests arrive, and no one is woken otherwise."""
 
 import asyncio
 from collections.abc import Callable

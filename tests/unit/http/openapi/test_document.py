@@ -84,7 +84,7 @@ def test_no_published_object_is_free(document: dict[str, Any]):
         and not part.get("additionalProperties")
     ]
 
-    # A form field of a registration that counts as empty, whatever it is (decisions part 4).
+    # A form field of a registration that counts as empty, whatever it is.
     assert [one for one in free if "Submitted" not in one] == []
 
 

@@ -71,7 +71,7 @@ def test_every_refusal_has_a_sentence_with_a_known_word(kind: type) -> None:
         problem = page_problem(refusal)
 
         assert isinstance(problem, Problem)
-        # Pages may say 403 to a form of another site; the interface of decisions 3 has no 403.
+        # Pages may say 403 to a form of another site; the interface has no 403.
         pages_only = {403} if kind.__module__.startswith("mudra.console.") else set()
         assert (
             problem.status in {400, 401, 404, 405, 408, 409, 413, 415, 429, 500, 503} | pages_only

@@ -168,7 +168,7 @@ def column_of(numbers):
 
 
 def said(row):
-    """What decisions part 5 say of one row, in their words."""
+    """The rule for one row, in plain Python."""
     good, refused, failed, unanswered, lower, estimate, upper = row
     denominator, answered = good + failed + unanswered, good + refused + failed
     if not denominator:

@@ -1,4 +1,4 @@
-"""registry/lifecycle/grants.py: who is a second person (decisions 0189 and 0200)."""
+"""registry/lifecycle/grants.py: who is a second person (decision 0189)."""
 
 from datetime import timedelta
 

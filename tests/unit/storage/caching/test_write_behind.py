@@ -1,4 +1,4 @@
-"""What is collected is written soon; while nothing is, the task sleeps (issue 17, l)."""
+"""What is collected is written soon; while nothing is, the task sleeps."""
 
 import asyncio
 

@@ -67,7 +67,7 @@ def test_the_stored_form_names_pepper_and_parameters_and_no_secret():
     assert "kettle" not in stored
 
 
-def test_full_strength_is_what_the_quality_specification_requires():
+def test_full_strength_is_64_mib_three_times_with_a_pepper():
     """A11: parameters and pepper."""
     stored = hashed(Argon2Passwords(PEPPER, 64))
 

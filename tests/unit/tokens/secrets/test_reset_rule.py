@@ -1,4 +1,4 @@
-"""How many resets are left, and when the next one is permitted (spec 2.3; decisions 3)."""
+"""How many resets are left, and when the next one is permitted (spec 2.3)."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The exact ends of a signing key's states, and what is due for the keys of a kind (K1 to K4)."""
+"""The exact ends of a signing key's states, and what is due for the keys of a kind."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -43,7 +43,7 @@ def due(*keys: SigningKey, now: datetime = NOW, rotate_now: bool = False) -> Key
     return plan(keys, now, rotate_after=MONTH, rotate_now=rotate_now)
 
 
-def test_the_times_are_those_of_the_quality_specification() -> None:
+def test_a_key_is_published_an_hour_before_it_signs_and_after_its_last_token() -> None:
     assert (
         timedelta(minutes=5),
         timedelta(hours=1),

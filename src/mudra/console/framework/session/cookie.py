@@ -1,4 +1,4 @@
-"""The cookie of a session (quality I10).
+"""The cookie of a session.
 
 Over https it is `__Host-mudra`: Secure, of this host only, never readable by a
 script. Browsers reject such a cookie over plain http, so a service whose

@@ -1,4 +1,4 @@
-"""Protection against forged forms (quality I10; OWASP, Fetch Metadata).
+"""Protection against forged forms (OWASP, Fetch Metadata).
 
 Two checks: where the browser says the request came from, and a token of the
 session that only our own pages have. The sign-in form has no session yet, so

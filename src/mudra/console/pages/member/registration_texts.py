@@ -1,4 +1,4 @@
-"""Findings of the registry's validation in the language of their reader (decision 0140).
+"""Findings of the registry's validation in the language of their reader (decision 0059).
 
 Their texts are those of the API, in English. One that the registry's rules write is found again by
 its form, and written in the reader's language with the same values.

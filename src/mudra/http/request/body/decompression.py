@@ -1,7 +1,7 @@
 """Bodies unpacked as they arrive, and never beyond a limit.
 
 A thousand zeros pack into one byte, so the output is counted piece by piece
-while it is made, not after (quality I1).
+while it is made, not after.
 """
 
 import io

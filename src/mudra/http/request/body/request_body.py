@@ -1,7 +1,7 @@
 """The only reader of request bodies.
 
 Every body is counted while it streams in, with or without `Content-Length`, and
-has a deadline: no ASGI server limits slow bodies (quality 2.3, items I1 and I2).
+has a deadline: no ASGI server limits slow bodies.
 A body that is not accepted is returned as a value of `BodyRefused`.
 """
 

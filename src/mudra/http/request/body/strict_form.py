@@ -1,4 +1,4 @@
-"""`application/x-www-form-urlencoded`, read in one way only (quality I4).
+"""`application/x-www-form-urlencoded`, read in one way only.
 
 The two generate endpoints carry credentials in such a body (spec 5.3). Readers
 that disagree about a repeated field or a broken escape are how one program

@@ -1,6 +1,6 @@
 """JSON as this interface writes it, and nothing else.
 
-No parser of Python is strict enough by itself (quality 2.2, item I3): the
+No parser of Python is strict enough by itself: the
 standard one accepts NaN, repeated fields, lone surrogates and numbers that cost
 quadratic time, and fails with RecursionError. So the bytes are inspected first,
 in a fixed number of linear passes that run in C, and only then parsed. Positions

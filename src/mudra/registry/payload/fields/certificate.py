@@ -1,6 +1,6 @@
 """The `certificate` of an entry: an RSA public key as a JSON Web Key.
 
-spec 2.7, decisions part 4, RFC 7517, RFC 7518 section 6.3.1, RFC 7638.
+spec 2.7, RFC 7517, RFC 7518 section 6.3.1, RFC 7638.
 """
 
 import base64

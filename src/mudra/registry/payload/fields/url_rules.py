@@ -1,7 +1,7 @@
 """Addresses in an entry: `baseurl`, `webviewurl`, the gateway's URL.
 
 Only their form is judged, and nothing here asks the network about them: a probe does, when an
-operator wants it (decision 0111).
+operator wants it (decision 0171).
 """
 
 import ipaddress
@@ -57,7 +57,7 @@ class AddressPolicy(Struct, frozen=True):
 
 
 def baseurl_faults(text: str, policy: AddressPolicy) -> list[Fault]:
-    """Say everything that is wrong with a `baseurl` (decisions, part 4)."""
+    """Say everything that is wrong with a `baseurl`."""
     parts = text.split(",")
     if len(text) > MAX_URL:
         return [_too_long(text)]

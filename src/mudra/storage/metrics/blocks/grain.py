@@ -21,13 +21,27 @@ DERIVED: Final = {REQ: (ALL, NOT_GOOD, OVER_FIPS[REQ]), NOT: (OVER_FIPS[NOT],)}
 """What is stored with the sums of an AA by their tag, and of a window with those over all AAs."""
 SEEN: Final = "seen"
 """The tag of all calls to a FIP as most AAs see them, without times: of a day over all AAs."""
-LONGER: Final = {tag: f"{tag}-long" for tag in (REQ, NOT, *DERIVED[REQ], *DERIVED[NOT])}
-"""The tags of the sums of some hours or days together: fewer blocks for a question over many."""
 _SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of} | {SEEN: REQ}
-SHORTER: Final = {longer: tag for tag, longer in LONGER.items()}
-_SIX_HOURS: Final = 6 * HOUR
-_PARTS_OF_MONTH: Final = (1, 8, 15, 22)
-"""The days on which the parts of a month begin: each is of seven days, the last of up to ten."""
+
+
+class Tier(enum.StrEnum):
+    """How many hours or days are summed together: fewer blocks for a question over many.
+
+    Each time of the longest tier consists of whole ones of the other.
+    """
+
+    LONG = "long"
+    LONGEST = "longest"
+
+
+LONGER: Final = {
+    tier: {tag: f"{tag}-{tier}" for tag in (REQ, NOT, *DERIVED[REQ], *DERIVED[NOT])}
+    for tier in Tier
+}
+"""The tags of the sums of each tier, by those of single hours or days."""
+SHORTER: Final = {longer: tag for of in LONGER.values() for tag, longer in of.items()}
+_LAST_BEGIN: Final = {Tier.LONG: 28, Tier.LONGEST: 19}
+"""The day on which the last part of each month begins, with what is left of the month."""
 
 
 class Grain(enum.StrEnum):
@@ -54,19 +68,22 @@ class Grain(enum.StrEnum):
             return day_start(at) + DAY
         return month_of(month_of(at) + timedelta(days=32)) if self is Grain.DAY else at + WINDOW
 
-    def longer(self, at: datetime) -> tuple[datetime, datetime]:
-        """Returns begin and end of what is summed together: six hours, or a quarter of a month.
+    def longer(self, tier: Tier, at: datetime) -> tuple[datetime, datetime]:
+        """Returns begin and end of what is summed together with a time.
 
         A settled block has it whole.
         """
+        day, length = day_start(at), self.usual(tier)
         if self is Grain.HOUR:
-            begin = at - (at - day_start(at)) % _SIX_HOURS
-            return begin, begin + _SIX_HOURS
-        day, month = day_start(at), month_of(at)
-        begin = day.replace(day=max(one for one in _PARTS_OF_MONTH if one <= day.day))
-        if begin.day < _PARTS_OF_MONTH[-1]:
-            return begin, begin + timedelta(days=7)
-        return begin, month_of(month + timedelta(days=32))
+            begin = at - (at - day) % length
+            return begin, begin + length
+        place = (day.day - 1) // length.days * length.days
+        begin = day.replace(day=min(1 + place, _LAST_BEGIN[tier]))
+        return begin, self.settled_end(at) if begin.day == _LAST_BEGIN[tier] else begin + length
+
+    def usual(self, tier: Tier) -> timedelta:
+        """Returns how long most times of a tier are."""
+        return _USUAL[self][tier]
 
     def times(self, begin: datetime, end: datetime) -> list[datetime]:
         """Returns all times of this length from one until another."""
@@ -74,6 +91,10 @@ class Grain(enum.StrEnum):
 
 
 _LENGTHS: Final = {Grain.WINDOW: WINDOW, Grain.HOUR: HOUR, Grain.DAY: DAY}
+_USUAL: Final = {
+    Grain.HOUR: {Tier.LONG: 2 * HOUR, Tier.LONGEST: 6 * HOUR},
+    Grain.DAY: {Tier.LONG: 3 * DAY, Tier.LONGEST: 9 * DAY},
+}
 
 
 def by_grain(selected: OfAas) -> dict[Grain, Times]:

@@ -1,6 +1,6 @@
-"""Sums of six hours, and of a quarter of a month, next to those of each hour and day.
+"""Sums of two and six hours, of three and nine days, next to those of each hour and day.
 
-A question over all FIPs of 24 hours then reads the cells of eight times, not of 23. They have tags
+A question over all FIPs of 24 hours then reads the cells of six times, not of 23. They have tags
 of their own in the same grain, and are there or not: where they are not, or one of their times is
 stale, the shorter ones are read. They always are the sum of the shorter ones that are stored.
 """
@@ -18,7 +18,7 @@ from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags, fan_for, has_times
-from mudra.storage.metrics.blocks.grain import LONGER
+from mudra.storage.metrics.blocks.grain import LONGER, Tier
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.settling import lock_layout
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
@@ -34,18 +34,19 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
     none then.
     """
     now = await tx.now()
-    for begin, end in sorted({series.grain.longer(at) for at in times}):
+    spans = {(tier, *series.grain.longer(tier, at)) for tier in Tier for at in times}
+    for tier, begin, end in sorted(spans):
         # Others that make one of the times wait for this, and make these again as well.
         await lock_layout(tx, series, begin)
         if end > now:
             continue
         for tag in _tags(series):
-            await delete(tx, series._replace(tag=LONGER[tag]), [begin])
+            await delete(tx, series._replace(tag=LONGER[tier][tag]), [begin])
         try:
             made = [
                 row
                 for tag in _tags(series)
-                for row in await _made(tx, series._replace(tag=tag), begin, end)
+                for row in await _made(tx, series._replace(tag=tag), tier, begin, end)
             ]
         except BlockDamaged:
             continue
@@ -53,21 +54,23 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
 
 
 def _tags(series: Series) -> Sequence[str]:
-    return [tag for tag in (series.tag, *derived_tags(series)) if tag in LONGER]
+    return [tag for tag in (series.tag, *derived_tags(series)) if tag in LONGER[Tier.LONG]]
 
 
-async def _made(tx: Transaction, series: Series, begin: datetime, end: datetime) -> Sequence[Row]:
+async def _made(
+    tx: Transaction, series: Series, tier: Tier, begin: datetime, end: datetime
+) -> Sequence[Row]:
     blocks, form = Blocks(tx), Form(times=has_times(series.tag))
     times = frozenset(series.grain.times(begin, end))
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, times)
     sums = await blocks.summed([wanted], _BY, form)
-    return await asyncio.to_thread(_rows, series, (begin, end), sums, blocks.names.ids)
+    return await asyncio.to_thread(_rows, series, tier, (begin, end), sums, blocks.names.ids)
 
 
 def _rows(
-    series: Series, span: tuple[datetime, datetime], sums: Cells, ids: Sequence[str]
+    series: Series, tier: Tier, span: tuple[datetime, datetime], sums: Cells, ids: Sequence[str]
 ) -> Sequence[Row]:
     at = np.full(len(sums), window_number(span[0]))
     cells = replace(sums, keys={**sums.keys, "at": at})
-    longer = series._replace(tag=LONGER[series.tag])
+    longer = series._replace(tag=LONGER[tier][series.tag])
     return rows_of(longer, span, cells, ids, fan_for(series.tag, cells))

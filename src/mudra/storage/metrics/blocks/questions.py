@@ -197,12 +197,16 @@ class BlockQuestions:
 
         A step without traffic is left out.
         """
+        form = Form(fip_ids=only(fip_id), types=types_of(types))
+        if fip_id is None:
+            tags = {REQ: OVER_FIPS[REQ]}
+            parts = await self._derived(within, tags, ("at",), (form, form), aa_id, step)
+            return self._totals(added([part.moved(step.start_of) for part in parts], ("at",)))
         if aa_id is None:
             selected = await self._over_aas(within, (REQ,), _LONGEST[step])
         else:
             selected = await self._of_aas(within, aa_id, (REQ,), _LONGEST[step])
-        form = Form(fip_ids=only(fip_id), types=types_of(types))
-        sums = await self._blocks.summed(selected, ("at",), form)
+        sums = await self._summed(selected, ("at",), form, step.value)
         return self._totals(added([sums.moved(step.start_of)], ("at",)))
 
     async def heard(self, window: datetime) -> Heard:
@@ -250,21 +254,24 @@ class BlockQuestions:
         by: Sequence[str],
         forms: tuple[Form, Form],
         aa_id: str | None = None,
+        step: Step | None = None,
     ) -> tuple[Cells, Cells]:
         """Returns sums of what is stored with those of each AA, and of windows without it.
 
-        `tags` are those by which it is stored, `forms` how each of the two is read.
+        `tags` are those by which it is stored, `forms` how each of the two is read. No time is
+        longer than a step.
         """
+        longest, most = (DAY, None) if step is None else (_LONGEST[step], step.value)
         wide = await self._widened(within)
-        stale = await self._stale(wide, (*tags,))
-        selected = of_aas(wide, stale)
+        stale = await self._stale(wide, (*tags,), longest)
+        selected = of_aas(wide, stale, longest)
         made, reported = _apart(selected.windows, stale.windows)
         stored = _with_tags(msgspec.structs.replace(selected, windows=made), tags)
         of_stored = _each(stored, aa_id, (*tags.values(),))
         of_windows = _each(OfAas(windows=reported), aa_id, (*tags,))
         return (
-            await self._summed(of_stored, by, forms[0]),
-            await self._summed(of_windows, by, forms[1]),
+            await self._summed(of_stored, by, forms[0], most),
+            await self._summed(of_windows, by, forms[1], most),
         )
 
     async def _stale(
@@ -285,8 +292,14 @@ class BlockQuestions:
         end = within.end if beyond or day == within.end else day + DAY
         return TimeRange(within.start, end)
 
-    async def _summed(self, selected: Sequence[Wanted], by: Sequence[str], form: Form) -> Cells:
-        return await summed_with_longer(self._tx, self._blocks, selected, by, form)
+    async def _summed(
+        self,
+        selected: Sequence[Wanted],
+        by: Sequence[str],
+        form: Form,
+        most: timedelta | None = None,
+    ) -> Cells:
+        return await summed_with_longer(self._tx, self._blocks, selected, by, form, most)
 
     def _totals(self, cells: Cells) -> Totals:
         return Totals(cells, self._blocks.names.ids)

@@ -7,7 +7,7 @@ be added up before all are here. They are decoded in a thread.
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -31,7 +31,7 @@ from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.block_tables import metrics_block
-from mudra.storage.metrics.blocks.grain import LONGER, SHORTER, Grain
+from mudra.storage.metrics.blocks.grain import LONGER, SHORTER, Grain, Tier
 
 _C: Final = metrics_block.c
 _TOGETHER: Final = 16
@@ -277,32 +277,42 @@ def _query(*, of_aas: bool, in_buckets: bool, times: bool) -> sa.Select[Any]:
 
 
 async def summed_with_longer(
-    tx: Transaction, blocks: Blocks, wanted: Sequence[Wanted], by: Sequence[str], form: Form
+    tx: Transaction,
+    blocks: Blocks,
+    wanted: Sequence[Wanted],
+    by: Sequence[str],
+    form: Form,
+    most: timedelta | None = None,
 ) -> Cells:
     """Returns the sums of what is wanted, as `Blocks.summed` does, from fewer blocks.
 
-    Longer sums are read first, and then whatever they were not found for.
+    Longer sums are read first, the longest before the others, and then whatever they were not found
+    for. None is longer than `most`, such as the step of a chart.
     """
     total = RunningSum(by, times=form.times)
     for one in wanted:
-        rest = await _add_longer(tx, blocks, total, one, form)
+        rest = one
+        for tier in (Tier.LONGEST, Tier.LONG):
+            if one.grain is not Grain.WINDOW and (most is None or one.grain.usual(tier) <= most):
+                rest = await _add_longer(tx, blocks, total, rest, form, tier)
         await blocks.add(total, rest, form)
     return await asyncio.to_thread(total.total)
 
 
 async def _add_longer(
-    tx: Transaction, blocks: Blocks, total: RunningSum, wanted: Wanted, form: Form
+    tx: Transaction, blocks: Blocks, total: RunningSum, wanted: Wanted, form: Form, tier: Tier
 ) -> Wanted:
     """Adds longer sums of which all times are wanted; returns what is wanted besides."""
-    whole = {} if wanted.grain is Grain.WINDOW else _whole(wanted)
-    found = await blocks.add(total, _longer_of(wanted, whole), form) if whole else set()
+    whole = _whole(wanted, tier)
+    found = await blocks.add(total, _longer_of(wanted, whole, tier), form) if whole else set()
     if not found:
         return wanted
     used = {SeriesKey(one.aa_id, SHORTER[one.tag], one.at) for one in found}
     begins = {one.at for one in used}
+    shorter = await _with_shorter(tx, wanted, {begin: whole[begin] for begin in begins}, form)
     left = {
         SeriesKey(aa_id, tag, at)
-        for begin, others in (await _with_shorter(tx, wanted, begins, form)).items()
+        for begin, others in shorter.items()
         for aa_id, tag in others
         if SeriesKey(aa_id, tag, begin) not in used
         for at in whole[begin]
@@ -314,12 +324,13 @@ async def _add_longer(
     return replace(wanted, times=times, only=only)
 
 
-def _longer_of(wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]]) -> Wanted:
+def _longer_of(wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]], tier: Tier) -> Wanted:
     """Returns the longer sums of which all times are wanted, if there are any."""
 
     def named(keys: Iterable[SeriesKey]) -> set[SeriesKey]:
         return {
-            SeriesKey(one.aa_id, LONGER[one.tag], wanted.grain.longer(one.at)[0]) for one in keys
+            SeriesKey(one.aa_id, LONGER[tier][one.tag], wanted.grain.longer(tier, one.at)[0])
+            for one in keys
         }
 
     def is_whole(key: SeriesKey) -> bool:
@@ -329,26 +340,24 @@ def _longer_of(wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]]) -> 
     of_all = frozenset(begin for begin, times in whole.items() if wanted.times.issuperset(times))
     without = {key for key in named(wanted.without) if not is_whole(key)}
     only = {key for key in named(wanted.only) if is_whole(key)}
-    tags = tuple(LONGER[tag] for tag in wanted.tags if tag in LONGER)
+    tags = tuple(LONGER[tier][tag] for tag in wanted.tags if tag in LONGER[tier])
     return Wanted(wanted.grain, tags, wanted.aa_id, of_all, frozenset(without), frozenset(only))
 
 
-def _whole(wanted: Wanted) -> dict[datetime, list[datetime]]:
+def _whole(wanted: Wanted, tier: Tier) -> dict[datetime, list[datetime]]:
     """Returns the times of each longer one, by its begin, of which all are wanted of some."""
     asked = wanted.all_times
-    spans = {wanted.grain.longer(at) for at in asked}
+    spans = {wanted.grain.longer(tier, at) for at in asked}
     found = {begin: wanted.grain.times(begin, end) for begin, end in spans}
     return {begin: times for begin, times in found.items() if asked.issuperset(times)}
 
 
 async def _with_shorter(
-    tx: Transaction, wanted: Wanted, begins: Collection[datetime], form: Form
+    tx: Transaction, wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]], form: Form
 ) -> Mapping[datetime, set[tuple[str, str]]]:
     """Returns the AAs and tags with sums of some time of these, also in settled blocks."""
     grain, buckets = wanted.grain, form.buckets
-    spans = {begin: grain.longer(begin)[1] for begin in begins}
-    settled = {grain.settled_start(at) for at in begins}
-    ats = settled.union(*(grain.times(begin, end) for begin, end in spans.items()))
+    ats = {grain.settled_start(begin) for begin in whole}.union(*whole.values())
     query = _series_query(of_aas=wanted.aa_id is None, in_buckets=buckets is not None).params(
         grain=grain.value,
         aa_id=wanted.aa_id or "",
@@ -360,8 +369,8 @@ async def _with_shorter(
     )
     found = defaultdict[datetime, set[tuple[str, str]]](set)
     for aa_id, tag, at, until in await tx.connection.execute(query):
-        for begin, end in spans.items():
-            if at < end and until > begin:
+        for begin, times in whole.items():
+            if at <= times[-1] and until > begin:
                 found[begin].add((aa_id, tag))
     return found
 

@@ -168,7 +168,7 @@ def _is_call(key: _Key) -> bool:
 
 
 def _is_certainly_good(sums: PlainSums) -> bool:
-    """Returns what `judging` says of columns, in numbers of one row (decisions part 5)."""
+    """Returns what `judging` says of columns, in numbers of one row."""
     counted = sums.counts[Position.TOTAL] - sum(sums.counts[FIRST_4XX:FIRST_5XX])
     answered, in_percent = sum(sums.counts[1:]), 100 * sums.counts[Position.OK_200]
     succeeds = in_percent > counted * GOOD_ABOVE_PERCENT

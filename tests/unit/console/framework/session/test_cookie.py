@@ -1,4 +1,4 @@
-"""The cookie of a session by the address of the service (I10)."""
+"""The cookie of a session by the address of the service."""
 
 from litestar import Response
 

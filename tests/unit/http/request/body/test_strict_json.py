@@ -1,4 +1,4 @@
-"""The strict reader refuses with its own error alone, whatever the bytes are (quality I3, I7)."""
+"""The strict reader refuses with its own error alone, whatever the bytes are."""
 
 import pytest
 
