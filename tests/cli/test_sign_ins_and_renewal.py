@@ -75,16 +75,16 @@ def test_a_secret_is_renewed_once_it_is_due_and_the_command_runs_when_it_changed
     assert ran.read_text() == "x\nx\n"
 
 
-def test_a_retirement_asks_on_a_terminal_unless_it_is_told_not_to(service: Service) -> None:
+def test_a_retirement_asks_on_a_terminal_unless_yes_is_given(service: Service) -> None:
     member = new_member(service)
     words = ("member", "retire", member.entity_id, "--reason", "left")
 
     refused = _on_a_terminal(service, *words, typed=b"n\n")
-    told = _on_a_terminal(service, *words, "--yes", typed=b"")
+    answered = _on_a_terminal(service, *words, "--yes", typed=b"")
 
-    assert (refused.returncode, told.returncode) == (1, 0)
+    assert (refused.returncode, answered.returncode) == (1, 0)
     assert "can never be active again" in refused.stderr
-    assert "can never be active again" not in told.stderr
+    assert "can never be active again" not in answered.stderr
 
 
 def _on_a_terminal(

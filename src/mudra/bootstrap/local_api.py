@@ -1,6 +1,6 @@
 """The API in the process of a command: the same handlers, called by the owner of this machine.
 
-Nothing listens: whoever may open the data directory may call it, and needs no service and no token.
+Nothing listens. Anyone who may open the data directory may call it, without a service or a token.
 """
 
 import httpx2

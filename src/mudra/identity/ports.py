@@ -43,6 +43,9 @@ class People(Protocol):
     async def member(self, entity_id: str) -> Member | None:
         """Find a member and hold its lock for this transaction."""
 
+    async def members(self) -> Sequence[Member]:
+        """List all members by entity ID."""
+
     async def add_member(
         self, entity_id: str, entity_type: str, name: str, status: MemberStatus
     ) -> None:

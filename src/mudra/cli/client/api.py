@@ -50,7 +50,7 @@ class Api:
         self._client = client
         self.issuer = issuer
         self._base = f"{issuer or 'http://127.0.0.1'}/"
-        self._headers = {"Authorization": f"Bearer {token.reveal()}"} if token else {}
+        self._headers = {"Authorization": "Bearer " + token.reveal()} if token else {}
 
     async def get(
         self, path: str, query: Mapping[str, str] = _NOTHING, names: Names = _NOTHING

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 import sqlalchemy as sa
 
@@ -54,6 +54,7 @@ _BY_ID: Final = _user_where(_U.user_id == sa.bindparam("user_id"))
 _MEMBER: Final = (
     sa.select(entity).where(entity.c.entity_id == sa.bindparam("entity_id")).with_for_update()
 )
+_MEMBERS: Final = sa.select(entity).order_by(entity.c.entity_id)
 _ADMINS: Final = (
     sa.select(entity_admin.c.entity_id, _U.email)
     .join(user_account, _U.user_id == entity_admin.c.user_id)
@@ -159,14 +160,28 @@ class PostgresPeople:
         row = found.mappings().first()
         if row is None:
             return None
-        admins = await self._tx.connection.execute(_ADMINS, {"entity_ids": [entity_id]})
-        return Member(
-            entity_id=row["entity_id"],
-            entity_type=row["type"],
-            name=row["name"],
-            status=row["status"],
-            admins=tuple(email for _, email in admins),
-        )
+        return (await self._with_admins([cast("dict[str, str]", dict(row))]))[0]
+
+    async def members(self) -> Sequence[Member]:
+        """List all members by entity ID."""
+        rows = (await self._tx.connection.execute(_MEMBERS)).mappings()
+        return await self._with_admins([cast("dict[str, str]", dict(row)) for row in rows])
+
+    async def _with_admins(self, rows: list[dict[str, str]]) -> list[Member]:
+        admins: dict[str, list[str]] = {row["entity_id"]: [] for row in rows}
+        found = await self._tx.connection.execute(_ADMINS, {"entity_ids": [*admins]})
+        for entity_id, email in found:
+            admins[entity_id].append(email)
+        return [
+            Member(
+                entity_id=row["entity_id"],
+                entity_type=row["type"],
+                name=row["name"],
+                status=row["status"],
+                admins=tuple(admins[row["entity_id"]]),
+            )
+            for row in rows
+        ]
 
     async def add_member(
         self, entity_id: str, entity_type: str, name: str, status: MemberStatus
