@@ -4,8 +4,9 @@ The framework routes, and converts the parameters of the path. Bodies and querie
 our own strict readers.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, Generic, Literal, TypeAlias
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Generic, Literal, TypeAlias
 
 from litestar import Response
 from litestar.handlers import HTTPRouteHandler
@@ -25,6 +26,7 @@ from mudra.http.endpoint import (
     take_signature,
 )
 from mudra.http.openapi.operation import FORM, JSON, described
+from mudra.http.request.body.request_body import TOKEN_LIMITS, BodyLimits
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import (
     Admitted,
@@ -32,11 +34,9 @@ from mudra.http.request.request_context import (
     RequestContext,
     new_context,
     receive_document,
-    receive_file,
     receive_form,
     receive_json,
     receive_query,
-    receive_text,
 )
 from mudra.http.response.json_response import response_of
 from mudra.shared.refusal import Refusal
@@ -45,7 +45,6 @@ from mudra.unit_of_work import TRANSACTION_S
 Reader: TypeAlias = Callable[
     [AnyRequest, HttpDependencies, type[Struct]], Awaitable[tuple[RequestContext, Struct | Refusal]]
 ]
-_READERS: Final[Mapping[str, Reader]] = {JSON: receive_json, FORM: receive_form}
 
 
 class Mount(Struct, Generic[C], frozen=True, kw_only=True):
@@ -166,12 +165,12 @@ def post(
     summary: str,
     *,
     gate: Gate[C],
-    media: str = JSON,
     status: int = 200,
     conflict: bool = False,
+    limits: BodyLimits = TOKEN_LIMITS,
     within_s: float = TRANSACTION_S,
 ) -> Mount[C]:
-    """Mount a handler that reads a body of this media type.
+    """Mount a handler that reads a JSON body within these limits.
 
     `status` is that of a success; `conflict` says that it may answer 409.
     """
@@ -180,29 +179,18 @@ def post(
         path=path,
         summary=summary,
         gate=gate,
-        receive=_READERS[media],
-        media=media,
+        receive=partial(receive_json, limits=limits),
         status=status,
         conflict=conflict,
         opening=Opening(within_s),
     )
 
 
-def post_text(path: str, summary: str, *, gate: Gate[C], conflict: bool = False) -> Mount[C]:
-    """Mount a handler that reads a JSON body with a long text; see `post` for `conflict`."""
+def post_form(path: str, summary: str, *, gate: Gate[C]) -> Mount[C]:
+    """Mount a handler that reads a form."""
     return Mount(
-        method="POST",
-        path=path,
-        summary=summary,
-        gate=gate,
-        receive=receive_text,
-        conflict=conflict,
+        method="POST", path=path, summary=summary, gate=gate, receive=receive_form, media=FORM
     )
-
-
-def post_file(path: str, summary: str, *, gate: Gate[C]) -> Mount[C]:
-    """Mount a handler that reads a JSON body with a file or a long list, and so a large one."""
-    return Mount(method="POST", path=path, summary=summary, gate=gate, receive=receive_file)
 
 
 def submit_document(

@@ -9,13 +9,14 @@ from litestar.params import FromPath
 
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.announcement_requests import AnnouncementRequest, AnnouncementsParameters
+from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.announcement_responses import (
     AnnouncementResponse,
     AnnouncementsResponse,
     announcement_details,
 )
-from mudra.http.route import get, post, post_text
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.announcements.announcement import Announcement
 from mudra.shared.refusal import Refusal
@@ -29,11 +30,12 @@ async def announcements(call: OperatorCall[AnnouncementsParameters]) -> Announce
     return AnnouncementsResponse(announcements=[announcement_details(one, now) for one in found])
 
 
-@post_text(
+@post(
     "/operator/v1/announcements",
     "Publish an announcement",
     conflict=True,
     gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
 )
 async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementResponse | Refusal:
     """Show a text on the public status, now or later, and send it to subscribers once."""
@@ -42,10 +44,11 @@ async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementRespon
     return _response(outcome, now)
 
 
-@post_text(
+@post(
     "/operator/v1/announcements/{announcement_id:uuid}",
     "Change an announcement",
     gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
 )
 async def change(
     call: OperatorCall[AnnouncementRequest], announcement_id: FromPath[UUID]

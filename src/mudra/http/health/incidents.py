@@ -8,6 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
+from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import IncidentActRequest, IncidentsParameters
 from mudra.http.response.alarm_responses import (
@@ -17,7 +18,7 @@ from mudra.http.response.alarm_responses import (
     act_details,
     incident_details,
 )
-from mudra.http.route import get, post, post_text
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.shared.refusal import Refusal
@@ -65,11 +66,12 @@ async def acknowledge(
     )
 
 
-@post_text(
+@post(
     "/operator/v1/incidents/{incident_id:uuid}/acts",
     "Act on an incident",
     conflict=True,
     gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
 )
 async def act(
     call: OperatorCall[IncidentActRequest], incident_id: FromPath[UUID]

@@ -6,9 +6,10 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.http.auth.gates import LongOperatorCall, operator_at_length
+from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.request.fields import EntityId
 from mudra.http.response.bulk_responses import BulkResponse, bulk_response
-from mudra.http.route import post_file
+from mudra.http.route import post
 from mudra.identity.memberships.bulk_act import (
     MAX_MEMBERS,
     MAX_REASON,
@@ -48,7 +49,12 @@ class BulkRequest(Struct, frozen=True):
     dry_run: bool = field(name="dryRun", default=False)
 
 
-@post_file("/members/bulk", "Act on many members", gate=operator_at_length(Scope.MEMBERS))
+@post(
+    "/members/bulk",
+    "Act on many members",
+    gate=operator_at_length(Scope.MEMBERS),
+    limits=MEMBER_FILE_LIMITS,
+)
 async def act_on_many(call: LongOperatorCall[BulkRequest]) -> BulkResponse | Refusal:
     """Invite admins who have not activated again, suspend, or export up to 500 members.
 

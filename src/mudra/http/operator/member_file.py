@@ -7,9 +7,10 @@ from msgspec import Meta, Struct, field
 
 from mudra.http.auth.gates import LongOperatorCall, OperatorCall, operator, operator_at_length
 from mudra.http.operator.members import MemberQuery, member_filter
+from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.response.import_responses import ImportResponse, import_response
 from mudra.http.response.response_body import CsvText
-from mudra.http.route import get, post_file
+from mudra.http.route import get, post
 from mudra.identity.memberships.import_members import (
     export_members,
     import_members,
@@ -39,8 +40,11 @@ class ImportRequest(Struct, frozen=True):
     dry_run: bool = field(name="dryRun", default=False)
 
 
-@post_file(
-    "/members/import", "Onboard the members of a file", gate=operator_at_length(Scope.MEMBERS)
+@post(
+    "/members/import",
+    "Onboard the members of a file",
+    gate=operator_at_length(Scope.MEMBERS),
+    limits=MEMBER_FILE_LIMITS,
 )
 async def import_file(call: LongOperatorCall[ImportRequest]) -> ImportResponse | Refusal:
     """Onboard each member of a CSV file whose row has no fault; the same again changes nothing.

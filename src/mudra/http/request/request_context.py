@@ -12,10 +12,8 @@ from mudra.audit.event import Caller
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.body.body_errors import MalformedBody
 from mudra.http.request.body.request_body import (
-    MEMBER_FILE_LIMITS,
     REGISTRATION_LIMITS,
-    TEXT_LIMITS,
-    TOKEN_LIMITS,
+    BodyLimits,
     read_document,
     read_form,
     read_json,
@@ -72,26 +70,10 @@ def new_context(request: AnyRequest, dependencies: HttpDependencies) -> RequestC
 
 
 async def receive_json(
-    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
+    request: AnyRequest, dependencies: HttpDependencies, into: type[S], limits: BodyLimits
 ) -> tuple[RequestContext, S | Refusal]:
     """Read a strict JSON object; the second part is a refusal if it is not accepted."""
-    parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
-    return _received(request, dependencies, parsed, into)
-
-
-async def receive_text(
-    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
-) -> tuple[RequestContext, S | Refusal]:
-    """Read a strict JSON object with a long text, in any script."""
-    parsed = await read_json(request.receive, request.scope["headers"], TEXT_LIMITS)
-    return _received(request, dependencies, parsed, into)
-
-
-async def receive_file(
-    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
-) -> tuple[RequestContext, S | Refusal]:
-    """Read a strict JSON object one of whose members is a whole file, or a long list."""
-    parsed = await read_json(request.receive, request.scope["headers"], MEMBER_FILE_LIMITS)
+    parsed = await read_json(request.receive, request.scope["headers"], limits)
     return _received(request, dependencies, parsed, into)
 
 

@@ -2,9 +2,8 @@
 
 from mudra.http.auth.with_password import with_password
 from mudra.http.endpoint import ANYONE, Call
-from mudra.http.openapi.operation import FORM
 from mudra.http.request.account_requests import UserTokenRequest
-from mudra.http.route import post
+from mudra.http.route import post_form
 from mudra.http.token.responses import TokenResponse, token_response
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import admit_token
@@ -14,7 +13,7 @@ from mudra.tokens.issuing.claims import USER_TOKEN_LIFE_S, Claims
 from mudra.unit_of_work import UnitOfWork
 
 
-@post("/user/token/generate", "Generate a User Access Token", media=FORM, gate=ANYONE)
+@post_form("/user/token/generate", "Generate a User Access Token", gate=ANYONE)
 async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
     """Exchange username and password for a token of 180 days.
 
