@@ -17,7 +17,7 @@ import typer
 from mudra.cli.client.api import TIMEOUT_S, Api
 from mudra.cli.client.sign_in import BaseUrl, base_address, signed_in
 from mudra.cli.local.operator_name import account_name
-from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import fail
 from mudra.cli.output.shown import Shown
@@ -120,10 +120,7 @@ def _declared(  # a command, and what is added to it
             chosen, as_json = values.pop(place.name), values.pop("as_json")
             if asks is not None and not values.pop("yes"):
                 _ask(asks(values))
-            try:
-                shown = where(lambda api: command(api=api, **values), chosen)
-            except CommandFailed as failed:
-                fail(str(failed), failed.code)
+            shown = where(lambda api: command(api=api, **values), chosen)
             shown.write(as_json=as_json)
 
         taken = [*own, *([_YES] if asks else []), place, _AS_JSON]

@@ -55,6 +55,17 @@ class _Commands(TyperGroup):
         super().__init__(**attributes)
         self.commands = cast("Any", _Lazy())  # Typer does not export the type that it declares
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was typed; one that cannot go on ends with its sentence."""
+        # Loaded with every command, and not for a list of them.
+        from mudra.cli.local.program import CommandFailed  # noqa: PLC0415
+        from mudra.cli.output.output import fail  # noqa: PLC0415
+
+        try:
+            return super().invoke(ctx)
+        except CommandFailed as failed:
+            fail(str(failed), failed.code)
+
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002  # as the base has it
         """Name them in the order of the table."""
         return list(ROWS)

@@ -37,7 +37,10 @@ T = TypeVar("T")
 
 
 class CommandFailed(Exception):
-    """The command cannot go on: the text says why and the way out."""
+    """The command cannot go on: the text says why and the way out.
+
+    It ends the command, with that text on standard error, wherever it is raised.
+    """
 
     def __init__(self, sentence: str, code: Exit = Exit.FAILED) -> None:
         super().__init__(sentence)

@@ -8,7 +8,6 @@ import typer
 from mudra.cli.client.sign_in import BaseUrl, base_address
 from mudra.cli.client.tokens_file import SignedIn, TokensFileError, remember
 from mudra.cli.command import at_service
-from mudra.cli.local.program import CommandFailed
 from mudra.cli.local.settings import AsJson
 from mudra.cli.local.typed_password import typed_password
 from mudra.cli.output.output import fail, show_facts, show_json
@@ -32,11 +31,8 @@ def login(
     password = typed_password(from_stdin=password_stdin)
     base = base_address(base_url)
     form = {"username": email, "password": password.reveal()} | ({"otp": otp} if otp else {})
-    try:
-        issued = at_service(base, lambda api: api.form("v1/user/token/generate", form))
-        token = SecretText(issued["accessToken"])
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    issued = at_service(base, lambda api: api.form("v1/user/token/generate", form))
+    token = SecretText(issued["accessToken"])
     expires_at = expiry_of(token)
     try:
         path = remember(

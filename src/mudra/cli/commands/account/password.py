@@ -9,7 +9,6 @@ import typer
 from mudra.cli.client.api import Answer, Api
 from mudra.cli.client.sign_in import BaseUrl, base_address
 from mudra.cli.command import at_service, open_command
-from mudra.cli.local.program import CommandFailed
 from mudra.cli.local.settings import AsJson
 from mudra.cli.local.typed_password import typed_line, typed_password
 from mudra.cli.output.output import Exit, fail
@@ -93,10 +92,7 @@ def _link() -> re.Match[str]:
 
 
 def _post(base: str, path: str, body: dict[str, str], *, as_json: bool) -> None:
-    try:
-        answer = at_service(base, lambda api: api.post(path, body))
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    answer = at_service(base, lambda api: api.post(path, body))
     _shown(answer).write(as_json=as_json)
 
 

@@ -19,9 +19,8 @@ from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
 from mudra.cli.local.checkpoints_option import CollectedLog, collected
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import CommandFailed, Dependencies
+from mudra.cli.local.program import CommandFailed, Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.acts import act_document, show_acts
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.shown import Shown, table
@@ -95,7 +94,7 @@ def verify_chain(
         async with dependencies.unit_of_work(within_s=_MAX_S) as work:
             return await verify_audit(work, Caller(operator_name()), also)
 
-    verdict = with_store(act, data_dir)
+    verdict = program().in_store(act, data_dir)
     if not verdict.intact:
         fail(verdict.problem)
     facts = {"rows": verdict.rows, "vouched": verdict.vouched, "waiting": verdict.waiting}
@@ -133,7 +132,7 @@ def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
                 await work.audit_chain.ledger.now(),
             )
 
-    match with_store(act, data_dir):
+    match program().in_store(act, data_dir):
         case NothingToConfirm():
             fail("nothing to confirm: the second place has no checkpoint that the database lacks")
         case Epoch() as opened:
@@ -170,7 +169,7 @@ def archive(
             except (CheckpointForged, OSError) as error:
                 raise CommandFailed(str(error)) from error
 
-    match with_store(act, data_dir):
+    match program().in_store(act, data_dir):
         case NothingToArchive():
             typer.echo("Nothing to archive: no checkpoint of that age is after the last archive.")
         case Broken() as broken:
@@ -200,7 +199,7 @@ def check(
             except (CheckpointForged, OSError) as error:
                 raise CommandFailed(str(error)) from error
 
-    found = with_store(act, data_dir)
+    found = program().in_store(act, data_dir)
     if isinstance(found, Broken):
         fail(found.sentence())
     elif as_json:
@@ -223,7 +222,7 @@ def list_lost(data_dir: DataDir = None, as_json: AsJson = False) -> None:
             except CheckpointForged as error:
                 raise CommandFailed(str(error)) from error
 
-    lost = with_store(act, data_dir)
+    lost = program().in_store(act, data_dir)
     if as_json:
         show_json([act_document(one) for one in lost])
     elif lost:

@@ -8,9 +8,8 @@ import typer
 from mudra.cli.client.api import Answer, Api, in_path
 from mudra.cli.command import owner_command
 from mudra.cli.commands.network import member_bulk, member_file
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_json, show_table
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.shared.entity_type import EntityType
@@ -116,7 +115,7 @@ def tokens(
             since = (await work.people.now()).date() - timedelta(days=days - 1)
             return list(await work.token_counts.by_day(entity_id, since))
 
-    rows = with_store(run, data_dir)
+    rows = program().in_store(run, data_dir)
     if as_json:
         show_json([{"day": row.day.isoformat(), "count": row.count} for row in rows])
     else:

@@ -8,9 +8,8 @@ from mudra.audit.event import Caller
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import CommandFailed, Dependencies
+from mudra.cli.local.program import CommandFailed, Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.identity.accounts.refusals import NoSuchUser
@@ -60,7 +59,7 @@ def allow_password(
         async with dependencies.unit_of_work() as work:
             return await allow_local_password(work, email, minutes, Caller(operator_name()))
 
-    allowed = with_store(run, data_dir)
+    allowed = program().in_store(run, data_dir)
     if isinstance(allowed, NoSuchUser):
         fail(_NO_OPERATOR.format(email))
     if as_json:

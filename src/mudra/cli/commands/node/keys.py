@@ -11,9 +11,8 @@ from mudra.audit.event import Caller, EventName
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_json, show_table
 from mudra.cli.output.shown import Shown, table
 from mudra.overview.administration import Rewrapped
@@ -128,7 +127,7 @@ def rewrap(data_dir: DataDir = None, as_json: AsJson = False) -> None:
                 lambda more: progress.advance(task, more),
             )
 
-        done = with_store(handle, data_dir)
+        done = program().in_store(handle, data_dir)
     if as_json:
         show_json({"version": done.version, "count": done.count})
     else:

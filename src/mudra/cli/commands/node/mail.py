@@ -7,9 +7,8 @@ import typer
 
 from mudra.cli.client.api import Api, in_path
 from mudra.cli.command import as_owner, owner_command
-from mudra.cli.local.program import CommandFailed, Dependencies
+from mudra.cli.local.program import CommandFailed, Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.http.response.sandbox_responses import mail_response
@@ -44,7 +43,7 @@ def list_mails(
         async with dependencies.unit_of_work() as work:
             return list(await work.mailbox.mails(to=wanted))
 
-    mails = with_store(run, data_dir)
+    mails = program().in_store(run, data_dir)
     if as_json:
         show_json([msgspec.to_builtins(mail_response(mail)) for mail in mails])
         return
@@ -69,7 +68,7 @@ def show(
         async with dependencies.unit_of_work() as work:
             return await work.mailbox.mail(mail_id)
 
-    mail = with_store(run, data_dir)
+    mail = program().in_store(run, data_dir)
     if mail is None:
         fail(f"no mail has the ID {mail_id}")
     files = mail.email.attachments

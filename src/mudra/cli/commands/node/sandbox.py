@@ -10,9 +10,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from mudra.cli.client.api import Api
 from mudra.cli.command import open_command
 from mudra.cli.commands.node import sandbox_fault
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, console, fail, show_json
 from mudra.cli.output.shown import Shown, facts
 from mudra.demo.past import DEMO_FIPS, Past
@@ -77,7 +76,7 @@ def traffic(
             dependencies, Past(Traffic(DEMO_FIPS, load, disruptions), within, seed), as_json
         )
 
-    filled = with_store(act, data_dir)
+    filled = program().in_store(act, data_dir)
     if as_json:
         show_json(filled)
     else:

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import show_facts, show_json, show_table
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding, is_enforced
@@ -32,7 +31,7 @@ def addresses(
     It is what a binding would refuse, by `mudra registry binding` or MUDRA_ADDRESS_BINDING. An
     entity without a live entry, or whose entry lists no `ips`, is named apart.
     """
-    seen = with_store(partial(_seen, days=days), data_dir)
+    seen = program().in_store(partial(_seen, days=days), data_dir)
     report = seen.report
     if as_json:
         show_json(

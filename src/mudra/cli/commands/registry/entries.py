@@ -12,9 +12,8 @@ from mudra.cli.command import owner_command
 from mudra.cli.commands.registry import addresses, binding, payload_files, probe, vocabulary
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.instant_option import read_instant
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.cli.output.shown import Shown, facts
 from mudra.registry.lifecycle.record import Record
@@ -43,7 +42,7 @@ def show(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = False)
         async with dependencies.unit_of_work() as work:
             return await work.registry.record(entity_id)
 
-    record = with_store(act, data_dir)
+    record = program().in_store(act, data_dir)
     if record is None:
         fail(f"the registry has no entity {entity_id}")
     version = record.live or record.versions[-1]
@@ -158,7 +157,7 @@ def export(
         async with dependencies.unit_of_work() as work:
             return b"[" + b",\n".join(await work.registry.live_entries()) + b"]\n"
 
-    written = with_store(act, data_dir)
+    written = program().in_store(act, data_dir)
     if output is None:
         sys.stdout.write(written.decode())
         return

@@ -16,10 +16,9 @@ from mudra.cli.client.registry_call import ask_findings, send_entry
 from mudra.cli.client.sign_in import BaseUrl, signed_in
 from mudra.cli.command import at_service
 from mudra.cli.local.given_file import read_file
-from mudra.cli.local.program import CommandFailed, Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.registry_store import findings_json, operator, parse
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
@@ -136,17 +135,14 @@ def submit(
                 return _refused(checked)
             return _line(await submit_or_update(work.registry, checked, operator()), checked)
 
-    lines = (with_store(act, data_dir),)
+    lines = (program().in_store(act, data_dir),)
     _show(lines, as_json=as_json)
     _end(lines)
 
 
 def _as_user(base_url: str | None, call: Callable[[Api], Awaitable[T]]) -> T:
     entry = signed_in(base_url)
-    try:
-        return at_service(entry.base_url, call, entry.secret_token)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    return at_service(entry.base_url, call, entry.secret_token)
 
 
 def import_file(
@@ -183,7 +179,7 @@ def import_file(
                 return Imported(tuple(lines), interrupted=True)
         return Imported(tuple(lines))
 
-    imported = with_store(act, data_dir)
+    imported = program().in_store(act, data_dir)
     _show(imported.lines, as_json=as_json)
     if imported.interrupted:
         fail(

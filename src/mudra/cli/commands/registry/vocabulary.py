@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.registry.payload.extend_vocabulary import extend_vocabulary, read_vocabulary
 from mudra.registry.payload.refusals import PayloadRefused
@@ -24,7 +23,7 @@ def list_words(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         async with dependencies.unit_of_work() as work:
             return await read_vocabulary(work.vocabulary)
 
-    vocabulary = with_store(act, data_dir)
+    vocabulary = program().in_store(act, data_dir)
     words = {kind.value: list(vocabulary.words(kind).listed) for kind in VocabularyKind}
     if as_json:
         show_json(words)
@@ -53,7 +52,7 @@ def add(
         async with dependencies.unit_of_work() as work:
             return await extend_vocabulary(work.vocabulary, addition, operator_name())
 
-    outcome = with_store(act, data_dir)
+    outcome = program().in_store(act, data_dir)
     if isinstance(outcome, PayloadRefused):
         fail("; ".join(one.sentence() for one in outcome.findings))
     facts = {"kind": kind.value, "word": word, "variants": list(variant or ()), "group": group}
