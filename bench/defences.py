@@ -34,7 +34,6 @@ from bench.sizes import sized
 from bench.support import cpu_of_tree, data_directory, scratch
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.token_issues import TokenIssue, pack
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.bootstrap.observability.request_metrics import RequestMetrics
@@ -45,6 +44,7 @@ from mudra.http.request.body.strict_json import parse_json
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.metrics.payload.plausibility import ReportedVolume, doubt_time, doubt_volume
+from mudra.settings.settings import Settings
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.audit.anonymous import ANONYMOUS
 from mudra.storage.caching.without_database import WithoutDatabase

@@ -35,7 +35,6 @@ from bench.support import (
 )
 from mudra.audit.event import Caller
 from mudra.bootstrap import wiring
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.entry_point import run
 from mudra.bootstrap.node.serve import open_store
@@ -49,6 +48,7 @@ from mudra.registry.lifecycle.register import submit_entry
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.settings.settings import Settings
 
 ENTRIES = sized(600, 5)
 OPERATOR = operator("operator:bench")

@@ -40,11 +40,11 @@ from bench.support import (
     worker_pids,
 )
 from mudra.audit.event import Caller
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
+from mudra.settings.settings import Settings
 from mudra.storage.database.deadline import TRANSACTION_S
 
 ENTITIES = sized(1000, 5)

@@ -51,7 +51,6 @@ from bench.support import (
     worker_pids,
 )
 from mudra.audit.event import Caller
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.activation import activate, hash_once
@@ -60,6 +59,7 @@ from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_mem
 from mudra.identity.operators.person_rule import owner
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.validation import CheckedReport
+from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.server import embedded_server
 
 AAS = int(argument(1, 30, 2))

@@ -25,8 +25,8 @@ from bench.support import (
     percentile,
     scratch,
 )
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.storage.crypto.password_hash import MIN_MEMORY_MIB
 
 ADDRESSES = 1000

@@ -37,8 +37,8 @@ from bench.support import (
     percentile,
     scratch,
 )
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 
 WORKERS: Final = sized((2, 24), (1,))
 GOALS: Final = {2: 0.01, 24: 0.05}

@@ -32,8 +32,8 @@ from bench.soak_load import (
     secret_versions,
 )
 from bench.support import copy_tree, data_directory, database_kept_up, forks
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.database.embedded.server import embedded_server
 

@@ -29,8 +29,8 @@ from bench.support import (
     scratch,
     worker_pids,
 )
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.storage.crypto.password_hash import TIME_COST
 
 LOGINS_AT_ONCE = sized(50, 2)

@@ -20,7 +20,7 @@ import psycopg
 from bench.people import PASSWORD, make_people
 from bench.sizes import argument, sized
 from bench.support import RunningService, data_directory, percentile, scratch
-from mudra.bootstrap.config import Settings
+from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.database.embedded.server import embedded_server

@@ -34,7 +34,6 @@ from bench.history import (
 )
 from bench.sizes import argument, exit_code, sized
 from bench.support import cpu_of_tree, data_directory, peak_rss_mb, postmaster, rss_mb, say, scratch
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, day_start
@@ -44,6 +43,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.metrics.sums import report_cells
 from mudra.metrics.sums.totals import Totals
+from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions

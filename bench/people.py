@@ -7,11 +7,11 @@ from tests.support.cheap_hashes import cheap_hashes
 
 from bench.sizes import SHORT
 from mudra.audit.event import Caller
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.demo.activation import activate, hash_once
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
+from mudra.settings.settings import Settings
 from mudra.storage.crypto.data_encryption import DataEncryption
 
 PASSWORD = "a long password of the benchmarks"

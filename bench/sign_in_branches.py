@@ -28,11 +28,11 @@ import psycopg
 from bench.people import make_people
 from bench.sizes import argument
 from bench.support import data_directory, form_request, scratch
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.heartbeat import Heartbeats, Report
 from mudra.bootstrap.node.serve import open_store
 from mudra.bootstrap.node.worker import run_worker
+from mudra.settings.settings import Settings
 from mudra.storage.crypto import password_hash
 from mudra.storage.crypto.data_encryption import DataEncryption
 

@@ -24,7 +24,6 @@ from bench.support import cpu_of_tree, data_directory, postmaster, scratch
 from mudra.audit.event import Caller
 from mudra.audit.packing import pack_next
 from mudra.audit.sealing import seal_next
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
@@ -37,6 +36,7 @@ from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Names
+from mudra.settings.settings import Settings
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.roles import OWNER, as_role
 from mudra.storage.metrics.stored_report import storable

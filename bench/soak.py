@@ -64,11 +64,11 @@ from bench.support import (
     say,
     scratch,
 )
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
 from mudra.metrics.payload.catalogue import WINDOW, hour_start, window_start
 from mudra.metrics.rollup.stale import DAY, HOUR
+from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.server import embedded_server
 
 AAS = sized(20, 2)

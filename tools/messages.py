@@ -21,6 +21,7 @@ SOURCES: Final = Path(__file__).parents[1] / "src" / "mudra"
 LOCALES: Final = SOURCES / "localization" / "locales"
 _FOLDERS: Final = (
     "console",
+    "demo",
     "http",
     "identity",
     "localization",

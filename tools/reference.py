@@ -15,7 +15,8 @@ from typer.core import TyperGroup
 
 from mudra.agent.host.config_reference import rows
 from mudra.bootstrap.command_line import app
-from mudra.bootstrap.config import REFERENCE, Settings
+from mudra.bootstrap.config import REFERENCE
+from mudra.settings.settings import Settings
 from mudra.storage.database.retention import RULES, described
 from tools.pages.audit_events import audit_events_page
 from tools.pages.calls import calls_page

@@ -45,7 +45,6 @@ from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.ports import Registry, VocabularyStore
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.tokens.authentication.proof_guard import UsedProofs
-from mudra.tokens.faults.switch_faults import FaultService
 from mudra.tokens.ports import (
     IssuedTokens,
     RegisteredKeys,
@@ -97,7 +96,6 @@ class UnitOfWork(Struct, frozen=True):
     token_counts: TokenCounts
     registered_keys: RegisteredKeys
     address_bindings: BindingService
-    faults: FaultService
     registry: Registry
     vocabulary: VocabularyStore
     registration: RegistrationService

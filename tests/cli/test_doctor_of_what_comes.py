@@ -15,8 +15,8 @@ from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.smtp_sink import make_certificate
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.storage.database.roles import OWNER, as_role
 
 STALE = (

@@ -8,7 +8,7 @@ import pytest
 from tests.support.service import NO_TLS, Service
 
 from mudra.console.framework import static_assets
-from mudra.http.response.problem import ErrorCode
+from mudra.shared.refusal import ErrorCode
 
 DOCS = Path(__file__).parents[2] / "docs"
 

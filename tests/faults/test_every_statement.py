@@ -22,8 +22,8 @@ from tests.support.faults.world import World, set_up
 from tests.support.in_process import in_process
 
 from mudra.audit.event import EventName
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.storage.crypto import key_pairs
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 

@@ -85,7 +85,7 @@ def passed(network: Network, request: Callable[[], httpx2.Response]) -> list[str
     finally:
         network.served.do(profile(None))
     assert response.is_success, response.text
-    return [name for name in found if not name.startswith("bootstrap/")]
+    return [name for name in found if not name.startswith(("bootstrap/", "settings/"))]
 
 
 def entity_token(network: Network) -> Callable[[], httpx2.Response]:

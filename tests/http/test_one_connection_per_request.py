@@ -23,7 +23,6 @@ from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.routes import console_pages
@@ -35,6 +34,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.registry.lifecycle.register import submit_entry
+from mudra.settings.settings import Settings
 from mudra.storage.database import database
 from mudra.storage.database.database import MAX_CONNECTIONS
 

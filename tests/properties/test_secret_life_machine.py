@@ -31,7 +31,7 @@ from mudra.tokens.authentication.secret_check import (
 )
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret import EntitySecret
-from mudra.tokens.secrets.secret_service import NothingInGrace, SecretDetails
+from mudra.tokens.secrets.secret_service import NOTHING_IN_GRACE, SecretDetails
 
 pytestmark = pytest.mark.deeper
 
@@ -160,7 +160,7 @@ class SecretLife(RuleBasedStateMachine):
         grace = self.model.grace()
         outcome = self.nodes.do(self._node(at).retire(self.entity_id))
         if grace is None:
-            assert isinstance(outcome, NothingInGrace)
+            assert outcome == NOTHING_IN_GRACE
         else:
             assert isinstance(outcome, EntitySecret)
             grace.ended = True

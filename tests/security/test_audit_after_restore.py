@@ -29,9 +29,9 @@ from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller, EventName
 from mudra.audit.verdict import AuditState
 from mudra.bootstrap.backup.recovery import rolled_back
-from mudra.bootstrap.config import Settings
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.rollback import Origin
+from mudra.settings.settings import Settings
 from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.audit.witness import open_witness
 from mudra.storage.crypto.encryption_keys import load_data_encryption

@@ -13,8 +13,8 @@ from tests.support.database.template_database import prepare
 from tests.support.documents.blocks import blocks_of
 from tests.support.forked_command import run_mudra
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
 from mudra.storage.backup.postgres_dump import only_backup
 from mudra.storage.database.embedded.server import embedded_server

@@ -12,13 +12,14 @@ from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
 from tests.support.service import Member, Service
 
-from mudra.bootstrap.config import Settings
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.connection_limits import framing_refused
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 ODD = (
     "", "\0", "a\0b", "\u202e", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
@@ -38,7 +39,9 @@ NAMES = (
 
 def readable() -> list[str]:
     """The addresses that are read: of the interfaces, the console and the public pages."""
-    litestar = build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar
+    litestar = build_routes(
+        RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers
+    ).litestar
     routers = [console_pages(Given()), public_status_pages(Given(), Given()), litestar]
     return sorted(
         {

@@ -29,7 +29,7 @@ from tests.support.service import (
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.second_factor.after_password import TokensOff, admit_token
+from mudra.identity.second_factor.after_password import TOKENS_OFF, admit_token
 from mudra.identity.second_factor.check_code import FactorKind, check_code
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.shared.secret_text import SecretText
@@ -344,7 +344,7 @@ def test_where_tokens_by_password_are_off_no_code_gives_one(
                 for otp in (None, code)
             ]
 
-    assert service.in_store(decided) == [TokensOff(), TokensOff()]
+    assert service.in_store(decided) == [TOKENS_OFF, TOKENS_OFF]
 
 
 def test_forms_of_another_site_are_refused_at_the_second_step(

@@ -50,7 +50,7 @@ def test_an_operators_own_change_needs_another_operator(
     refused = order(registry, APPROVE, actor=OLGA)
 
     assert refused == SecondOperatorNeeded("FIP-0", is_admin=False)
-    assert "MUDRA_REGISTRY_ONE_OPERATOR=true" in refused.sentence()
+    assert "MUDRA_REGISTRY_ONE_OPERATOR=true" in refused.sentence
     assert registry.records["FIP-0"].live.number == 1
     assert isinstance(order(registry, APPROVE, actor=ROHAN), Decision)
 

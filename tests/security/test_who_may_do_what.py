@@ -12,10 +12,11 @@ from litestar.routes import HTTPRoute
 from tests.support.people.people_rows import ROWS
 from tests.support.service import Service, new_member, running_service
 
-from mudra.bootstrap.config import Settings
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 OPEN_TO_ALL = {
     "/livez",
@@ -68,7 +69,9 @@ def client(service: Service) -> httpx2.Client:
 @functools.cache
 def routes() -> set[str]:
     """The paths that the application serves for members and operators."""
-    litestar = build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar
+    litestar = build_routes(
+        RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers
+    ).litestar
     return {route.path for route in litestar.routes if isinstance(route, HTTPRoute)}
 
 

@@ -7,9 +7,9 @@ Nothing of an application is in its routes but what it gave them (decision 0012)
 from collections import defaultdict
 
 from mudra.bootstrap import routes
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.routes import ServiceRoutes, build_ahead
 from mudra.http.route_settings import RouteSettings
+from mudra.settings.settings import Settings
 
 _unused: dict[RouteSettings, list[ServiceRoutes]] = defaultdict(list)
 

@@ -19,10 +19,10 @@ from psycopg.conninfo import make_conninfo
 from tests.support.database.template_database import prepare
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.identity.accounts.user import User, UserState
+from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.credential_cache import CredentialCache
 from mudra.storage.database.tables import entity

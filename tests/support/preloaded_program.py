@@ -32,7 +32,7 @@ import msgspec
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
 
-from mudra.bootstrap.config import Settings
+from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 
 ROOT: Final = Path(__file__).parents[2]

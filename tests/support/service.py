@@ -35,7 +35,7 @@ from typer.testing import CliRunner, Result
 from mudra.audit.event import Caller
 from mudra.bootstrap import local_store
 from mudra.bootstrap.command_line import app
-from mudra.bootstrap.config import Settings, load_settings
+from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.activation import activate, hash_once
 from mudra.http.response.sandbox_responses import mail_response
@@ -129,22 +129,21 @@ class Service:
         with contextlib.ExitStack() as kept:
             if self.keeps_store:
                 settings = load_settings(self.environment, {})
-                kept.enter_context(keeping_open(words[0], settings, lambda: self._kept(settings)))
+                kept.enter_context(keeping_open(words[0], settings, self._kept))
             done = CliRunner().invoke(app, list(words), input=stdin, env=self.environment)
         assert not check or done.exit_code == 0, done.output
         return done
 
-    def _kept(self, settings: Settings) -> OpenStore:
+    def _kept(self) -> OpenStore:
         if self._store is None:
-            self._store = OpenStore(settings)
+            self._store = OpenStore(load_settings(self.environment, {}))
         return self._store
 
     def in_store(self, act: Callable[[Dependencies], Awaitable[T]]) -> T:
         """Act on this service's data as its commands do, in this process."""
-        settings = load_settings(self.environment, {})
         if not self.keeps_store:
-            return local_store.in_store(settings, act)
-        return self._kept(settings).act(act)
+            return local_store.in_store(load_settings(self.environment, {}), act)
+        return self._kept().act(act)
 
     async def password_hash(self, dependencies: Dependencies) -> str:
         """The hash of PASSWORD under this service's pepper, made once."""

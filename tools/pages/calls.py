@@ -5,11 +5,12 @@ from typing import Any, Final
 
 import msgspec
 
-from mudra.bootstrap.config import Settings
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.openapi.document import json_document
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 _INTRO: Final = """---
 hide: [toc]
@@ -28,7 +29,7 @@ _FORM: Final = "application/x-www-form-urlencoded"
 
 def calls_page() -> str:
     """Return the page."""
-    routes = build_routes(RouteSettings.of(Settings(sandbox=True)), Given())
+    routes = build_routes(RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers)
     document = msgspec.json.decode(json_document(routes.litestar))
     schemas = document["components"]["schemas"]
     groups: dict[str, list[str]] = {}

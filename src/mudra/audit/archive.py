@@ -22,13 +22,8 @@ from mudra.audit.chain import (
 )
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import Archive, ArchiveParts, AuditChain, AuditLog, Blocks
-from mudra.shared.refusal import Refusal
 
 _PAGE: Final = 500
-
-
-class NothingToArchive(Refusal, frozen=True):
-    """No checkpoint of that age is after the last archive."""
 
 
 class ArchiveFiles(Protocol):
@@ -70,16 +65,17 @@ class Archived(Struct, frozen=True):
 
 async def archive_next(
     chain: AuditChain, audit_log: AuditLog, caller: Caller, files: ArchiveFiles, before: datetime
-) -> Archived | NothingToArchive | Broken:
+) -> Archived | Broken | None:
     """Write the rows after the last archive to a file, up to the newest checkpoint before a time.
 
-    Broken when the rows, or what was read back, are not those that were sealed.
+    Broken when the rows, or what was read back, are not those that were sealed. None when no
+    checkpoint of that age is after the last archive.
     """
     known = await chain.archives.all()
     start, last_block = (known[-1].until, known[-1].last_block) if known else (START, 0)
     due = [c for c in await chain.checkpoints.all() if c.count > start.count and c.at <= before]
     if not due:
-        return NothingToArchive()
+        return None
     until = max(due, key=lambda one: one.count)
     parts = ArchiveParts(start, until, await chain.ledger.epochs(), last_block)
     name = await files.write(

@@ -8,15 +8,10 @@ from mudra.audit.chain import Checkpoint, CheckpointForged, Epoch, checkpoint_du
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditChain, AuditLog
 from mudra.audit.second_place import compare, next_epoch, to_copy
-from mudra.shared.refusal import Refusal
 
 BATCH = 1000
 AT_ONCE = frozenset({EventName.KEYS_SIGNING_DROP})
 """What a restore must know of: the key of a leak would sign again."""
-
-
-class NothingToConfirm(Refusal, frozen=True):
-    """The second place has no checkpoint that the database lacks."""
 
 
 async def seal_next(chain: AuditChain, audit_log: AuditLog, now: datetime) -> int:
@@ -87,10 +82,11 @@ def _newest(chain: AuditChain) -> Checkpoint | None:
 
 async def confirm_restore(
     chain: AuditChain, audit_log: AuditLog, caller: Caller, now: datetime
-) -> Epoch | NothingToConfirm:
+) -> Epoch | None:
     """Record that an operator meant a restore: what it took back is no fault from now on.
 
-    Opens an epoch that begins where the database last agreed with the second place.
+    Opens an epoch that begins where the database last agreed with the second place. None when
+    the second place has no checkpoint that the database lacks.
     """
     witnessed = chain.witness.all()
     stored = await chain.checkpoints.all()
@@ -103,7 +99,7 @@ async def confirm_restore(
     compared = compare(stored, witnessed, epochs)
     contradicted = len(compared.required) > len(stored)
     if not epochs or not (contradicted or any(not loss.confirmed for loss in compared.losses)):
-        return NothingToConfirm()
+        return None
     known = set(stored)
     agreed = max((one.count for one in witnessed if one in known), default=0)
     opened = Epoch(

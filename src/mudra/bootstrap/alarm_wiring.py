@@ -2,10 +2,8 @@
 
 import secrets
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from mudra.bootstrap.config import Settings
-from mudra.localization.languages import Languages
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.notifications.alarm_mail import StormRule
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
@@ -15,9 +13,7 @@ from mudra.metrics.notifications.webhook import MAX_TESTS
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.shared.ids import fresh_id
 from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.mail.outbox import PostgresOutbox
 from mudra.storage.metrics.alarm_mails import (
     PostgresAlarmMails,
     PostgresAlarmPreferences,
@@ -26,40 +22,9 @@ from mudra.storage.metrics.alarm_mails import (
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.registry.write_budget import PostgresWriteBudget
-from mudra.webhook.reach import Reach
 
-
-class AlarmDependencies(Protocol):
-    """What these services need of a process."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings."""
-        ...
-
-    @property
-    def encryption(self) -> DataEncryption:
-        """The encryption of stored keys."""
-        ...
-
-    @property
-    def languages(self) -> Languages:
-        """The languages of emails."""
-        ...
-
-    @property
-    def reach(self) -> Reach:
-        """The addresses that messages may go to."""
-        ...
-
-    @property
-    def console(self) -> str:
-        """The address of the console."""
-        ...
-
-    def outbox(self, transaction: Transaction) -> PostgresOutbox:
-        """Return the queue of emails."""
-        ...
+if TYPE_CHECKING:  # it imports this module
+    from mudra.bootstrap.dependencies import Dependencies
 
 
 def silence_service(
@@ -72,7 +37,7 @@ def silence_service(
 
 
 def webhook_service(
-    parts: AlarmDependencies,
+    parts: "Dependencies",
     transaction: Transaction,
     members: OnboardedMembers,
     audit_log: PostgresAuditLog,
@@ -92,7 +57,7 @@ def webhook_service(
 
 
 def preference_service(
-    parts: AlarmDependencies, transaction: Transaction, audit_log: PostgresAuditLog
+    parts: "Dependencies", transaction: Transaction, audit_log: PostgresAuditLog
 ) -> AlarmPreferenceService:
     """Return the service of people's preferences."""
     webhooks = PostgresWebhooks(transaction, parts.encryption)
@@ -107,7 +72,7 @@ def follow_service(
     return FollowService(store, members, audit_log, transaction.lock_name)
 
 
-def alarm_mailer(parts: AlarmDependencies, transaction: Transaction) -> AlarmMailer:
+def alarm_mailer(parts: "Dependencies", transaction: Transaction) -> AlarmMailer:
     """Return what sends alarms to people."""
     rule = StormRule(
         parts.settings.health_storm_alarms,

@@ -6,7 +6,6 @@ from mudra.bootstrap.routes import take_routes
 from mudra.bootstrap.wiring import Edge
 from mudra.console.pages.public.status_cache import status_cache
 from mudra.http.app import build_app
-from mudra.http.faults.injected import with_faults
 
 
 def application(edge: Edge) -> ASGIApp:
@@ -17,5 +16,6 @@ def application(edge: Edge) -> ASGIApp:
     app = build_app(taken.routes, edge.http)
     if not settings.sandbox:
         return app
-    assert edge.http.faults is not None
-    return with_faults(app, edge.http, edge.http.faults)
+    from mudra.demo.faults.middleware import with_faults  # noqa: PLC0415  # the sandbox's alone
+
+    return with_faults(app, edge.http)

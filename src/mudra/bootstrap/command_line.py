@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.config import ConfigError, Settings, load_settings
+from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.shown_settings import shown_settings
-from mudra.cli.local.program import CommandFailed, LocalSettings, provide
+from mudra.cli.local.program import CommandFailed, provide
 from mudra.cli.main import app
 from mudra.cli.output.output import Exit
 from mudra.demo.network import Demo
@@ -27,6 +27,7 @@ from mudra.overview.backups import (
     RestoreOrder,
     RestoreReport,
 )
+from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class LocalProgram:
     def serve(
         self,
         overrides: Mapping[str, object],
-        announce: Callable[[LocalSettings], None],
+        announce: Callable[[Settings], None],
         demo: Demo,
     ) -> int:
         """Run a node until it is stopped; returns the exit code; raises CommandFailed."""

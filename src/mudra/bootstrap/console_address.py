@@ -2,7 +2,7 @@
 
 from urllib.parse import urljoin
 
-from mudra.bootstrap.config import Settings
+from mudra.settings.settings import Settings
 
 
 def console_address(settings: Settings) -> str:

@@ -15,10 +15,8 @@ from mudra.audit.event import Caller
 from mudra.audit.ports import AuditChain, Witness
 from mudra.bootstrap import alarm_wiring
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.console_address import console_address
 from mudra.bootstrap.email_composer import email_composer
-from mudra.bootstrap.fault_store import fault_service
 from mudra.bootstrap.health_store import announcement_service, health_service, shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance, reporting
@@ -38,6 +36,7 @@ from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
+from mudra.settings.settings import Settings
 from mudra.shared.shared_values import SharedValues
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives
@@ -241,6 +240,14 @@ class Dependencies(Struct, frozen=True):
         return NoticeService(PostgresMemberships(transaction), self.outbox(transaction))
 
     def _work(self, transaction: Transaction) -> UnitOfWork:
+        if not self.settings.sandbox:
+            return self._ports(transaction)
+        from mudra.demo.faults.sandbox_work import sandbox_work  # noqa: PLC0415  # the sandbox's alone
+
+        new_key = self._key_pairs.new
+        return sandbox_work(self._ports(transaction), transaction, self.encryption, new_key)
+
+    def _ports(self, transaction: Transaction) -> UnitOfWork:
         audit_log, outbox = PostgresAuditLog(transaction), self.outbox(transaction)
         notices, secret_uses = self._notices(transaction), PostgresSecretUses(transaction)
         registration = self._registration(transaction, notices)
@@ -278,7 +285,6 @@ class Dependencies(Struct, frozen=True):
             token_counts=PostgresTokenCounts(transaction),
             registered_keys=PostgresRegisteredKeys(transaction),
             address_bindings=binding_service(transaction, notices, audit_log, self.settings),
-            faults=fault_service(transaction, self.encryption, audit_log, self._key_pairs),
             registry=registration.registry,
             vocabulary=registration.vocabulary,
             registration=registration,

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from mudra.audit.sealing import copy_checkpoints
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_blocks import metrics_blocks
 from mudra.bootstrap.diagnosis_of_certificates import certificates
@@ -33,6 +32,7 @@ from mudra.identity.passkeys.relying_party import relying_party
 from mudra.localization.catalogue import CatalogueError
 from mudra.localization.languages import Languages
 from mudra.overview.administration import Diagnosis
+from mudra.settings.settings import Settings
 from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import FILE

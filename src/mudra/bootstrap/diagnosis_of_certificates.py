@@ -17,8 +17,8 @@ from msgspec import Struct
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-from mudra.bootstrap.config import Settings
 from mudra.overview.administration import Diagnosis
+from mudra.settings.settings import Settings
 
 _MIN_DAYS: Final = 14
 _WAIT_S: Final = 3.0

@@ -1,9 +1,9 @@
 """The composer of emails, as the settings want it."""
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.console_address import console_address
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
+from mudra.settings.settings import Settings
 
 
 def email_composer(settings: Settings, languages: Languages) -> EmailComposer:

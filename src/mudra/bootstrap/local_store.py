@@ -11,7 +11,6 @@ import psycopg
 import structlog
 from sqlalchemy.exc import DBAPIError
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.data_directory import DataDirectoryUnusable
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.cannot_listen import CannotListen
@@ -21,6 +20,7 @@ from mudra.cli.output.output import Exit
 from mudra.localization.catalogue import CatalogueError
 from mudra.mail.compose import TemplateError
 from mudra.mail.mail_server import MailUrlError
+from mudra.settings.settings import Settings
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.backup.archive import BackupDamaged
 from mudra.storage.backup.encryption import BackupKeyInvalid, BackupUnreadable

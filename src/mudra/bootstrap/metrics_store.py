@@ -1,10 +1,9 @@
 """What works on the metrics: wired here for requests and for jobs."""
 
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from mudra.bootstrap.alarm_wiring import AlarmDependencies, alarm_mailer
-from mudra.bootstrap.config import Settings
+from mudra.bootstrap.alarm_wiring import alarm_mailer
 from mudra.bootstrap.health_store import health_service
 from mudra.identity.memberships.notices import NoticeService
 from mudra.metrics.health.recorded_history import HistoryService
@@ -19,7 +18,6 @@ from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
-from mudra.shared.shared_values import SharedValues
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
@@ -30,32 +28,12 @@ from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
 
-
-class ReportDependencies(Protocol):
-    """What taking in reports needs of a process."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings."""
-        ...
-
-    @property
-    def partitions(self) -> KnownPartitions:
-        """The partitions that exist."""
-        ...
-
-
-class JobDependencies(AlarmDependencies, Protocol):
-    """What the jobs of the metrics need of a process."""
-
-    @property
-    def health_values(self) -> SharedValues:
-        """The health that is made once for many."""
-        ...
+if TYPE_CHECKING:  # it imports this module
+    from mudra.bootstrap.dependencies import Dependencies
 
 
 def reporting(
-    parts: ReportDependencies,
+    parts: "Dependencies",
     transaction: Transaction,
     members: OnboardedMembers,
     notices: NoticeService,
@@ -81,7 +59,7 @@ async def history(
     return HistoryService(reports, PostgresReceipts(transaction), PostgresAuditLog(transaction))
 
 
-async def maintenance(parts: JobDependencies, transaction: Transaction) -> MaintenanceWork:
+async def maintenance(parts: "Dependencies", transaction: Transaction) -> MaintenanceWork:
     """Return the services of the scheduled jobs."""
     members, incidents = OnboardedMembers(transaction), PostgresDetections(transaction)
     messages = PostgresWebhooks(transaction, parts.encryption)

@@ -7,20 +7,22 @@ from msgspec import Struct
 
 from mudra.console.framework.error_page import not_found_page
 from mudra.console.framework.static_files import static_files
-from mudra.console.pages.member import faults
 from mudra.console.pages.public.activation import activation_page
 from mudra.console.pages.public.documentation import documentation_pages
 from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.pages.public.status_cache import StatusCache
 from mudra.console.routes import console_pages
+from mudra.demo.faults import handlers as fault_handlers
+from mudra.demo.faults import page as fault_page
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import Pages, Routes, build_routes
-from mudra.http.dependencies import HttpDependencies, HttpSettings
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
 from mudra.http.server.page_turns import page_turns
 from mudra.http.server.router import Router
+from mudra.settings.settings import Settings
 
 
 class ServiceRoutes(Struct, frozen=True):
@@ -33,14 +35,14 @@ class ServiceRoutes(Struct, frozen=True):
 _ahead: dict[RouteSettings, ServiceRoutes] = {}
 
 
-def build_ahead(settings: HttpSettings) -> None:
+def build_ahead(settings: Settings) -> None:
     """Build the routes of workers in a process that forks them, if that has not been done."""
     known = RouteSettings.of(settings)
     if known not in _ahead:
         _ahead[known] = service_routes(known)
 
 
-def take_routes(settings: HttpSettings) -> ServiceRoutes:
+def take_routes(settings: Settings) -> ServiceRoutes:
     """Return routes for one application of this process: those built ahead, else new ones."""
     known = RouteSettings.of(settings)
     return _ahead.pop(known, None) or service_routes(known)
@@ -49,7 +51,7 @@ def take_routes(settings: HttpSettings) -> ServiceRoutes:
 def service_routes(settings: RouteSettings, more: Pages = ()) -> ServiceRoutes:
     """Build all routes of a service; `more` are a benchmark's."""
     http, status = Given[HttpDependencies](), Given[StatusCache]()
-    of_sandbox = [operator_sandbox, *faults.handlers] if settings.sandbox else []
+    of_sandbox = [operator_sandbox, *fault_page.handlers] if settings.sandbox else []
     pages = [
         activation_page(settings.token_prefix),
         static_files(settings.token_prefix),
@@ -58,7 +60,8 @@ def service_routes(settings: RouteSettings, more: Pages = ()) -> ServiceRoutes:
         *([sandbox_home(DEMO_PASSWORD)] if settings.sandbox else []),
         *more,
     ]
-    return ServiceRoutes(build_routes(settings, http, pages, not_found_page), status)
+    faults = fault_handlers.handlers
+    return ServiceRoutes(build_routes(settings, http, pages, not_found_page, faults), status)
 
 
 def _in_turn(http: Given[HttpDependencies], *pages: Router) -> Router:

@@ -1,7 +1,8 @@
 """The settings in force, as `mudra config` and the console show them."""
 
-from mudra.bootstrap.config import REFERENCE, Settings
+from mudra.bootstrap.config import REFERENCE
 from mudra.overview.administration import SettingDetails, Source
+from mudra.settings.settings import Settings
 
 
 def shown_settings(settings: Settings) -> tuple[SettingDetails, ...]:

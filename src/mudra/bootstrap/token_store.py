@@ -3,8 +3,8 @@
 import secrets
 
 from mudra.audit.ports import AuditLog
-from mudra.bootstrap.config import Settings
 from mudra.identity.memberships.notices import NoticeService
+from mudra.settings.settings import Settings
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.memberships import PostgresMemberships
 from mudra.storage.identity.people import PostgresPeople

@@ -2,15 +2,13 @@
 
 import random
 import secrets
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from time import monotonic
 
 from msgspec import Struct
 
-from mudra.bootstrap.config import Settings
-from mudra.bootstrap.config_sign_in import client_secret
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.fault_store import TokenSources, token_sources
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.bootstrap.observability.telemetry import (
     count_database_failure,
@@ -20,7 +18,7 @@ from mudra.bootstrap.observability.telemetry import (
 )
 from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
-from mudra.http.dependencies import HttpDependencies
+from mudra.http.dependencies import HttpDependencies, SandboxNotice, no_notices
 from mudra.http.token import oauth
 from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.relying_party import relying_party
@@ -29,6 +27,8 @@ from mudra.jobs.telemetry import count_damaged_block
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
 from mudra.metrics.rollup.damage import count_damage
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
+from mudra.settings.settings import Settings
+from mudra.settings.sign_in import client_secret
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache
@@ -95,9 +95,8 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
     log = PostgresDirectoryLog(dependencies.replica, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
-    tokens = _token_sources(dependencies, keys)
-    signer = tokens.signer
-    entities = _entity_authenticator(dependencies, tokens.credentials, issue_log)
+    credentials, signer, notices = _token_sources(dependencies, keys)
+    entities = _entity_authenticator(dependencies, credentials, issue_log)
     terms, node = token_terms(settings), _node_state(dependencies)
     push_limits = _push_limits(dependencies)
     proof_rate = KeyedRateLimit(settings.proof_rate, settings.proof_burst, monotonic)
@@ -122,7 +121,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
         bearer=BearerAuthenticator(
             signer,
             VerifiedTokenCache(terms, signer.find_key, dependencies.clock, signer.issuer_of),
-            tokens.credentials,
+            credentials,
             RevokedTokenCache(dependencies.database, dependencies.invalidation),
             dependencies.clock,
             guard,
@@ -142,8 +141,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
         owner=owner,
         node=node,
         time_machine=dependencies.time_machine if settings.sandbox else None,
-        faults=tokens.board,
-        fault_keys=tokens.keys,
+        notices=notices,
     )
     return Edge(dependencies, http, node, keys, issue_log, key_fetches)
 
@@ -157,21 +155,26 @@ def _assertion_issuer(
     return AssertionTokenIssuer(authenticator, signer, terms, fresh_id, guard)
 
 
-def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:
-    return token_sources(
-        CredentialCache(
-            dependencies.database,
-            dependencies.encryption,
-            dependencies.invalidation,
-            network_enforces=dependencies.settings.addresses_enforced,
-        ),
-        keys,
-        settings=dependencies.settings,
-        database=dependencies.database,
-        encryption=dependencies.encryption,
-        invalidation=dependencies.invalidation,
-        clock=dependencies.clock,
+def _token_sources(
+    dependencies: Dependencies, keys: NodeKeys
+) -> tuple[CredentialSource, Signer, Callable[[str], Sequence[SandboxNotice]]]:
+    """Return credentials and signer; a sandbox shows them as its faults do, and says so."""
+    settings, database = dependencies.settings, dependencies.database
+    encryption, invalidation = dependencies.encryption, dependencies.invalidation
+    credentials = CredentialCache(
+        database, encryption, invalidation, network_enforces=settings.addresses_enforced
     )
+    if not settings.sandbox:
+        return credentials, keys, no_notices
+    from mudra.demo.faults.fault_board import (  # noqa: PLC0415  # the sandbox's alone
+        FaultBoard,
+        FaultyCredentials,
+        FaultySigner,
+    )
+
+    header = settings.token_type_header
+    board = FaultBoard(database, encryption, invalidation, dependencies.clock, header)
+    return FaultyCredentials(credentials, board), FaultySigner(keys, board), board.notices
 
 
 def _node_state(dependencies: Dependencies) -> NodeState:

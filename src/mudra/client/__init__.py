@@ -23,11 +23,8 @@ All have an `Async...` twin with the same names, but BodySigner. Every error is 
 that says what is wrong and what to do. Never imports a package of the service.
 """
 
-from mudra.client.async_token_source import AsyncEntityTokenSource
-from mudra.client.async_verifier import AsyncTokenVerifier
-from mudra.client.directory.async_directory import AsyncDirectory
 from mudra.client.directory.copy import DirectoryEntry
-from mudra.client.directory.directory import Directory
+from mudra.client.directory.directory import AsyncDirectory, Directory
 from mudra.client.dpop.key import DpopKey
 from mudra.client.dpop.proof_memory import ProofMemory, ProofUse
 from mudra.client.entity_token import EntityToken, Role
@@ -58,8 +55,8 @@ from mudra.client.errors import (
 from mudra.client.grant import GraceWarning
 from mudra.client.signing.body_signature import SIGNATURE_HEADER, BodySigner, RegisteredKey
 from mudra.client.signing.key_proof import KeyProof, KeyProofRefused
-from mudra.client.token_source import EntityTokenSource
-from mudra.client.verifier import TokenVerifier
+from mudra.client.token_source import AsyncEntityTokenSource, EntityTokenSource
+from mudra.client.verifier import AsyncTokenVerifier, TokenVerifier
 from mudra.client.web.httpx2_auth import AsyncEntityTokenAuth, EntityTokenAuth
 from mudra.client.web.token_headers import TOKEN_HEADERS
 from mudra.shared.dpop_proof import PresentedProof

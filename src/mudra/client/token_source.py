@@ -1,13 +1,14 @@
-"""Keeps a valid Entity Access Token, for programs with threads."""
+"""Keeps a valid Entity Access Token: once, for programs with threads and on an event loop."""
 
+import inspect
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
 
 import httpx2
 
 from mudra.client import clock
 from mudra.client.address import checked_url
-from mudra.client.bounded import read_bounded
 from mudra.client.dpop.key import PROOF_HEADER, DpopKey
 from mudra.client.errors import (
     MudraClientError,
@@ -15,13 +16,125 @@ from mudra.client.errors import (
     SecretUnreadable,
     ServiceUnavailable,
 )
+from mudra.client.exchange import ANSWER_BYTES, Connected, Http, Request, Work
 from mudra.client.grant import BEARER, DPOP, GraceWarning, Grant, read_response
 from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
-from mudra.shared.fork_lock import ForkLock
+from mudra.client.tasks import OnTasks
+from mudra.client.threads import OnThreads, run
 from mudra.shared.secret_text import SecretText
 
+_TIMEOUT_S = 10
+_Secret = TypeVar("_Secret", bound=str | Awaitable[str])
 
-class EntityTokenSource:
+
+class _TokenSource(Connected[Http], Generic[Http, _Secret]):
+    """What both twins do."""
+
+    def __init__(  # noqa: PLR0913 -- all but the first three are options with a default
+        self,
+        base_url: str,
+        entity_id: str,
+        secret_provider: Callable[[], _Secret],
+        *,
+        on_warning: Callable[[GraceWarning], None] | None = None,
+        allow_http: bool = False,
+        dpop: DpopKey | None = None,
+        http: Http | None = None,
+        steady: clock.Seconds = clock.steady,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._url = f"{checked_url(base_url, allow_http=allow_http)}/v1/entity/token/generate"
+        self._entity_id = entity_id
+        self._secret_provider = secret_provider
+        self._connect(http, _TIMEOUT_S)
+        self._steady = steady
+        self._chance = chance
+        self._renewal = Renewal(on_warning)
+        self.dpop = dpop
+        """The key that its tokens are bound to, if they are."""
+
+    @property
+    def warning(self) -> GraceWarning | None:
+        """Set while the secret in use is in its grace period."""
+        return self._renewal.warning
+
+    @property
+    def error(self) -> MudraClientError | None:
+        """Return why the last renewal failed; None after a success."""
+        return self._renewal.error
+
+    def token_was_refused(self, token: str) -> None:
+        """Report that a peer answered 401 to this token: the next call asks for another.
+
+        While the token service gives none, the token stays in use: other peers may accept it.
+        """
+        self._renewal.token_was_refused(token, self._steady())
+
+    async def _token(self, *, waits: bool = False) -> str:
+        current = self._renewal.valid_token(self._steady())
+        await self._take_turn(
+            Work(
+                name="mudra-token",
+                is_due=lambda: self._renewal.need(self._steady()) is not RenewalNeed.NONE,
+                must_wait=lambda: waits or self._renewal.valid_token(self._steady()) is None,
+                run=self._renew,
+            )
+        )
+        return self._renewal.token_to_use(self._steady(), current).reveal()
+
+    async def _token_instead_of(self, refused: str) -> str:
+        self.token_was_refused(refused)
+        return await self._token(waits=True)
+
+    async def _authorization(self) -> str:
+        return f"{DPOP if self.dpop else BEARER} " + await self._token()
+
+    async def _renew(self) -> None:
+        try:
+            known = self._renewal.secret
+            secret = known or await self._read_secret()
+            try:
+                grant = await self._request(secret)
+            except SecretRefused:
+                if known is None or (secret := await self._read_secret()) == known:
+                    raise
+                grant = await self._request(secret)
+            self._renewal.succeeded(grant, secret)
+        except MudraClientError as error:
+            now = self._steady()
+            self._renewal.failed(error, now)
+            if self._renewal.valid_token(now) is None:
+                raise
+
+    async def _read_secret(self) -> SecretText:
+        try:
+            secret: str | Awaitable[str] = self._secret_provider()
+            return SecretText(await secret if inspect.isawaitable(secret) else secret)
+        except SecretUnreadable:
+            raise
+        except Exception as error:
+            raise SecretUnreadable.by(error) from error
+
+    async def _request(self, secret: SecretText) -> Grant:
+        sent_at = self._steady()
+        request = Request(
+            url=self._url,
+            max_bytes=ANSWER_BYTES,
+            form={"id": self._entity_id, "secret": secret.reveal()},
+            headers={PROOF_HEADER: self.dpop.proof("POST", self._url)} if self.dpop else {},
+            reads_errors=True,
+        )
+        try:
+            answer = await self._send(request)
+        except httpx2.HTTPError as error:
+            raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
+        return read_response(
+            *(answer.status, answer.headers, answer.body, sent_at, self._chance()),
+            bound=self.dpop is not None,
+        )
+
+
+class EntityTokenSource(_TokenSource[httpx2.Client, str], OnThreads):
     """One entity's token, shared by all threads of a program.
 
     `secret_provider` reads the secret from where the program stores it; it is called
@@ -36,43 +149,9 @@ class EntityTokenSource:
     unless `allow_http` says that the network in between is trusted.
     """
 
-    def __init__(  # noqa: PLR0913 -- all but the first three are options with a default
-        self,
-        base_url: str,
-        entity_id: str,
-        secret_provider: Callable[[], str],
-        *,
-        on_warning: Callable[[GraceWarning], None] | None = None,
-        allow_http: bool = False,
-        dpop: DpopKey | None = None,
-        http: httpx2.Client | None = None,
-        steady: clock.Seconds = clock.steady,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
-        self._url = f"{checked_url(base_url, allow_http=allow_http)}/v1/entity/token/generate"
-        self._entity_id = entity_id
-        self._secret_provider = secret_provider
-        self._http = http or httpx2.Client(timeout=10)
-        self._steady = steady
-        self._chance = chance
-        self._renewal = Renewal(on_warning)
-        self.dpop = dpop
-        """The key that its tokens are bound to, if they are."""
-        self._renewing = ForkLock()
-
-    @property
-    def warning(self) -> GraceWarning | None:
-        """Set while the secret in use is in its grace period."""
-        return self._renewal.warning
-
-    @property
-    def error(self) -> MudraClientError | None:
-        """Return why the last renewal failed; None after a success."""
-        return self._renewal.error
-
     def token(self) -> str:
         """Return a valid token; raises a MudraClientError when there is none."""
-        return self._token(waits=False)
+        return run(self._token())
 
     def token_instead_of(self, refused: str) -> str:
         """Return another token than the one that a peer refused; the same while there is none.
@@ -80,75 +159,27 @@ class EntityTokenSource:
         It waits for a renewal by another thread, so that no thread keeps the refused one. Raises
         as `token` does.
         """
-        self.token_was_refused(refused)
-        return self._token(waits=True)
-
-    def _token(self, *, waits: bool) -> str:
-        need = self._renewal.need(self._steady())
-        current = self._renewal.valid_token(self._steady())
-        if need is not RenewalNeed.NONE and self._renewing.acquire(
-            blocking=waits or need is RenewalNeed.REQUIRED
-        ):
-            try:
-                # Another thread may have renewed it while this one waited.
-                if self._renewal.need(self._steady()) is not RenewalNeed.NONE:
-                    self._renew()
-            finally:
-                self._renewing.release()
-        return self._renewal.token_to_use(self._steady(), current).reveal()
+        return run(self._token_instead_of(refused))
 
     def authorization(self) -> str:
         """Return the value of the Authorization header."""
-        return f"{DPOP if self.dpop else BEARER} " + self.token()
+        return run(self._authorization())
 
-    def token_was_refused(self, token: str) -> None:
-        """Report that a peer answered 401 to this token: the next call asks for another.
 
-        While the token service gives none, the token stays in use: other peers may accept it.
-        """
-        self._renewal.token_was_refused(token, self._steady())
+class AsyncEntityTokenSource(_TokenSource[httpx2.AsyncClient, str | Awaitable[str]], OnTasks):
+    """EntityTokenSource for asyncio: the same options, one instance for each event loop.
 
-    def close(self) -> None:
-        """Close the connections to the token service."""
-        self._http.close()
+    `secret_provider` may be a coroutine function.
+    """
 
-    def _renew(self) -> None:
-        try:
-            known = self._renewal.secret
-            secret = known or self._read_secret()
-            try:
-                grant = self._request(secret)
-            except SecretRefused:
-                if known is None or (secret := self._read_secret()) == known:
-                    raise
-                grant = self._request(secret)
-            self._renewal.succeeded(grant, secret)
-        except MudraClientError as error:
-            now = self._steady()
-            self._renewal.failed(error, now)
-            if self._renewal.valid_token(now) is None:
-                raise
+    async def token(self) -> str:
+        """Return a valid token; raises as EntityTokenSource.token does."""
+        return await self._token()
 
-    def _read_secret(self) -> SecretText:
-        try:
-            return SecretText(self._secret_provider())
-        except SecretUnreadable:
-            raise
-        except Exception as error:
-            raise SecretUnreadable.by(error) from error
+    async def token_instead_of(self, refused: str) -> str:
+        """Return another token than a refused one, as EntityTokenSource.token_instead_of does."""
+        return await self._token_instead_of(refused)
 
-    def _request(self, secret: SecretText) -> Grant:
-        sent_at = self._steady()
-        form = {"id": self._entity_id, "secret": secret.reveal()}
-        headers = {PROOF_HEADER: self.dpop.proof("POST", self._url)} if self.dpop else {}
-        try:
-            with self._http.stream(
-                "POST", self._url, data=form, headers=headers, follow_redirects=False
-            ) as response:
-                body = read_bounded(response)
-        except httpx2.HTTPError as error:
-            raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
-        return read_response(
-            *(response.status_code, response.headers, body, sent_at, self._chance()),
-            bound=self.dpop is not None,
-        )
+    async def authorization(self) -> str:
+        """Return the value of the Authorization header."""
+        return await self._authorization()

@@ -53,7 +53,7 @@ from mudra.console.pages.public import passkey_sign_in, second_step, sign_in, si
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.http_refusals import Unavailable, Unexpected
+from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.localization.language import gettext
@@ -134,4 +134,4 @@ def _unexpected(
     txn_id = new_txn_id()
     _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
     write_in_language_of_page(request, dependencies)
-    return error_page(dependencies, Unexpected(), gettext("That went wrong"), txn_id)
+    return error_page(dependencies, UNEXPECTED, gettext("That went wrong"), txn_id)

@@ -15,8 +15,8 @@ import structlog
 from msgspec import Struct
 
 from mudra.agent.clock import MachineClock
-from mudra.demo.dependencies import DemoSettings
 from mudra.demo.network import DEMO_NETWORK, DEMO_PASSWORD
+from mudra.settings.settings import Settings
 from mudra.storage.database.time_machine import MovableClock
 
 FIRST_PORT: Final = 4044
@@ -65,7 +65,7 @@ class AgentFiles(Struct, frozen=True):
         return self.directory / "secret"
 
 
-def set_up(files: AgentFiles, settings: DemoSettings, port: int) -> None:
+def set_up(files: AgentFiles, settings: Settings, port: int) -> None:
     """Writes the agent's configuration; the port may differ at every start."""
     files.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     root = service_root(settings)
@@ -92,7 +92,7 @@ def set_up(files: AgentFiles, settings: DemoSettings, port: int) -> None:
     _put(files.config, "\n".join(lines))
 
 
-def service_root(settings: DemoSettings) -> str:
+def service_root(settings: Settings) -> str:
     """Returns the service's address on this machine, independent of its public address."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{settings.port}"
@@ -110,7 +110,7 @@ def free_port(preferred: int) -> int:
     raise OSError("no port of the loopback address is free")
 
 
-async def fetch_secret(files: AgentFiles, settings: DemoSettings, http: httpx2.AsyncClient) -> bool:
+async def fetch_secret(files: AgentFiles, settings: Settings, http: httpx2.AsyncClient) -> bool:
     """Reads the secret as the AA's admin and writes its file; returns False when that failed."""
     admin = next(one.admin for one in DEMO_NETWORK if one.entity_id == files.aa_id)
     url = f"{service_root(settings)}{settings.token_prefix}/v1"

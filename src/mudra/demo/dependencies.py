@@ -1,51 +1,22 @@
 """The dependencies of the demonstration, provided by `bootstrap/dependencies.py`."""
 
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Protocol
 
 from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.settings.settings import Settings
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.time_machine import MovableClock, PostgresTimeMachine
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
-
-
-class DemoSettings(Protocol):
-    """The settings that the demonstration reads."""
-
-    @property
-    def data_dir(self) -> Path:
-        """The data directory, which contains the agents' files."""
-
-    @property
-    def argon2_memory_mib(self) -> int:
-        """The memory of one password hash, in MiB."""
-
-    @property
-    def host(self) -> str:
-        """The host on which the service listens."""
-
-    @property
-    def port(self) -> int:
-        """The port on which it listens."""
-
-    @property
-    def token_prefix(self) -> str:
-        """The path of the token service."""
-
-    @property
-    def metrics_prefixes(self) -> Sequence[str]:
-        """The paths of the metrics push."""
 
 
 class Dependencies(Protocol):
     """The store of this process, and the sandbox's clock."""
 
     @property
-    def settings(self) -> DemoSettings:
+    def settings(self) -> Settings:
         """The settings in force."""
 
     @property

@@ -1,5 +1,5 @@
 """The HTTP edge: parse, call one use case, render.
 
-errors.py is the only table from error to status; intake.py the only reader of
-request bodies. Never decides and never sees SQL.
+response/errors.py is the only table from a kind of refusal to a status;
+request/body the only reader of bodies. Never decides and never sees SQL.
 """

@@ -25,7 +25,6 @@ from mudra.http.account import (
     password,
 )
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.faults import handlers as fault_handlers
 from mudra.http.health import webhooks
 from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
@@ -47,11 +46,11 @@ from mudra.http.request.body.request_body import Headers
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import (
+    NO_SUCH_ADDRESS,
+    UNEXPECTED,
     InvalidField,
     MethodNotAllowed,
-    NoSuchAddress,
     Unavailable,
-    Unexpected,
 )
 from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.http.route_settings import RouteSettings
@@ -147,7 +146,7 @@ def build_app(routes: Routes, dependencies: HttpDependencies) -> ASGIApp:
         elif (outage := dependencies.node.out_of_service()) and scope["path"] not in probes.PATHS:
             await _unavailable(outage, dependencies).send(send)
         elif has_second_spelling(scope):
-            await refusal(Envelope(new_txn_id(), dependencies.clock()), NoSuchAddress()).send(send)
+            await refusal(Envelope(new_txn_id(), dependencies.clock()), NO_SUCH_ADDRESS).send(send)
         elif scope["path"] == hot_path and scope["method"] == "POST":
             set_route(scope, hot_path)
             await _hot(entity_token.generate, scope, receive, send, dependencies)
@@ -234,7 +233,7 @@ async def _hot(  # the three ASGI arguments, and who answers
 def _unexpected(error: Exception, dependencies: HttpDependencies) -> JsonResponse:
     envelope = Envelope(new_txn_id(), dependencies.clock())
     _log.error("unexpected fault", txn_id=envelope.txn_id, exc_info=error)
-    return refusal(envelope, Unexpected())
+    return refusal(envelope, UNEXPECTED)
 
 
 def _unavailable(error: ServiceUnavailable, dependencies: HttpDependencies) -> JsonResponse:
@@ -256,6 +255,7 @@ def build_routes(
     given: Given[HttpDependencies],
     pages: Pages = (),
     lost: NotFoundPage = _no_page,
+    of_sandbox: Sequence[ControllerRouterHandler] = (),
 ) -> Routes:
     """Build all routes, in the process that serves them or in one that it is forked from.
 
@@ -263,7 +263,7 @@ def build_routes(
     connection and an event loop until its first request.
     """
     listeners: list[Callable[[], None]] = []
-    handlers = _handlers(settings, listeners.append)
+    handlers = _handlers(settings, of_sandbox, listeners.append)
     litestar = _Litestar(
         route_handlers=[*handlers, *pages],
         dependencies={"dependencies": Provide(given.get, sync_to_thread=False)},
@@ -277,7 +277,9 @@ def build_routes(
 
 
 def _handlers(
-    settings: RouteSettings, on_new_states: Callable[[Callable[[], None]], None]
+    settings: RouteSettings,
+    of_sandbox: Sequence[ControllerRouterHandler],
+    on_new_states: Callable[[Callable[[], None]], None],
 ) -> list[ControllerRouterHandler]:
     issuer_router = Router(
         settings.token_prefix or "/",
@@ -309,8 +311,8 @@ def _handlers(
         *entity_info.registry_routers(settings.registry_prefixes),
     ]
     if settings.sandbox:
-        of_sandbox = [*sandbox.handlers, *fault_handlers.handlers]
-        handlers.append(Router("/", route_handlers=of_sandbox, tags=["Sandbox"]))
+        all_of_sandbox = [*sandbox.handlers, *of_sandbox]
+        handlers.append(Router("/", route_handlers=all_of_sandbox, tags=["Sandbox"]))
     return handlers
 
 
@@ -335,7 +337,7 @@ def _exception_handlers(
 
     def not_found(request: AnyRequest, error: Exception) -> _Answer:
         page = lost(given.get(), request, error)
-        return page or refusal(envelope(), NoSuchAddress()).response()
+        return page or refusal(envelope(), NO_SUCH_ADDRESS).response()
 
     def method_not_allowed(request: AnyRequest, error: Exception) -> _Answer:
         if (page := lost(given.get(), request, error)) is not None:

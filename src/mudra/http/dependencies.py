@@ -14,19 +14,17 @@ from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
-from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
+from mudra.settings.settings import Settings
 from mudra.shared.fair_turns import FairTurns, Patience
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.shared.secret_text import SecretText
 from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
-from mudra.tokens.faults.ports import FaultBoard, FaultKeys
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
@@ -35,94 +33,6 @@ from mudra.tokens.ports import KeyFetchLog, RevocationLists, Signer
 from mudra.unit_of_work import OpenUnitOfWork
 
 Network = IPv4Network | IPv6Network
-
-
-class HttpSettings(Protocol):
-    """The settings that the HTTP edge and the console read."""
-
-    @property
-    def issuer(self) -> str:
-        """Issuer of tokens and root of the token endpoints."""
-
-    @property
-    def public_origins(self) -> Sequence[str]:
-        """Return under which origins members call this service: that of the issuer first."""
-
-    @property
-    def token_prefix(self) -> str:
-        """Path of the issuer."""
-
-    @property
-    def realm_paths(self) -> Sequence[str]:
-        """Paths of earlier realms, at which keys and tokens can be had too."""
-
-    @property
-    def registry_prefixes(self) -> Sequence[str]:
-        """Paths of the registry."""
-
-    @property
-    def registry_open(self) -> bool:
-        """Return whether every entity sees every live entry."""
-
-    @property
-    def registry_published_responses(self) -> bool:
-        """Return whether the registry answers in the form that the network published."""
-
-    @property
-    def one_operator_decides(self) -> bool:
-        """Return whether an operator may approve what the same one submitted to the registry."""
-
-    @property
-    def metrics_prefixes(self) -> Sequence[str]:
-        """Paths of the metrics push."""
-
-    @property
-    def sign_in_hourly(self) -> int:
-        """Return how often one account may sign in within an hour."""
-
-    @property
-    def operator_local_sign_in(self) -> bool:
-        """Return whether operators may sign in without the provider."""
-
-    @property
-    def factor_roles(self) -> FactorRoles:
-        """Return whose sign-in needs a second factor."""
-
-    @property
-    def factor_for_tokens(self) -> TokenFactor:
-        """Return what `user/token/generate` asks of people with a second factor."""
-
-    @property
-    def step_up(self) -> timedelta:
-        """Return for how long a typed password or code is proof enough for a serious act."""
-
-    @property
-    def trusted_proxies(self) -> Sequence[Network]:
-        """Proxies whose `X-Forwarded-For` is trusted."""
-
-    @property
-    def network_name(self) -> str:
-        """The name of the network in pages and emails."""
-
-    @property
-    def status_license(self) -> str:
-        """Address of the license of the public status' data."""
-
-    @property
-    def contact(self) -> str:
-        """Whom members may ask, such as an address; empty for none."""
-
-    @property
-    def health_runbook(self) -> str:
-        """Address of the runbook of incidents, with {kind} in it; empty for none."""
-
-    @property
-    def sandbox(self) -> bool:
-        """Return whether this is a sandbox."""
-
-    @property
-    def smtp_url(self) -> SecretText | None:
-        """The mail server, None when emails stay in the development mailbox."""
 
 
 class TimeMachine(Protocol):
@@ -164,10 +74,23 @@ def new_page_turns() -> FairTurns:
     return FairTurns(4, 4, 10.0, Patience(wait_s=30.0, per_key=64, in_all=256))
 
 
+class SandboxNotice(Struct, frozen=True):
+    """A sandbox does not answer an entity as the service would: its pages say so."""
+
+    entity_id: str
+    kind: str
+    ends_at: datetime
+
+
+def no_notices(_: str) -> Sequence[SandboxNotice]:
+    """Return the notices of a service that is no sandbox."""
+    return ()
+
+
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
-    settings: HttpSettings
+    settings: Settings
     languages: Languages
     shown_settings: Sequence[SettingDetails]
     clock: Callable[[], datetime]
@@ -206,9 +129,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
 
     None in a process that listens.
     """
-    faults: FaultBoard | None = None
-    """The faults of a sandbox; None anywhere else."""
-    fault_keys: FaultKeys | None = None
+    notices: Callable[[str], Sequence[SandboxNotice]] = no_notices
+    """Returns what pages of an entity warn of, or those of an operator for an empty ID."""
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     revoke_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))

@@ -4,7 +4,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from mudra.http.dependencies import HttpSettings
+from mudra.settings.settings import Settings
 
 
 class RouteSettings(Struct, frozen=True):
@@ -20,7 +20,7 @@ class RouteSettings(Struct, frozen=True):
     sandbox: bool
 
     @classmethod
-    def of(cls, settings: HttpSettings) -> Self:
+    def of(cls, settings: Settings) -> Self:
         """Take them from the settings of a service."""
         return cls(
             token_prefix=settings.token_prefix,

@@ -11,6 +11,7 @@ from msgspec import Struct
 from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
 from mudra.identity.accounts.link_requests import LinkRequests
+from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import AddressChange, HeldToken, User, UserState
 from mudra.identity.memberships.member import Admin, Contact, Member, MemberStatus
 from mudra.identity.memberships.member_search import (
@@ -24,7 +25,6 @@ from mudra.identity.memberships.ports import FirstSecret, Invitations
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sign_in.throttle import Counted, History, Standing
-from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 
@@ -308,12 +308,6 @@ class Outbox(Protocol):
 
     async def post(self, notice: Notice) -> None:
         """Add an email; it is sent at least once after the commit."""
-
-
-class HashingBusy(Refusal, frozen=True):
-    """Too many passwords are being hashed; try again after `retry_after_s` seconds."""
-
-    retry_after_s: int
 
 
 class PasswordHasher(Protocol):

@@ -20,16 +20,9 @@ from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, Tim
 from mudra.metrics.rollup.marks import DayMark, RangeMark
 from mudra.metrics.rollup.step import Step
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import Refusal
 
 if TYPE_CHECKING:
     from mudra.metrics.sums.totals import Totals
-
-
-class NotAMember(Refusal, frozen=True):
-    """No entity was ever onboarded under this ID."""
-
-    entity_id: str
 
 
 class Pair(Struct, frozen=True):

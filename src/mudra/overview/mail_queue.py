@@ -9,11 +9,14 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.shared.email_message import Email
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class NoSuchMail(Refusal, frozen=True):
     """No unsent email has this ID."""
+
+    kind = RefusalKind.NOT_FOUND
+    sentence = "no unsent mail of this ID"
 
 
 class QueuedMail(Struct, frozen=True):

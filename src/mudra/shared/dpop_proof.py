@@ -17,7 +17,7 @@ from joserfc.jwk import ECKey, RSAKey
 from msgspec import Struct
 
 from mudra.shared.proof_url import is_same_url
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import ErrorCode, Refusal, RefusalKind
 
 ALGORITHMS: Final = ("ES256", "PS256", "RS256")
 WINDOW: Final = timedelta(seconds=60)
@@ -44,7 +44,14 @@ _REGISTRY: Final = _registry()
 class ProofInvalid(Refusal, frozen=True):
     """A request with a token that is bound to a key, or is to be, has no valid proof."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    code = ErrorCode.PROOF_INVALID
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"DPoP: {self.problem}"
 
 
 class PresentedProof(Struct, frozen=True):

@@ -8,8 +8,8 @@ from tests.support.database.template_database import prepare
 from tests.support.english_left import english_in
 from tests.support.in_process import InProcess, in_process
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.shared.fair_turns import FairTurns
 
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}

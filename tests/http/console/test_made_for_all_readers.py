@@ -23,13 +23,13 @@ from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from tests.support.people.console import Reader
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.health.fip_health import NOTHING_REPORTED
 from mudra.metrics.health.fip_state import no_states
 from mudra.metrics.health.health_service import NetworkHealth
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
+from mudra.settings.settings import Settings
 from mudra.shared.shared_values import SharedValues
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork

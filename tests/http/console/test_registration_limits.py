@@ -17,8 +17,8 @@ from tests.support.in_process import InProcess, in_process
 from tests.support.people.console import SAME_ORIGIN, Reader
 from tests.support.until import until
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.shared.fair_turns import FairTurns
 from mudra.shared.rate_limit import KeyedRateLimit
 

@@ -14,9 +14,9 @@ from tests.support.faults.world import AA, ADMINS, PASSWORD, STAFF, set_up
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.settings.settings import Settings
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 FIRST_S = 1.2

@@ -13,7 +13,6 @@ from tests.support.service import PASSWORD, Service, in_store, mails, new_member
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.memberships.bulk_act import (
     MAX_MEMBERS,
     BulkAct,
@@ -24,6 +23,7 @@ from mudra.identity.memberships.bulk_act import (
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
+from mudra.shared.refusal import ValueRefused
 
 PAGE = "/console/operator/bulk"
 Answer = dict[str, list[dict[str, object]]]

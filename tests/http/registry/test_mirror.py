@@ -14,13 +14,13 @@ from tests.support.registry.registry_payloads import aa, fip, fiu
 from tests.support.registry.registry_postgres import RegistryNode, registry_node
 from tests.support.service import Service, new_member, running_service
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.client import Directory, EntityTokenSource, TokenVerifier
 from mudra.client.directory.copy import DirectoryCopy
 from mudra.registry.directory.directory import visibility_of
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
+from mudra.settings.settings import Settings
 from mudra.shared.entity_type import EntityType
 
 MAKERS = (fip, fiu, aa)

@@ -14,8 +14,8 @@ from tests.support.people.operators import new_operator
 from tests.support.people.signed_in import signed_in
 from tests.support.service import PASSWORD, Member, Service, new_member
 
-from mudra.http.request.sandbox_requests import Kind
-from mudra.tokens.faults.fault import FaultKind
+from mudra.demo.faults.fault import FaultKind
+from mudra.demo.faults.wire import Kind
 
 
 def switch(admin: Member, kind: str, *, end: bool = False, **members: str) -> httpx2.Response:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
+from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 
 

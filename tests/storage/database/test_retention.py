@@ -7,8 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
+from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.database.purge_expired import BATCH, purge_expired
 from mudra.storage.database.retention import RULES, Aged, Days

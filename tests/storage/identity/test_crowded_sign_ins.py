@@ -8,7 +8,6 @@ from typing import TypeVar
 import psycopg
 import pytest
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.identity.passkeys.challenge import ask_to_sign_in
 from mudra.identity.passkeys.ports import Purpose
@@ -16,6 +15,7 @@ from mudra.identity.passkeys.relying_party import RelyingParty
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.single_sign_on.attempt import begin_attempt, end_attempt
 from mudra.identity.single_sign_on.ports import SignOnRequest
+from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 

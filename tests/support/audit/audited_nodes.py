@@ -20,8 +20,8 @@ from mudra.audit.ports import AuditChain, AuditLog, AuditWork
 from mudra.audit.sealing import confirm_restore, copy_checkpoints, seal_next
 from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
+from mudra.settings.settings import Settings
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.crypto.data_encryption import DataEncryption

@@ -12,10 +12,10 @@ import httpx2
 from tests.support.database.open_store import OpenStore
 
 from mudra.bootstrap.command_line import LocalProgram
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import opening
 from mudra.cli.local.program import program, provide
+from mudra.settings.settings import Settings
 
 T = TypeVar("T")
 _OPEN_FOR_THEMSELVES: Final = {"sandbox", "keys", "database", "backup", "doctor", "migrate"}

@@ -16,11 +16,11 @@ from typing import Final, TypeVar
 import httpx2
 import uvloop
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.local_api import api_of_owner
 from mudra.bootstrap.local_store import with_recorded
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 
 T = TypeVar("T")
 _ACTION_S: Final = 300

@@ -19,7 +19,8 @@ import psycopg
 import pytest
 from psycopg import generators
 
-from mudra.storage.tokens import fault_board, node_keys
+from mudra.demo.faults import fault_board
+from mudra.storage.tokens import node_keys
 
 _FAIL: Final = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{}'; END $$"
 _OF_THE_DRIVER: Final = {"_rollback_gen", "_enter_gen", "_exit_gen", "_sync_gen"}

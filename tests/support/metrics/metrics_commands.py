@@ -11,8 +11,8 @@ from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.summed_store import one_store
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.settings import Settings
 from mudra.storage.database.roles import OWNER, as_role
 
 DAMAGE = "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte(numbers, 8))"

@@ -3,9 +3,9 @@
 import pytest
 
 from mudra.bootstrap import routes
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.routes import build_ahead, take_routes
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 SANDBOX = Settings(sandbox=True)
 OTHERS = (

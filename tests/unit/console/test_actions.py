@@ -10,11 +10,12 @@ import typer
 from litestar.routes import HTTPRoute
 
 from mudra.bootstrap.command_line import app
-from mudra.bootstrap.config import Settings
 from mudra.console.framework.render import environment
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 
 _OPEN = re.compile(r'<[^>]*(?:method="post"|data-post="|hx-post=")[^>]*>')
 _TARGET = re.compile(r'\b(?:action|data-post|hx-post)="([^"]+)"')
@@ -236,7 +237,9 @@ def forms() -> set[tuple[str, str]]:
 
 def served() -> set[str]:
     """The addresses that are posted to."""
-    litestar = build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar
+    litestar = build_routes(
+        RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers
+    ).litestar
     return {
         one.path for one in litestar.routes if isinstance(one, HTTPRoute) and "POST" in one.methods
     }

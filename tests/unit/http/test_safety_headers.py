@@ -2,9 +2,9 @@
 
 import pytest
 
-from mudra.bootstrap.config import Settings
 from mudra.http.app import safety_headers
 from mudra.http.route_settings import RouteSettings
+from mudra.settings.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mudra.bootstrap.config import Settings
+from mudra.settings.settings import Settings
 
 README = (Path(__file__).parents[3] / "README.md").read_text()
 

@@ -36,7 +36,8 @@ from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import MAX_BYTES, Fact
 from mudra.client import MudraClientError, TooManyRequests
-from mudra.client.bounded import aread_bounded
+from mudra.client.exchange import ANSWER_BYTES
+from mudra.client.tasks import read_bounded
 
 OPERATOR_DOWN: Final = 3
 """After so many failures in a row over all payloads, the operator is considered down."""
@@ -152,7 +153,7 @@ class Pusher:
             async with self.http.stream(
                 "POST", self.url, content=body, headers=headers
             ) as response:
-                answer = await aread_bounded(response)
+                answer = await read_bounded(response, ANSWER_BYTES)
         # A ValueError: of a redirect to a host that IDNA 2008 forbids.
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             return NotNow(f"the operator cannot be reached ({type(error).__name__})")

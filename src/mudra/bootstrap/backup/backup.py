@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from mudra.bootstrap.backup.place import refuse_unfinished
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress
+from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.shared.ids import fresh_id
 from mudra.storage.backup.archive import (

@@ -7,12 +7,12 @@ from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.moved_whole import Compared, compared
 from mudra.bootstrap.backup.place import UNFINISHED, alone, refuse_users
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.checkpoints_option import collected
 from mudra.cli.local.program import CommandFailed
+from mudra.settings.settings import Settings
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.backup.restored_store import (
     Contents,

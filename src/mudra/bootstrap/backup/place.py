@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.backups import BackupDetails
+from mudra.settings.settings import Settings
 from mudra.storage.backup.restored_store import Contents
 from mudra.storage.database.embedded import locks
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER

@@ -11,7 +11,6 @@ from mudra.audit.lost_acts import lost_acts
 from mudra.audit.place import TOLERANCE
 from mudra.audit.ports import AuditChain
 from mudra.bootstrap.backup.place import alone, refuse_users
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.node.serve import open_server, owner_of
@@ -19,6 +18,7 @@ from mudra.cli.local.program import CommandFailed
 from mudra.identity.memberships.notices import NoticeService
 from mudra.overview.backups import RecoveryReport
 from mudra.overview.rollback import Origin, RollbackService, RolledBack
+from mudra.settings.settings import Settings
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.backup.restored_store import RECOVERED, PostgresRestoredStore, look
 from mudra.storage.identity.memberships import PostgresMemberships

@@ -8,11 +8,11 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.bootstrap.backup.place import alone, refuse_other_data, refuse_users
 from mudra.bootstrap.backup.recovery import rolled_back
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.backups import BackupDetails, OnProgress, RestoreOrder, RestoreReport
 from mudra.overview.rollback import Origin
+from mudra.settings.settings import Settings
 from mudra.storage.backup.archive import Measured, check_file, read_details
 from mudra.storage.backup.encryption import Identity, decrypt, read_identity
 from mudra.storage.backup.postgres_dump import restoring

@@ -4,9 +4,9 @@ import socket
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.notifier import Notifier, take_notifier
 from mudra.bootstrap.node.passed_sockets import as_passed, for_workers, take_sockets
+from mudra.settings.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mudra.bootstrap.config import ConfigError, Settings, check_together
+from mudra.bootstrap.config import ConfigError, check_together
 from mudra.bootstrap.node.cannot_listen import CannotListen
+from mudra.settings.settings import Settings
 
 FIRST_FD: Final = 3
 """SD_LISTEN_FDS_START."""

@@ -13,7 +13,6 @@ import msgspec
 import psycopg
 import structlog
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
@@ -36,6 +35,7 @@ from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.telemetry import count_from_zero
 from mudra.mail.mail_server import mail_server
+from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.embedded.programs import EmbeddedServerError

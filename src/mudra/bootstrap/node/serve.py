@@ -13,13 +13,13 @@ from typing import Final, TextIO
 import psycopg
 import structlog
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.data_directory import using
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.bootstrap.node.of_systemd import OfSystemd, take_from
 from mudra.bootstrap.observability.logging import set_up_logging
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.demo.network import Demo
+from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import data_encryption_of

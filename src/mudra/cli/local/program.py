@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
         RestoreOrder,
         RestoreReport,
     )
+    from mudra.settings.settings import Settings
     from mudra.shared.secret_text import SecretText
     from mudra.unit_of_work import UnitOfWork
 
@@ -47,55 +48,11 @@ class CommandFailed(Exception):
         self.code = code
 
 
-class LocalSettings(Protocol):
-    """The settings that commands read."""
-
-    @property
-    def data_dir(self) -> Path:
-        """The data directory."""
-
-    @property
-    def issuer(self) -> str:
-        """Base address of the token service."""
-
-    @property
-    def host(self) -> str:
-        """Return where the service listens."""
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-
-    @property
-    def sandbox(self) -> bool:
-        """Return whether the service is a sandbox."""
-
-    @property
-    def registry_prefixes(self) -> Sequence[str]:
-        """Paths of the registry."""
-
-    @property
-    def token_prefix(self) -> str:
-        """Path of the token service."""
-
-    @property
-    def metrics_prefixes(self) -> Sequence[str]:
-        """Paths of the metrics push."""
-
-    @property
-    def telemetry_host(self) -> str:
-        """Return where the service's own metrics listen."""
-
-    @property
-    def telemetry_port(self) -> int | None:
-        """The port of the service's own metrics."""
-
-
 class Dependencies(Protocol):
     """What a command that opens the store works with."""
 
     @property
-    def settings(self) -> LocalSettings:
+    def settings(self) -> Settings:
         """The settings in force."""
 
     @property
@@ -132,7 +89,7 @@ class Dependencies(Protocol):
 class Program(Protocol):
     """The parts of Mudra that only the composition root can reach."""
 
-    def settings(self, overrides: Mapping[str, object]) -> LocalSettings:
+    def settings(self, overrides: Mapping[str, object]) -> Settings:
         """Read the settings; raises CommandFailed when one is wrong."""
 
     def shown_settings(self, overrides: Mapping[str, object]) -> Sequence[SettingDetails]:
@@ -183,7 +140,7 @@ class Program(Protocol):
     def serve(
         self,
         overrides: Mapping[str, object],
-        announce: Callable[[LocalSettings], None],
+        announce: Callable[[Settings], None],
         demo: Demo,
     ) -> int:
         """Run a node until it is stopped; returns the exit code; raises CommandFailed."""

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.local.program import LocalSettings, program
+from mudra.cli.local.program import program
+from mudra.settings.settings import Settings
 
 DataDir = Annotated[
     Path | None,
@@ -14,6 +15,6 @@ DataDir = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def settings_of(data_dir: Path | None = None) -> LocalSettings:
+def settings_of(data_dir: Path | None = None) -> Settings:
     """Read the settings, or end with an error that names the wrong one."""
     return program().settings({"data_dir": data_dir})

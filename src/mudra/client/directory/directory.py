@@ -1,6 +1,9 @@
-"""A copy of the registry for programs with threads."""
+"""A copy of the registry: once, for programs with threads and on an event loop."""
 
+from abc import abstractmethod
+from collections.abc import Callable
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import httpx2
 
@@ -15,14 +18,108 @@ from mudra.client.directory.following import (
     role_of,
 )
 from mudra.client.errors import MudraClientError
-from mudra.client.signing.body_signature import SIGNATURE_HEADER
-from mudra.client.token_source import EntityTokenSource
-from mudra.client.verifier import TokenVerifier
-from mudra.client.web.httpx2_auth import EntityTokenAuth
-from mudra.shared.fork_lock import ForkLock
+from mudra.client.exchange import Connected, Http, Request, Work
+from mudra.client.signing.body_signature import MAX_BODY_BYTES, SIGNATURE_HEADER
+from mudra.client.tasks import OnTasks
+from mudra.client.threads import OnThreads, run
+from mudra.client.token_source import AsyncEntityTokenSource, EntityTokenSource
+from mudra.client.verifier import AsyncTokenVerifier, TokenVerifier
+from mudra.client.web.httpx2_auth import AsyncEntityTokenAuth, EntityTokenAuth
+
+_TIMEOUT_S = 30
+_Tokens = TypeVar("_Tokens", EntityTokenSource, AsyncEntityTokenSource)
+_Verifier = TypeVar("_Verifier", TokenVerifier, AsyncTokenVerifier)
 
 
-class Directory:
+class _Directory(Connected[Http], Generic[Http, _Tokens, _Verifier]):
+    """What both twins do."""
+
+    def __init__(  # noqa: PLR0913 -- all but the first three are options with a default
+        self,
+        registry: str,
+        tokens: _Tokens,
+        verifier: _Verifier,
+        *,
+        file: Path | None = None,
+        refresh_seconds: float = 60.0,
+        allow_http: bool = False,
+        http: Http | None = None,
+        steady: clock.Seconds = clock.steady,
+    ) -> None:
+        address = checked_url(registry, allow_http=allow_http)
+        self._following = Following(address, file, refresh_seconds, steady)
+        self._verifier: _Verifier = verifier
+        self._connect(http, _TIMEOUT_S, self._auth_by(tokens, allow_http=allow_http))
+
+    @abstractmethod
+    def _auth_by(self, tokens: _Tokens, *, allow_http: bool) -> httpx2.Auth:
+        """Return what sends our token with each request."""
+
+    @abstractmethod
+    async def _check_page(self, page: bytes, signature: str) -> None:
+        """Raise SignatureRefused unless the registry signed the page."""
+
+    @property
+    def age(self) -> float:
+        """Seconds since the copy was last proven; infinite for one that comes from the disk."""
+        return self._following.age
+
+    async def _entry(self, entity_id: str) -> DirectoryEntry | None:
+        await self._refresh_when_due()
+        return self._following.copy.find(entity_id)
+
+    async def _entries(self, entity_type: str) -> list[DirectoryEntry]:
+        await self._refresh_when_due()
+        return self._following.copy.of_type(role_of(entity_type))
+
+    async def _check_body(self, entity_id: str, body: bytes, signature: str) -> None:
+        check_body(await self._entry(entity_id), entity_id, body, signature)
+
+    async def _refresh(self) -> None:
+        await self._ask_once(is_due=lambda: True, must_wait=lambda: True)
+        self._following.check_refresh()
+
+    async def _refresh_when_due(self) -> None:
+        await self._ask_once(
+            is_due=self._following.must_refresh,
+            # With a proven copy there is no need to wait for another call's refresh.
+            must_wait=lambda: not self._following.copy.proven,
+        )
+
+    async def _ask_once(self, is_due: Callable[[], bool], must_wait: Callable[[], bool]) -> None:
+        work = Work(name="mudra-directory", is_due=is_due, must_wait=must_wait, run=self._ask)
+        await self._take_turn(work)
+
+    async def _ask(self) -> None:
+        failure: Exception | None = InterruptedError("it was interrupted")
+        try:
+            self._following.begin()
+            try:
+                await self._follow()
+            except PageRefused:
+                # The registry may have been restored from a backup: all entries prove themselves.
+                self._following.begin_again()
+                await self._follow()
+            failure = None
+        except (httpx2.HTTPError, MudraClientError, PageRefused) as error:
+            failure = error
+        finally:
+            self._following.asked(failure)
+
+    async def _follow(self) -> None:
+        while self._following.take(await self._page()):
+            pass
+
+    async def _page(self) -> bytes:
+        request = Request(url=self._following.url, max_bytes=MAX_BODY_BYTES)
+        answer = await self._send(request)
+        check_answer(answer.status, answer.headers)
+        check_size(len(answer.body))
+        await self._check_page(answer.body, answer.headers.get(SIGNATURE_HEADER, ""))
+        return answer.body
+
+
+class Directory(_Directory[httpx2.Client, EntityTokenSource, TokenVerifier], OnThreads):
     """The registry's live entries that we may see; one instance serves all threads.
 
     `registry` is its address, such as `https://registry.example.org/cr/v2`. `tokens` are ours;
@@ -37,103 +134,58 @@ class Directory:
     `allow_http`; OSError for a file that cannot be read.
     """
 
-    def __init__(  # noqa: PLR0913 -- all but the first three are options with a default
-        self,
-        registry: str,
-        tokens: EntityTokenSource,
-        verifier: TokenVerifier,
-        *,
-        file: Path | None = None,
-        refresh_seconds: float = 60.0,
-        allow_http: bool = False,
-        http: httpx2.Client | None = None,
-        steady: clock.Seconds = clock.steady,
-    ) -> None:
-        address = checked_url(registry, allow_http=allow_http)
-        self._following = Following(address, file, refresh_seconds, steady)
-        self._auth = EntityTokenAuth(tokens, allow_http=allow_http)
-        self._verifier = verifier
-        self._http = http or httpx2.Client(timeout=30)
-        self._refreshing = ForkLock()
-
-    @property
-    def age(self) -> float:
-        """Seconds since the copy was last proven; infinite for one that comes from the disk."""
-        return self._following.age
-
     def entry(self, entity_id: str) -> DirectoryEntry | None:
         """Return a live entry; None for an ID that has none, or that we may not see.
 
         Raises DirectoryUnavailable while there is no proven copy.
         """
-        self._refresh_when_due()
-        return self._following.copy.find(entity_id)
+        return run(self._entry(entity_id))
 
     def entries(self, entity_type: str = "") -> list[DirectoryEntry]:
         """Return the live entries of `AA`, `FIP` or `FIU`, or all, by ID; raises as `entry`."""
-        self._refresh_when_due()
-        return self._following.copy.of_type(role_of(entity_type))
+        return run(self._entries(entity_type))
 
     def check_body(self, entity_id: str, body: bytes, signature: str) -> None:
         """Raise SignatureRefused unless the entity's registered key signed these bytes.
 
         `signature` is the header `x-jws-signature` of its message.
         """
-        check_body(self.entry(entity_id), entity_id, body, signature)
+        run(self._check_body(entity_id, body, signature))
 
     def refresh(self) -> None:
         """Bring the copy up to date now; raises DirectoryUnavailable if that fails."""
-        with self._refreshing:
-            failure = self._ask()
-        self._following.check_refresh(failure)
+        run(self._refresh())
 
-    def close(self) -> None:
-        """Close the connections to the registry."""
-        self._http.close()
+    def _auth_by(self, tokens: EntityTokenSource, *, allow_http: bool) -> httpx2.Auth:
+        return EntityTokenAuth(tokens, allow_http=allow_http)
 
-    def _refresh_when_due(self) -> None:
-        # With a proven copy there is no need to wait for another thread's refresh.
-        if self._following.must_refresh() and self._refreshing.acquire(
-            blocking=not self._following.copy.proven
-        ):
-            try:
-                # Another thread may have refreshed it while this one waited.
-                if self._following.must_refresh():
-                    self._ask()
-            finally:
-                self._refreshing.release()
+    async def _check_page(self, page: bytes, signature: str) -> None:
+        self._verifier.check_signature(page, signature)
 
-    def _ask(self) -> Exception | None:
-        """Refresh the copy; return why that failed."""
-        failure: Exception | None = InterruptedError("it was interrupted")
-        try:
-            self._following.begin()
-            try:
-                self._follow()
-            except PageRefused:
-                # The registry may have been restored from a backup: all entries prove themselves.
-                self._following.begin_again()
-                self._follow()
-            failure = None
-        except (httpx2.HTTPError, MudraClientError, PageRefused) as error:
-            failure = error
-        finally:
-            self._following.asked(failure)
-        return failure
 
-    def _follow(self) -> None:
-        while self._following.take(self._page()):
-            pass
+class AsyncDirectory(
+    _Directory[httpx2.AsyncClient, AsyncEntityTokenSource, AsyncTokenVerifier], OnTasks
+):
+    """Directory for asyncio: the same options, one instance for each event loop."""
 
-    def _page(self) -> bytes:
-        with self._http.stream(
-            "GET", self._following.url, auth=self._auth, follow_redirects=False
-        ) as answer:
-            check_answer(answer.status_code, answer.headers)
-            body = bytearray()
-            for chunk in answer.iter_bytes():
-                body += chunk
-                check_size(len(body))
-        page = bytes(body)
-        self._verifier.check_signature(page, answer.headers.get(SIGNATURE_HEADER, ""))
-        return page
+    async def entry(self, entity_id: str) -> DirectoryEntry | None:
+        """Return a live entry; raises as Directory.entry does."""
+        return await self._entry(entity_id)
+
+    async def entries(self, entity_type: str = "") -> list[DirectoryEntry]:
+        """Return the live entries of `AA`, `FIP` or `FIU`, or all, by ID; raises as `entry`."""
+        return await self._entries(entity_type)
+
+    async def check_body(self, entity_id: str, body: bytes, signature: str) -> None:
+        """Raise SignatureRefused unless the entity's registered key signed these bytes."""
+        await self._check_body(entity_id, body, signature)
+
+    async def refresh(self) -> None:
+        """Bring the copy up to date now; raises DirectoryUnavailable if that fails."""
+        await self._refresh()
+
+    def _auth_by(self, tokens: AsyncEntityTokenSource, *, allow_http: bool) -> httpx2.Auth:
+        return AsyncEntityTokenAuth(tokens, allow_http=allow_http)
+
+    async def _check_page(self, page: bytes, signature: str) -> None:
+        await self._verifier.check_signature(page, signature)

@@ -45,6 +45,7 @@ class Following:
         self._proven_at = self._next_at = float("-inf")
         self._is_saved = True
         self._not_saved_because = ""
+        self._failure: Exception | None = None
 
     @property
     def age(self) -> float:
@@ -103,19 +104,20 @@ class Following:
 
     def asked(self, failure: Exception | None) -> None:
         """Record that the registry was asked, and why that failed: it is asked again later."""
+        self._failure = failure
         pause = self._refresh_seconds
         if failure is not None:
             pause = failure.retry_after if isinstance(failure, RetryableError) else PAUSE_SECONDS
             _log.warning("copy of %s not refreshed: %s", self.registry, _text(failure))
         self._next_at = self._steady() + pause
 
-    def check_refresh(self, failure: Exception | None) -> None:
-        """Raise DirectoryUnavailable for a caller whose refresh failed, or could not be saved."""
-        if failure is not None:
+    def check_refresh(self) -> None:
+        """Raise DirectoryUnavailable if the last refresh failed, or could not be saved."""
+        if self._failure is not None:
             raise DirectoryUnavailable(
-                f"the copy of {self.registry} could not be refreshed: {_text(failure)}",
+                f"the copy of {self.registry} could not be refreshed: {_text(self._failure)}",
                 "lookups go on with the last proven copy; try again later",
-            ) from failure
+            ) from self._failure
         if self._not_saved_because:
             raise DirectoryUnavailable(
                 f"the new copy of {self.registry} could not be saved: {self._not_saved_because}",

@@ -23,7 +23,7 @@ PAUSE_SECONDS: Final = 5.0
 ABSENT_SECONDS: Final = 600.0
 """Between two attempts when the issuer has no list."""
 LEEWAY_SECONDS: Final = 60
-MAX_BYTES: Final = 8 * 1024 * 1024
+MAX_LIST_BYTES: Final = 8 * 1024 * 1024
 
 
 class ListRefused(Exception):
@@ -32,8 +32,8 @@ class ListRefused(Exception):
 
 def check_size(size: int) -> None:
     """Raise ListRefused once a response is larger than any list."""
-    if size > MAX_BYTES:
-        raise ListRefused(f"it has more than {MAX_BYTES} bytes")
+    if size > MAX_LIST_BYTES:
+        raise ListRefused(f"it has more than {MAX_LIST_BYTES} bytes")
 
 
 class _List(msgspec.Struct, frozen=True, rename="camel"):
@@ -82,6 +82,7 @@ class Revocations:
         self, body: bytes, signature: str, find_key: Callable[[str], RSAKey | None]
     ) -> None:
         """Take a list over that the issuer signed; raises ListRefused for any other."""
+        check_size(len(body))
         received = _read(body, signature, find_key)
         now = self._wall()
         if received.issuer != self._issuer:

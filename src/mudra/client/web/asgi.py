@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Final
 
 from mudra.client import clock
-from mudra.client.async_verifier import AsyncTokenVerifier
 from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.errors import MudraClientError
+from mudra.client.verifier import AsyncTokenVerifier
 from mudra.client.web.presented_proof import checked_origins, encoded, presented_proof
 from mudra.client.web.refusal_response import refusal_response
 from mudra.client.web.token_headers import TOKEN_HEADERS, presented_token

@@ -6,11 +6,10 @@ from typing import Final, Generic, TypeVar
 import httpx2
 
 from mudra.client.address import is_safe
-from mudra.client.async_token_source import AsyncEntityTokenSource
 from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.grant import BEARER, DPOP
 from mudra.client.signing.body_signature import SIGNATURE_HEADER, BodySigner
-from mudra.client.token_source import EntityTokenSource
+from mudra.client.token_source import AsyncEntityTokenSource, EntityTokenSource
 from mudra.client.web.token_headers import AUTHORIZATION, header_value
 
 _UNAUTHORIZED: Final = 401

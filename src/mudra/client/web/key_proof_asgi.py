@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from mudra.client.async_verifier import AsyncTokenVerifier
 from mudra.client.errors import MudraClientError
 from mudra.client.signing.body_signature import SIGNATURE_HEADER
 from mudra.client.signing.key_proof import MAX_QUESTION, KeyProof, is_question, signature_of
+from mudra.client.verifier import AsyncTokenVerifier
 from mudra.client.web.asgi import App, Receive, Scope, Send
 
 _NAME = SIGNATURE_HEADER.encode()

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from litestar import Response
 from litestar.exceptions import MethodNotAllowedException
 
-from mudra.console.framework.console_errors import NoSuchPage, page_problem
+from mudra.console.framework.console_errors import NO_SUCH_PAGE, page_problem
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_responses import site_facts
 from mudra.console.framework.render import page, sentence
@@ -69,7 +69,7 @@ def out_of_reach_page(
 
 def no_such_page(dependencies: HttpDependencies, *, public: bool) -> Response[str]:
     """Return the page for an unknown address."""
-    return error_page(dependencies, NoSuchPage(), gettext("Nothing here"), public=public)
+    return error_page(dependencies, NO_SUCH_PAGE, gettext("Nothing here"), public=public)
 
 
 def not_found_page(

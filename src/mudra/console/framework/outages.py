@@ -33,6 +33,6 @@ SENTENCES: Final = frozenset(
 
 def outage_text(refusal: Unavailable) -> str:
     """Return what a page says of it."""
-    if refusal.sentence not in SENTENCES:
-        return f"{refusal.sentence}; try again"
-    return gettext("%(outage)s; try again", outage=gettext(refusal.sentence))
+    if refusal.why not in SENTENCES:
+        return refusal.sentence
+    return gettext("%(outage)s; try again", outage=gettext(refusal.why))

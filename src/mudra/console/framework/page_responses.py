@@ -23,13 +23,12 @@ from mudra.console.framework.page_results import Download, GoTo, Outcome, Render
 from mudra.console.framework.page_zone import zone_switch
 from mudra.console.framework.render import page, sentence
 from mudra.console.framework.session.cookie import delete_session_cookie, set_session_cookie
-from mudra.http.dependencies import HttpDependencies
+from mudra.http.dependencies import HttpDependencies, SandboxNotice
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Stage
 from mudra.localization.language import ENGLISH, current, gettext, translatable, written_in
 from mudra.shared.refusal import Refusal
-from mudra.tokens.faults.fault import Fault
 
 PageResponse: TypeAlias = Response[str] | Response[bytes]
 SIGN_IN: Final = f"{CONSOLE}/sign-in"
@@ -220,14 +219,11 @@ def _own_entities(user: User) -> Iterator[tuple[str, str]]:
     yield from zip(user.reads, user.read_names, strict=True)
 
 
-def _faults_on(page_context: PageContext) -> Sequence[Fault]:
+def _faults_on(page_context: PageContext) -> Sequence[SandboxNotice]:
     """Return the sandbox's faults in force that a page warns of: those of its entity, or all."""
-    board = page_context.dependencies.faults
-    if board is None:
-        return ()
     if page_context.entity is not None:
-        return board.of(page_context.entity.entity_id)
-    return board.all() if page_context.scopes else ()
+        return page_context.dependencies.notices(page_context.entity.entity_id)
+    return page_context.dependencies.notices("") if page_context.scopes else ()
 
 
 def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object]) -> RenderedPage:

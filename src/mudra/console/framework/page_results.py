@@ -62,4 +62,4 @@ class LongAct(Struct, frozen=True):
 
 
 Outcome = RenderedPage | StreamedPage | GoTo | Download | Refusal
-"""A refusal is shown on a page of its own, with the text of http/response/errors.py."""
+"""A refusal is shown on a page of its own, with its sentence."""

@@ -9,7 +9,7 @@ from litestar.params import FromPath
 from mudra.console.framework.static_assets import ASSETS, StaticAsset
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, new_context
-from mudra.http.response.http_refusals import NoSuchAddress
+from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
 
@@ -25,7 +25,7 @@ async def static_file(
     found = ASSETS.find(name.lstrip("/"))
     if found is None:
         context = new_context(request, dependencies)
-        return refusal(context.envelope, NoSuchAddress()).response()
+        return refusal(context.envelope, NO_SUCH_ADDRESS).response()
     named = request.query_params.get("v") == found.digest
     return answer_file(request, found, {"Cache-Control": _FOR_A_YEAR if named else _ASK_EACH_TIME})
 

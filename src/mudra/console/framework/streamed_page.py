@@ -21,7 +21,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import HEADINGS, layout_facts, together
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.render import HEADERS, opening, remainder, sentence
-from mudra.http.response.http_refusals import Unavailable, Unexpected
+from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.http.server.instrumentation import note_late_fault
 from mudra.http.server.page_turns import page_turn
 from mudra.localization.language import gettext
@@ -77,7 +77,7 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
         refusal: Refusal = Unavailable(error.sentence)
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, shown and counted as 500
         _log.error("unexpected fault", txn_id=page_context.context.txn_id, exc_info=error)
-        refusal = Unexpected()
+        refusal = UNEXPECTED
     problem = page_problem(refusal)
     note_late_fault(page_context.context.request.scope, problem.status)
     fault = {

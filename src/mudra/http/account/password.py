@@ -7,7 +7,7 @@ from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
-from mudra.identity.accounts.send_link import TooManyLinkRequests, request_link
+from mudra.identity.accounts.send_link import request_link, too_many_link_requests
 from mudra.identity.accounts.set_password import set_password
 from mudra.shared.network_address import address_key
 from mudra.shared.refusal import Refusal
@@ -38,7 +38,7 @@ async def forgot(call: Call[PasswordForgotRequest]) -> StatusResponse | Refusal:
     # By the sender alone, so it reveals nothing of names; and no sender fills the queue of all.
     wait_s = call.dependencies.link_rate.wait_s(address_key(caller.address))
     if wait_s:
-        return TooManyLinkRequests(wait_s)
+        return too_many_link_requests(wait_s)
     async with call.dependencies.unit_of_work() as work:
         await request_link(work, call.body.username, caller)
     # A job looks at the name. The same moment for all keeps users from asking twice:

@@ -4,9 +4,9 @@ from typing import Final
 
 from litestar.types import HTTPScope, Scope
 
-from mudra.http.dependencies import HttpSettings
 from mudra.http.request.body.request_body import Headers
 from mudra.http.server.head import SENT_METHOD
+from mudra.settings.settings import Settings
 from mudra.shared.dpop_proof import PresentedProof
 from mudra.shared.proof_url import urls_of
 
@@ -21,7 +21,7 @@ def has_proof(headers: Headers) -> bool:
     return False
 
 
-def presented_proof(scope: Scope | HTTPScope, settings: HttpSettings) -> PresentedProof:
+def presented_proof(scope: Scope | HTTPScope, settings: Settings) -> PresentedProof:
     """Return the values of the header, and what their `htm` and `htu` must be."""
     values = tuple(value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER)
     method = str(scope.get(SENT_METHOD) or scope.get("method", ""))

@@ -14,7 +14,7 @@ from mudra.http.endpoint import B, Call, Gate, Opening
 from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
-from mudra.registry.payload.refusals import PayloadNotChecked, TooManyWrites
+from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller
 from mudra.tokens.authentication.token_check import VerifiedToken
@@ -78,7 +78,7 @@ class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
                 return entity
             admitted = entity
         wait_s = context.dependencies.registry_rate.wait_s(token.subject)
-        return TooManyWrites(wait_s) if wait_s else admitted
+        return too_many_writes(wait_s) if wait_s else admitted
 
 
 REGISTRY_ACTOR: Final = RegistryGate()

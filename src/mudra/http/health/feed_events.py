@@ -20,12 +20,12 @@ from mudra.http.auth.bearer import calling_entity, is_still_admitted
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, new_context
-from mudra.http.response.http_refusals import TooManyListeners
+from mudra.http.response.http_refusals import too_many_listeners
 from mudra.http.response.json_response import refusal
 from mudra.http.response.response_body import EventStream
 from mudra.metrics.health.feed import ApiFeed, HealthFeed
 from mudra.shared.entity_type import EntityType
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.unavailable import ServiceUnavailable
 
 MAX_LISTENERS: Final = 500
@@ -67,11 +67,11 @@ class FeedEvents:
         if self._queues and (self._publishing is None or self._publishing.done()):
             self._publishing = asyncio.create_task(self._publish(), name="feed-events")
 
-    def refusal(self, entity_id: str) -> TooManyListeners | None:
+    def refusal(self, entity_id: str) -> PlainRefusal | None:
         """Returns why a member may not open a further stream; None when it may."""
         of_member = Counter(self._queues.values())[entity_id]
         if len(self._queues) >= MAX_LISTENERS or of_member >= MAX_OF_A_MEMBER:
-            return TooManyListeners(_RETRY_S)
+            return too_many_listeners(_RETRY_S)
         return None
 
     async def listen(

@@ -24,9 +24,9 @@ from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING
-from mudra.registry.lifecycle.refusal import UnknownEntity
+from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
-from mudra.registry.probe.probe import NotProbed, Probe
+from mudra.registry.probe.probe import Probe, not_probed
 from mudra.shared.refusal import Refusal
 
 
@@ -50,7 +50,7 @@ async def history(
     not 1, there are older ones; the first key may have been live before.
     """
     record = await call.work.registry.history(entity_id)
-    return UnknownEntity(entity_id) if record is None else record_response(record)
+    return unknown_entity(entity_id) if record is None else record_response(record)
 
 
 @post(
@@ -108,7 +108,7 @@ async def show_probe(
 ) -> ProbeResponse | Refusal:
     """Show what the latest probe found; without `doneAt` it is not done yet."""
     found = await call.work.probes.probes.latest(entity_id)
-    return NotProbed(entity_id) if found is None else probe_response(found)
+    return not_probed(entity_id) if found is None else probe_response(found)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on, probe, show_probe]

@@ -10,7 +10,7 @@ from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import DayCountResponse, TokenCountsResponse
 from mudra.http.request.fields import NoParameters
 from mudra.http.route import get
-from mudra.identity.memberships.admins import NoSuchEntity
+from mudra.identity.memberships.admins import no_such_entity
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 
@@ -23,7 +23,7 @@ async def token_counts(
 ) -> TokenCountsResponse | Refusal:
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
     if await call.work.people.member(entity_id) is None:
-        return NoSuchEntity(entity_id)
+        return no_such_entity(entity_id)
     since = (await call.work.people.now()).date() - timedelta(days=DAYS - 1)
     counts = await call.work.token_counts.by_day(entity_id, since)
     days = [DayCountResponse(day=one.day.isoformat(), count=one.count) for one in counts]

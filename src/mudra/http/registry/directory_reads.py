@@ -13,7 +13,7 @@ from mudra.http.registry.directory_response import changes_response, signed_resp
 from mudra.http.registry.query import read_moment, read_query, read_since
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.http_refusals import NoSuchAddress
+from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.registry.directory.directory import (
     Directory,
@@ -53,7 +53,7 @@ async def read_entries(
     """Return the live entries of a type that the caller may see, or the one of an ID."""
     kind = _TYPES.get(entity_type)
     if kind is None:
-        return _refused(dependencies, NoSuchAddress())
+        return _refused(dependencies, NO_SUCH_ADDRESS)
     caller = await calling_entity(request, dependencies)
     if isinstance(caller, Refusal):
         return _refused(dependencies, caller)
@@ -73,7 +73,7 @@ async def read_entries(
         then = _listing(await directory_at(reads.log, moment), visibility, kind, entity_id)
         signed = None if then is None else reads.listings.sign(then)
     if signed is None:
-        return _refused(dependencies, NoSuchAddress())
+        return _refused(dependencies, NO_SUCH_ADDRESS)
     return signed_response(request, signed, dependencies.clock())
 
 

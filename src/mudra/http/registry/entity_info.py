@@ -23,7 +23,7 @@ from mudra.http.registry.operations import (
 )
 from mudra.http.registry.submission_schema import SUBMISSION
 from mudra.http.request.request_context import AnyRequest, Document
-from mudra.http.response.http_refusals import NoSuchAddress
+from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.route import delete, submit_document
 from mudra.http.server.router import Router
 from mudra.registry.lifecycle.decision import Decision
@@ -86,7 +86,7 @@ async def retire(
 ) -> WriteResponse | Refusal:
     """Retire an entry for good, with `?reason=`: its tokens end in the same transaction."""
     if entity_type not in _TYPES:
-        return NoSuchAddress()
+        return NO_SUCH_ADDRESS
     outcome = await call.work.registration.retire(
         EntityType(entity_type), entity_id, call.body.reason, call.actor
     )
@@ -106,7 +106,7 @@ async def retire(
 async def lint(call: RegistryCall[Document], entity_type: TypeInPath) -> LintResponse | Refusal:
     """Return what a submission of this payload would find, and store nothing."""
     if entity_type not in _TYPES:
-        return NoSuchAddress()
+        return NO_SUCH_ADDRESS
     findings = await call.work.registration.lint(
         call.body.value, EntityType(entity_type), call.actor
     )

@@ -10,7 +10,7 @@ from msgspec import Meta, field
 
 from mudra.http.response.response_body import ResponseBody
 from mudra.shared.ids import fresh_id
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 
 VERSION: Final = "1.0.0"
@@ -77,6 +77,7 @@ def new_txn_id() -> str:
 class EnvelopeFault(Refusal, frozen=True):
     """One of the optional fields is not valid: the sentence names it."""
 
+    kind = RefusalKind.INVALID
     sentence: str
 
 

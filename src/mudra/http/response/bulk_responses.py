@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.response.errors import problem_of
 from mudra.http.response.response_body import ResponseBody
 from mudra.identity.memberships.bulk_act import BulkAct, BulkOutcome, BulkResult
 
@@ -52,7 +51,7 @@ def bulk_response(
                 name=one.name,
                 result=one.result.value,
                 people=list(one.people),
-                problem=problem_of(one.refusal).sentence if one.refusal else "",
+                problem=one.refusal.sentence if one.refusal else "",
             )
             for one in outcomes
         ],

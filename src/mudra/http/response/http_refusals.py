@@ -1,41 +1,77 @@
 """Refusals of the HTTP edge itself: they are about the request, never about a rule of an area."""
 
-from mudra.shared.refusal import Refusal
+from collections.abc import Mapping
+from typing import Final
+
+from mudra.localization.language import translatable
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.unavailable import DatabaseUnavailable
+
+
+class HttpRefusal(Refusal, frozen=True):
+    """A refusal with headers of its own."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers next to those of its kind."""
+        return {}
 
 
 class InvalidField(Refusal, frozen=True):
     """A member of the request is wrong: the sentence names it and what is allowed."""
 
+    kind = RefusalKind.INVALID
     sentence: str
 
 
 class NoAuthorization(Refusal, frozen=True):
     """The Authorization header is missing or cannot be read."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    sentence = "Authorization must hold 'Bearer' and a token"
 
-class NoSuchAddress(Refusal, frozen=True):
-    """No resource at this path."""
+
+NO_SUCH_ADDRESS: Final = PlainRefusal(RefusalKind.NOT_FOUND, "there is nothing at this path")
 
 
-class MethodNotAllowed(Refusal, frozen=True):
+class MethodNotAllowed(HttpRefusal, frozen=True):
     """The resource exists; this method does not apply to it."""
 
+    kind = RefusalKind.NOT_ALLOWED
     allowed: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"this path takes {', '.join(self.allowed)} only"
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The methods that apply."""
+        return {"Allow": ", ".join(self.allowed)}
 
 
 class Unavailable(Refusal, frozen=True):
-    """This node cannot do it now: the sentence says why."""
+    """This node cannot do it now: `why` is the sentence of an outage."""
 
-    sentence: str = DatabaseUnavailable().sentence
+    kind = RefusalKind.BUSY
+    why: str = DatabaseUnavailable().sentence
     retry_after_s: int = 2
 
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.why}; try again"
 
-class Unexpected(Refusal, frozen=True):
-    """A fault of ours: the detail is in the log under the transaction ID."""
+
+UNEXPECTED: Final = PlainRefusal(
+    RefusalKind.FAILED,
+    translatable("an unexpected error; report the txnId of this response to the operator"),
+)
 
 
-class TooManyListeners(Refusal, frozen=True):
-    """The member, or this worker, has the maximum number of open streams."""
-
-    retry_after_s: int
+def too_many_listeners(retry_after_s: int) -> PlainRefusal:
+    """Refuse: the member, or this worker, has the maximum number of open streams."""
+    return PlainRefusal(
+        RefusalKind.LIMITED, "as many streams of the feed are open as are permitted", retry_after_s
+    )

@@ -6,7 +6,6 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from mudra.http.response.errors import problem_of
 from mudra.http.response.response_body import ResponseBody
 from mudra.identity.memberships.import_members import RowOutcome, RowResult
 
@@ -47,7 +46,7 @@ def import_response(outcomes: Sequence[RowOutcome], *, dry_run: bool) -> ImportR
                 entity_id=one.row.new.entity_id,
                 result=one.result.value,
                 column=one.column,
-                problem=problem_of(one.refusal).sentence if one.refusal else "",
+                problem=one.refusal.sentence if one.refusal else "",
             )
             for one in outcomes
         ],

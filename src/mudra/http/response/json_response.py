@@ -10,8 +10,7 @@ from litestar import Response
 from litestar.types import Send
 
 from mudra.http.request.envelope import Envelope
-from mudra.http.response.errors import problem_of
-from mudra.http.response.problem import Problem
+from mudra.http.response.errors import Problem, problem_of
 from mudra.http.response.response_body import CsvText, ErrorBody, FindingsErrorBody, ResponseBody
 from mudra.http.server.raw_response import status_line
 from mudra.shared.refusal import Refusal
@@ -95,7 +94,7 @@ def success(
 
 
 def refusal(envelope: Envelope, outcome: Refusal) -> JsonResponse:
-    """Answer with the error body for a refusal that errors.py knows."""
+    """Answer with the error body for a refusal."""
     return response_body(envelope, problem_of(outcome))
 
 

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.response.problem import ErrorCode
 from mudra.shared.finding import Finding
+from mudra.shared.refusal import ErrorCode
 
 DateTime = Annotated[
     str,

@@ -1,6 +1,4 @@
-"""Responses of the sandbox: its clock, its mailbox and its faults."""
-
-from collections.abc import Sequence
+"""Responses of the sandbox: its clock and its mailbox."""
 
 from msgspec import Struct, field
 
@@ -8,7 +6,6 @@ from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.overview.mail_queue import StoredEmail
 from mudra.shared.email_message import links_in
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.faults.fault import DESCRIPTIONS, Fault
 
 
 class ClockResponse(ResponseBody, kw_only=True):
@@ -43,42 +40,4 @@ def mail_response(mail: StoredEmail) -> SandboxMail:
         sent_at=iso_ms(mail.sent_at) if mail.sent_at else None,
         text=mail.email.text,
         links=list(links_in(mail.email.text)),
-    )
-
-
-class SandboxFault(Struct, kw_only=True, rename="camel"):
-    """One fault in force; `seconds` is the amount of its kind, 0 where it has none."""
-
-    entity_id: str
-    kind: str
-    effect: str
-    seconds: int
-    starts_at: DateTime
-    ends_at: DateTime
-    by_operator: bool
-    kid: str
-
-
-class FaultsResponse(ResponseBody, kw_only=True):
-    """Faults of the sandbox."""
-
-    faults: list[SandboxFault]
-
-
-def faults_response(faults: Sequence[Fault]) -> FaultsResponse:
-    """Return faults as programs read them."""
-    return FaultsResponse(
-        faults=[
-            SandboxFault(
-                entity_id=one.entity_id,
-                kind=one.kind.value,
-                effect=DESCRIPTIONS[one.kind],
-                seconds=one.seconds,
-                starts_at=iso_ms(one.starts_at),
-                ends_at=iso_ms(one.ends_at),
-                by_operator=one.by_operator,
-                kid=one.kid,
-            )
-            for one in faults
-        ]
     )

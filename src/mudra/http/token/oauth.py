@@ -17,12 +17,13 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import authorization_of, presented_token
 from mudra.http.auth.proof import has_proof, presented_proof
-from mudra.http.dependencies import HttpDependencies, HttpSettings, InjectedDependencies
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
+from mudra.settings.settings import Settings
 from mudra.shared.dpop_proof import ProofInvalid, bound_key
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -116,7 +117,7 @@ async def issue_token(request: AnyRequest, dependencies: InjectedDependencies) -
     else:
         issued = await dependencies.entity_tokens.issue(presented)
     if isinstance(issued, ProofInvalid):
-        return OAuthError(400, "invalid_dpop_proof", problem_of(issued).sentence).response()
+        return OAuthError(400, "invalid_dpop_proof", issued.sentence).response()
     if isinstance(issued, Refusal):
         return _client_refused(issued).response()
     life = ENTITY_TOKEN_LIFE_S
@@ -172,9 +173,9 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
                 found, client_id, caller, work.tokens, work.audit_log
             )
         if isinstance(refused, TooManyRevocations):
-            return _too_many(refused, problem_of(refused).sentence).response()
+            return _too_many(refused, refused.sentence).response()
         if refused is not None:
-            return OAuthError(400, "invalid_grant", problem_of(refused).sentence).response()
+            return OAuthError(400, "invalid_grant", refused.sentence).response()
     return Response(b"", media_type="application/json", headers=_PRIVATE)
 
 
@@ -186,7 +187,7 @@ async def _authenticated_client(
     if not isinstance(bearer, NoAuthorization):
         caller = await dependencies.bearer.authenticate_entity(bearer)
         if isinstance(caller, ProofInvalid):
-            return OAuthError(401, "invalid_dpop_proof", problem_of(caller).sentence)
+            return OAuthError(401, "invalid_dpop_proof", caller.sentence)
         if isinstance(caller, TooManyProofs):
             return _client_refused(caller)
         return _BAD_CLIENT if isinstance(caller, Refusal) else caller.entity_id
@@ -211,7 +212,7 @@ def _client_refused(
     refused: EntityAuthenticationRefusal | AssertionInvalid | TooManyProofs,
 ) -> OAuthError:
     if isinstance(refused, AssertionInvalid | AddressNotListed):
-        return OAuthError(401, "invalid_client", problem_of(refused).sentence)
+        return OAuthError(401, "invalid_client", refused.sentence)
     if isinstance(refused, RateLimited | TooManyProofs):
         return _too_many(refused, "too many requests")
     return _BAD_CLIENT
@@ -254,7 +255,7 @@ def _assertion(
     return PresentedAssertion(text, address_of(request, dependencies), new_txn_id())
 
 
-def assertion_audiences(settings: HttpSettings) -> tuple[str, ...]:
+def assertion_audiences(settings: Settings) -> tuple[str, ...]:
     """Return what `aud` of an assertion may be: the issuer, or the token endpoint (RFC 7523 3)."""
     return settings.issuer, f"{settings.issuer}/oauth2/token"
 

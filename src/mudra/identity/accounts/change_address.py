@@ -4,13 +4,15 @@ A member's admin is moved at once. An operator's address is the way into the ope
 so the change waits for the old address (a link, 24 hours) or a second operator.
 """
 
+from typing import Final
+
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.email_link import LinkFault, LinkPurpose, LinkRefused, token_hash
 from mudra.identity.accounts.manage_accounts import AccountChanged, account_changed
-from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, ValueRefused
+from mudra.identity.accounts.refusals import ADDRESS_TAKEN, NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import AddressChange, User, UserState
 from mudra.identity.memberships.invite import end_invitations_everywhere
@@ -26,7 +28,7 @@ from mudra.identity.operators.person_rule import (
 )
 from mudra.identity.passkeys.manage_passkeys import end_passkeys
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
 
 
@@ -37,20 +39,22 @@ class AddressPending(Struct, frozen=True):
     email: str
 
 
-class NoAddressChange(Refusal, frozen=True):
-    """No such change of this user's address waits to be confirmed."""
+NO_ADDRESS_CHANGE: Final = PlainRefusal(
+    RefusalKind.NOT_FOUND, "no change of this user to this email waits for confirmation"
+)
 
 
-class NeedsSecondOperator(Refusal, frozen=True):
-    """The caller requested the change, or has managed operators for less than a day before it."""
+NEEDS_SECOND_OPERATOR: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    "another operator, who has held the scope members for a day, must confirm this; "
+    "or the link that was sent to the old address",
+)
 
 
 ChangeResult = (
-    AccountChanged | AddressPending | NoSuchUser | ActRefused | AddressTaken | ValueRefused
+    AccountChanged | AddressPending | NoSuchUser | ActRefused | PlainRefusal | ValueRefused
 )
-ConfirmResult = (
-    AccountChanged | NoSuchUser | ActRefused | AddressTaken | NoAddressChange | NeedsSecondOperator
-)
+ConfirmResult = AccountChanged | NoSuchUser | ActRefused | PlainRefusal
 
 
 class ChangeHolder(Struct, frozen=True):
@@ -78,7 +82,7 @@ async def change_address(
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
     if await work.people.by_username(address) is not None:
-        return AddressTaken()
+        return ADDRESS_TAKEN
     if await work.memberships.scopes(user_id):
         return await _ask_old_address(work, by, user, address)
     # The one who reads the new mailbox is that admin from now on, and the former one no longer.
@@ -102,10 +106,10 @@ async def confirm_as_second(
     change = await work.address_changes.of_user(user_id)
     now = await work.people.now()
     if change is None or change.email != normalize_email(email) or now >= change.expires_at:
-        return NoAddressChange()
+        return NO_ADDRESS_CHANGE
     since = await work.memberships.manages_since(by.user_id)
     if not may_confirm(change.requested_by, change.requested_at, by.user_id, since):
-        refused = NeedsSecondOperator()
+        refused = NEEDS_SECOND_OPERATOR
         await record_refused_act(work, by.caller, user_id, PersonAct.CONFIRM_ADDRESS, refused)
         return refused
     return await _confirmed(work, change, user, by.caller)
@@ -124,7 +128,7 @@ async def change_of_link(work: IdentityUnitOfWork, token: SecretText) -> ChangeH
 
 async def confirm_by_link(
     work: IdentityUnitOfWork, token: SecretText, caller: Caller
-) -> AccountChanged | LinkRefused | AddressTaken | ActRefused | NoSuchUser:
+) -> AccountChanged | LinkRefused | PlainRefusal | ActRefused | NoSuchUser:
     """Confirm a requested change by the link that was sent to the old address."""
     await work.memberships.lock_operators()
     holder = await change_of_link(work, token)
@@ -167,9 +171,9 @@ async def _ask_old_address(
 
 async def _confirmed(
     work: IdentityUnitOfWork, change: AddressChange, user: User, caller: Caller
-) -> AccountChanged | AddressTaken:
+) -> AccountChanged | PlainRefusal:
     if await work.people.by_username(change.email) is not None:
-        return AddressTaken()
+        return ADDRESS_TAKEN
     return await _move(work, user, change.email, caller)
 
 

@@ -9,9 +9,10 @@ from contextlib import AbstractAsyncContextManager
 
 from mudra.audit.event import Caller
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
+from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.set_password import put_password
 from mudra.identity.accounts.user import User
-from mudra.identity.ports import HashingBusy, IdentityUnitOfWork, PasswordHasher
+from mudra.identity.ports import IdentityUnitOfWork, PasswordHasher
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
 

@@ -1,10 +1,10 @@
 """Choose the time zone of one's own pages."""
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.localization.display_zone import ZoneChoice
+from mudra.shared.refusal import ValueRefused
 
 
 async def choose_display_zone(

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.refusal import ValueRefused
 
 
 async def choose_language(

@@ -12,7 +12,7 @@ from mudra.identity.accounts.change_address import (
 )
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.manage_accounts import AccountChanged
-from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, WrongAccountKind
+from mudra.identity.accounts.refusals import NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.set_password import record_refused_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.invite import (
@@ -23,10 +23,11 @@ from mudra.identity.memberships.invite import (
 )
 from mudra.identity.operators.person_rule import ActRefused
 from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.refusal import PlainRefusal
 from mudra.shared.secret_text import SecretText
 
 ConfirmResult = (
-    AccountChanged | User | LinkRefused | AddressTaken | ActRefused | NoSuchUser | WrongAccountKind
+    AccountChanged | User | LinkRefused | PlainRefusal | ActRefused | NoSuchUser | WrongAccountKind
 )
 
 

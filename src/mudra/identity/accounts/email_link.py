@@ -7,13 +7,13 @@ the older ones.
 import base64
 import enum
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 _TOKEN_BYTES: Final = 32
@@ -65,10 +65,30 @@ class LinkFault(enum.Enum):
     """Withdrawn by an admin, or declined by the person invited."""
 
 
+_TEXTS: Final[Mapping[LinkFault, str]] = {
+    LinkFault.UNKNOWN: "token is not a valid link; request a new one with 'forgot password'",
+    LinkFault.EXPIRED: "token has expired; request a new link with 'forgot password'",
+    LinkFault.USED: "token was already used; request a new link with 'forgot password'",
+    LinkFault.VOIDED: (
+        "token was replaced by a newer link or ended by a change of password; use the latest email"
+        " or ask for a new link"
+    ),
+    LinkFault.WITHDRAWN: (
+        "token's invitation was withdrawn or declined; ask an admin of the entity for another"
+    ),
+}
+
+
 class LinkRefused(Refusal, frozen=True):
     """The link is not accepted."""
 
+    kind = RefusalKind.UNAUTHORIZED
     fault: LinkFault
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return _TEXTS[self.fault]
 
 
 def new_link(

@@ -14,7 +14,7 @@ from msgspec import Struct
 from mudra.identity.accounts.password_blocklist import common_texts
 from mudra.identity.accounts.password_patterns import is_repetition, is_walk
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MIN_LENGTH: Final = 15
 MAX_LENGTH: Final = 256
@@ -64,6 +64,7 @@ class PasswordFault(enum.Enum):
 class PasswordRefusal(Refusal, frozen=True):
     """The password is not accepted; the text never contains any of it."""
 
+    kind = RefusalKind.INVALID
     fault: PasswordFault
 
     @property

@@ -1,22 +1,34 @@
 """Refusals about accounts."""
 
-from mudra.shared.refusal import Refusal
+from typing import Final
 
-
-class ValueRefused(Refusal, frozen=True):
-    """A value is not accepted; `problem` says what is allowed."""
-
-    field: str
-    problem: str
+from mudra.localization.language import translatable
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 
 
 class NoSuchUser(Refusal, frozen=True):
     """There is no user with this ID or address."""
 
+    kind = RefusalKind.NOT_FOUND
+    sentence = "no user of this ID, or the account is disabled"
 
-class AddressTaken(Refusal, frozen=True):
-    """Another account has this address."""
+
+ADDRESS_TAKEN: Final = PlainRefusal(RefusalKind.CONFLICT, "email belongs to another account")
 
 
 class WrongAccountKind(Refusal, frozen=True):
     """Operators and admins need separate accounts, and this address has one of the other kind."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = (
+        "email has an account of the other kind: operators and admins of entities "
+        "use accounts of their own"
+    )
+
+
+class HashingBusy(Refusal, frozen=True):
+    """Too many passwords are being hashed; try again after `retry_after_s` seconds."""
+
+    kind = RefusalKind.BUSY
+    sentence = translatable("too many sign-ins at once; try again")
+    retry_after_s: int

@@ -8,7 +8,7 @@ from mudra.identity.accounts.email_link import LinkPurpose, LinkRequest
 from mudra.identity.accounts.user import User, UserState, normalize_username
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.identity.sign_in.throttle import Counted, History, may_send_link
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 _BATCH: Final = 50
@@ -17,10 +17,13 @@ _REFUSALS_EVERY: Final = timedelta(minutes=1)
 """At most so often the audit has a row of the refused requests for one person."""
 
 
-class TooManyLinkRequests(Refusal, frozen=True):
-    """This network address has requested too many links, for any names."""
-
-    retry_after_s: int
+def too_many_link_requests(retry_after_s: int) -> PlainRefusal:
+    """Refuse: this network address has requested too many links, for any names."""
+    return PlainRefusal(
+        RefusalKind.LIMITED,
+        f"too many links were requested from this network address; {WAIT_TEXT}",
+        retry_after_s,
+    )
 
 
 async def send_link(work: IdentityUnitOfWork, user: User, caller: Caller) -> None:

@@ -13,16 +13,10 @@ from msgspec.structs import replace
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused, check_link, token_hash
 from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefusal, check_password
-from mudra.identity.accounts.refusals import WrongAccountKind
+from mudra.identity.accounts.refusals import HashingBusy, WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
-from mudra.identity.ports import (
-    HashingBusy,
-    IdentityUnitOfWork,
-    Notice,
-    NoticeKind,
-    PasswordHasher,
-)
+from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind, PasswordHasher
 from mudra.identity.sign_in.throttle import FRESH, Counted
 from mudra.shared.secret_text import SecretText
 

@@ -18,7 +18,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import Invitee, TooManyInvitations
@@ -37,21 +37,26 @@ from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 
 
-class NoSuchEntity(Refusal, frozen=True):
-    """There is no entity with this ID."""
-
-    entity_id: str
+def no_such_entity(entity_id: str) -> PlainRefusal:
+    """Refuse: there is no entity with this ID."""
+    return PlainRefusal(RefusalKind.NOT_FOUND, f"no member has the entity ID {entity_id}")
 
 
 class NotAnAdmin(Refusal, frozen=True):
     """The address does not belong to an admin of the entity."""
 
+    kind = RefusalKind.NOT_FOUND
+    sentence = "email is no admin of this entity"
+
 
 class LastAdmin(Refusal, frozen=True):
     """No admin who can act would be left; add another admin first."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = "email is the last admin who can act for entityId: add another one first"
 
 
 class Requester(Struct, frozen=True):
@@ -91,7 +96,7 @@ class AdminsChanged(EntityAdmins, frozen=True):
     withdrawn: bool = False
 
 
-Forbidden = NotYourEntity | NoSuchEntity | ScopeMissing
+Forbidden = NotYourEntity | PlainRefusal | ScopeMissing
 AddResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind | TooManyInvitations
 RemoveResult = AdminsChanged | Forbidden | NotAnAdmin | LastAdmin
 
@@ -178,12 +183,12 @@ async def authorized_member(
 
 async def _for_operator(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str, member: Member | None
-) -> Member | NoSuchEntity | ScopeMissing:
+) -> Member | PlainRefusal | ScopeMissing:
     assert requester.operator is not None  # who is no user is an operator
     lost = await lost_scope(work, requester.operator)
     if lost is not None:
         return lost
-    return NoSuchEntity(entity_id) if member is None else member
+    return no_such_entity(entity_id) if member is None else member
 
 
 async def member_to_join(

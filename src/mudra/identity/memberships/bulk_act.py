@@ -12,9 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.identity.accounts.manage_accounts import invite_admin
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.admins import NoSuchEntity
+from mudra.identity.memberships.admins import no_such_entity
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_lists import (
     MemberListWork,
@@ -23,12 +22,12 @@ from mudra.identity.memberships.member_lists import (
     written_file,
 )
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
-from mudra.identity.memberships.member_status import AlreadyRetired, set_member_status
+from mudra.identity.memberships.member_status import already_retired, set_member_status
 from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 
 MAX_MEMBERS: Final = 500
 MAX_REASON: Final = 200
@@ -54,22 +53,28 @@ class BulkResult(enum.StrEnum):
     """Not begun in the time of the request."""
 
 
-class NoAdminInvited(Refusal, frozen=True):
-    """No admin of the member waits to activate an account: there is no one to invite again."""
+def no_admin_invited(entity_id: str) -> PlainRefusal:
+    """Refuse: no admin of the member waits to activate an account."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT, f"no admin of {entity_id} has an account that waits for activation"
+    )
 
-    entity_id: str
 
-
-class AlreadySuspended(Refusal, frozen=True):
-    """The member gets no tokens already; its first reason stays the one of the audit."""
-
-    entity_id: str
+def already_suspended(entity_id: str) -> PlainRefusal:
+    """Refuse: the member gets no tokens already; its first reason stays the one of the audit."""
+    return PlainRefusal(RefusalKind.CONFLICT, f"{entity_id} is suspended already")
 
 
 class TooManyMembers(Refusal, frozen=True):
     """More members were chosen than one act is done to."""
 
+    kind = RefusalKind.INVALID
     chosen: int
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"at most {MAX_MEMBERS} members at a time, not {self.chosen}"
 
 
 class BulkOutcome(Struct, frozen=True):
@@ -186,7 +191,7 @@ async def _invite(
     admins = await work.memberships.admins(planned.entity_id)
     waiting = [admin.email for admin in admins if admin.state is UserState.INVITED]
     if not waiting:
-        refusal = NoAdminInvited(planned.entity_id)
+        refusal = no_admin_invited(planned.entity_id)
         return replace(planned, result=BulkResult.REFUSED, people=(), refusal=refusal)
     for number, email in enumerate(waiting):
         if email in reached:
@@ -216,7 +221,7 @@ def _planned(
     by: ActingOperator,
 ) -> BulkOutcome:
     if row is None:
-        refusal: Refusal | None = NoSuchEntity(entity_id)
+        refusal: Refusal | None = no_such_entity(entity_id)
     elif act is BulkAct.INVITE:
         refusal = _invite_refused(entity_id, invited, by)
     elif act is BulkAct.SUSPEND:
@@ -232,7 +237,7 @@ def _invite_refused(
     entity_id: str, invited: Sequence[UserRow], by: ActingOperator
 ) -> Refusal | None:
     if not invited:
-        return NoAdminInvited(entity_id)
+        return no_admin_invited(entity_id)
     for one in invited:
         held = frozenset(Scope(scope) for scope in one.scopes)
         refused = may_act(by.scopes, held, own=one.user_id == by.user_id)
@@ -243,5 +248,5 @@ def _invite_refused(
 
 def _suspend_refused(row: MemberRow) -> Refusal | None:
     if row.status == MemberStatus.RETIRED:
-        return AlreadyRetired(row.entity_id)
-    return AlreadySuspended(row.entity_id) if row.status == MemberStatus.SUSPENDED else None
+        return already_retired(row.entity_id)
+    return already_suspended(row.entity_id) if row.status == MemberStatus.SUSPENDED else None

@@ -5,12 +5,11 @@ have many strangers written to, admins give it another address three times in 24
 """
 
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.memberships.admins import (
     EntityAdmins,
     Forbidden,
@@ -21,7 +20,7 @@ from mudra.identity.memberships.admins import (
 from mudra.identity.memberships.member import Contact, Recipient
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, ValueRefused
 from mudra.shared.time_text import iso_ms
 
 MAX_CONTACTS: Final = 3
@@ -31,11 +30,13 @@ NEW_ADDRESS: Final = "new"
 _PHONE: Final = re.compile(r"\+?[0-9][0-9 ()./-]{3,30}")
 
 
-class TooManyContacts(Refusal, frozen=True):
+class TooManyContacts(LimitedUntil, frozen=True):
     """The entity's admins gave its contact as many addresses as 24 hours permit."""
 
-    retry_at: datetime
-    now: datetime
+    sentence = (
+        f"the contact's email is changed at most {MAX_CONTACTS} times in 24 hours: "
+        f"leave it empty, or ask the operator of the network; {WAIT_TEXT}"
+    )
 
 
 ContactResult = EntityAdmins | Forbidden | ValueRefused | TooManyContacts

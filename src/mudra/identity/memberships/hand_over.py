@@ -5,7 +5,6 @@ of the one who leaves ends (0131). An operator replaces an admin at once.
 """
 
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import (
     AddResult,
@@ -25,11 +24,14 @@ from mudra.identity.memberships.invite import invite
 from mudra.identity.memberships.member import Admin, Member, Recipient
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 
 class NoInvitation(Refusal, frozen=True):
     """No invitation to this address waits to be accepted."""
+
+    kind = RefusalKind.NOT_FOUND
+    sentence = "email has no invitation that waits to be accepted"
 
 
 HandOverResult = AddResult | NotAnAdmin

@@ -11,7 +11,7 @@ from typing import Final, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.contact import checked_contact, keep_contact
 from mudra.identity.memberships.member import Contact, Member
 from mudra.identity.memberships.member_file import FileRow
@@ -36,7 +36,7 @@ from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, ValueRefused
 
 _COLUMN_OF: Final = {"admin": "adminEmail", "email": "contactEmail", "phone": "contactPhone"}
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mudra.identity.accounts.email_address import NameRefused
 from mudra.identity.memberships.member import Role
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, LimitedUntil
 
 MAX_INVITATIONS: Final = 10
 PERIOD: Final = timedelta(hours=24)
@@ -56,11 +56,10 @@ class Invitation(Struct, frozen=True):
     role: Role = Role.ADMIN
 
 
-class TooManyInvitations(Refusal, frozen=True):
+class TooManyInvitations(LimitedUntil, frozen=True):
     """The entity has sent as many invitations as 24 hours permit."""
 
-    retry_at: datetime
-    now: datetime
+    sentence = f"an entity sends at most {MAX_INVITATIONS} invitations in 24 hours; {WAIT_TEXT}"
 
 
 def may_invite(sent: Sequence[datetime], now: datetime) -> TooManyInvitations | None:

@@ -10,7 +10,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import AddressRefused, NameRefused, normalize_email
 from mudra.identity.accounts.email_link import LinkFault, LinkPurpose, LinkRefused, token_hash
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import (
     Invitation,
@@ -22,6 +22,7 @@ from mudra.identity.memberships.invitation import (
 from mudra.identity.memberships.member import Member, Recipient, Role, has_role
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
 
 

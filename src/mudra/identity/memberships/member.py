@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.identity.accounts.user import UserState
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 CAN_ACT = (UserState.ACTIVE,)
 """States in which an admin can act: the account has a password and is not disabled."""
@@ -15,6 +15,9 @@ CAN_ACT = (UserState.ACTIVE,)
 
 class NotYourEntity(Refusal, frozen=True):
     """The caller is not an admin of this entity; unknown entities are refused the same way."""
+
+    kind = RefusalKind.UNAUTHORIZED
+    sentence = "the token gives no admin right on this entityId"
 
 
 class MemberStatus(enum.StrEnum):

@@ -7,12 +7,11 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.onboard import NewMember
 from mudra.shared.csv_export import csv_text, plain_cell
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 COLUMNS: Final = (
     "entityId",
@@ -33,8 +32,15 @@ _MAX_COLUMNS: Final = 50
 class FileRefused(Refusal, frozen=True):
     """No file of members: nothing of it was read further. `line` is 0 where no one line is it."""
 
+    kind = RefusalKind.INVALID
     line: int
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        line = f", line {self.line}," if self.line else ""
+        return f"the file{line} {self.problem}"
 
 
 class FileRow(Struct, frozen=True):

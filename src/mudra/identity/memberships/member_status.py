@@ -1,33 +1,36 @@
 """Suspend, restore and retire members: whether an entity may get tokens (spec 1.2)."""
 
 from mudra.audit.event import AuditEntry, EventName
-from mudra.identity.memberships.admins import NoSuchEntity
+from mudra.identity.memberships.admins import no_such_entity
 from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
 from mudra.shared.mail_text import safe_in_mail
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 
 
-class AlreadyRetired(Refusal, frozen=True):
-    """A retired entity cannot be restored: onboard it under another ID."""
+def already_retired(entity_id: str) -> PlainRefusal:
+    """Refuse: a retired entity cannot be restored: onboard it under another ID."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT, f"{entity_id} is retired for good: onboard it under another ID"
+    )
 
-    entity_id: str
 
-
-class EntryNotLive(Refusal, frozen=True):
-    """A member whose registry entry is suspended is restored with its entry, not before it."""
-
-    entity_id: str
-    entry: MemberStatus
+def entry_not_live(entity_id: str, entry: MemberStatus) -> PlainRefusal:
+    """Refuse: a member whose registry entry is suspended is restored with its entry."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"the registry entry of {entity_id} is {entry.value}: restore the entry "
+        f"first, with mudra registry restore {entity_id}",
+    )
 
 
 async def set_member_status(
     work: IdentityUnitOfWork, entity_id: str, status: MemberStatus, reason: str, by: ActingOperator
-) -> MemberStatus | NoSuchEntity | AlreadyRetired | EntryNotLive | ScopeMissing:
+) -> MemberStatus | PlainRefusal | ScopeMissing:
     """Change a member's status; from the commit on no node gives a suspended one a token.
 
     Both the operator's decision and the registry entry must allow tokens (0031).
@@ -39,11 +42,11 @@ async def set_member_status(
     if lost is not None:
         return lost
     if member is None:
-        return NoSuchEntity(entity_id)
+        return no_such_entity(entity_id)
     if member.status == MemberStatus.RETIRED:
-        return AlreadyRetired(entity_id)
+        return already_retired(entity_id)
     if status is MemberStatus.ACTIVE and entry is not MemberStatus.ACTIVE:
-        return EntryNotLive(entity_id, entry)
+        return entry_not_live(entity_id, entry)
     effective = effective_status(status, entry)
     await work.memberships.set_status(entity_id, status, effective)
     await work.audit_log.append(

@@ -17,7 +17,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
@@ -25,7 +25,7 @@ from mudra.identity.memberships.member import Member
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # such as fiu@bank
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")
@@ -44,8 +44,14 @@ class NewMember(Struct, frozen=True):
 class MemberDiffers(Refusal, frozen=True):
     """The entity ID belongs to a member of another type or name, or with other admins."""
 
+    kind = RefusalKind.CONFLICT
     existing: Member
     field: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"{self.existing.entity_id} exists with another {self.field}: nothing was changed"
 
 
 class Onboarded(Struct, frozen=True):

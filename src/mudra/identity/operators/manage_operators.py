@@ -10,11 +10,11 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import (
-    NoOperator,
+    NO_OPERATOR,
     Operator,
     OwnScopes,
     Scope,
@@ -32,6 +32,7 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 
 class OperatorSaved(Struct, frozen=True):
@@ -48,16 +49,16 @@ SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
 
 def operator_refused(
     held: frozenset[Scope], scope: Scope | None
-) -> ScopeMissing | NoOperator | None:
+) -> ScopeMissing | PlainRefusal | None:
     """Return why one who has `held` is no operator with the scope, or None; any scope for None."""
     if scope is None:
-        return None if held else NoOperator()
+        return None if held else NO_OPERATOR
     return None if scope in held else ScopeMissing(scope)
 
 
 async def authorize_operator(
     work: IdentityUnitOfWork, user: User, scope: Scope | None, caller: Caller
-) -> Operator | ScopeMissing | NoOperator:
+) -> Operator | ScopeMissing | PlainRefusal:
     """Return the operator behind a user who has the scope; that it is missing is recorded.
 
     Without a scope, of one who has any.

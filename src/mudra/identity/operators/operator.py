@@ -1,10 +1,11 @@
 """Operators and their scopes: what each may do, and who may change it. Pure."""
 
 import enum
+from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 
 
 class Scope(enum.StrEnum):
@@ -33,21 +34,37 @@ class Operator(Struct, frozen=True):
 class ScopeMissing(Refusal, frozen=True):
     """The caller is not an operator, or lacks this scope."""
 
+    kind = RefusalKind.UNAUTHORIZED
     scope: Scope
 
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"the token gives no operator right of the scope {self.scope.value}"
 
-class NoOperator(Refusal, frozen=True):
-    """The caller is signed in and is not an operator."""
+
+NO_OPERATOR: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED, "the token gives no right of an operator"
+)
 
 
 class ScopeNotHeld(Refusal, frozen=True):
     """Operators can grant or remove only scopes that they hold."""
 
+    kind = RefusalKind.CONFLICT
     scope: Scope
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"scopes: only holders of {self.scope.value} can grant or remove it"
 
 
 class OwnScopes(Refusal, frozen=True):
     """Operators cannot change their own scopes: another operator must."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = "scopes of your own account: ask another operator"
 
 
 def makes_decider(before: frozenset[Scope], after: frozenset[Scope]) -> bool:

@@ -18,7 +18,7 @@ from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import OwnScopes, Scope, ScopeMissing, ScopeNotHeld
 from mudra.identity.ports import IdentityUnitOfWork, Memberships, People
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 SECOND_OPERATOR_SINCE: Final = timedelta(hours=24)
 """For so long the second operator must have managed operators before a change was requested."""
@@ -72,15 +72,29 @@ class ManagerRights(Protocol):
 class OwnAccount(Refusal, frozen=True):
     """Operators cannot do this to their own account: another operator must."""
 
+    kind = RefusalKind.CONFLICT
+    sentence = "this is your own account: another operator must do this"
+
 
 class PersonHoldsMore(Refusal, frozen=True):
     """The person holds a scope that the caller lacks."""
 
+    kind = RefusalKind.UNAUTHORIZED
     scope: Scope
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"this person holds the scope {self.scope.value}, which you do not hold"
 
 
 class LastOperator(Refusal, frozen=True):
     """No active operator who can manage operators would be left."""
+
+    kind = RefusalKind.CONFLICT
+    sentence = (
+        "this is the last active operator with the scope members: give it to another operator first"
+    )
 
 
 ActRefused = OwnAccount | PersonHoldsMore | LastOperator | ScopeMissing

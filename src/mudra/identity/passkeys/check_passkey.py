@@ -18,15 +18,19 @@ from mudra.identity.passkeys.ports import PasskeyVerifier, Purpose
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorChange, FactorKind, counted, notify
 from mudra.identity.sign_in.sign_in import TooManyAttempts
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.undecodable import UNDECODABLE
 
 MAX_RESPONSE: Final = 6000
 """Characters of what a browser sends for a passkey: RSA keys take 1,500."""
 
 
-class PasskeyRefused(Refusal, frozen=True):
-    """Another person's passkey, an old challenge, a wrong signature: not distinguished."""
+PASSKEY_REFUSED: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED,
+    translatable("the passkey was not accepted: try again, or use another one or a code"),
+)
+"""Another person's passkey, an old challenge, a wrong signature: not distinguished."""
 
 
 class _Named(Struct, frozen=True):
@@ -40,7 +44,7 @@ async def check_passkey(
     holder: bytes,
     caller: Caller,
     verifier: PasskeyVerifier,
-) -> FactorKind | PasskeyRefused | TooManyAttempts:
+) -> FactorKind | PlainRefusal | TooManyAttempts:
     """Accept the signature of one of the person's passkeys under their session's challenge."""
 
     async def attempt() -> FactorKind | str:
@@ -48,7 +52,7 @@ async def check_passkey(
         return signed.value if isinstance(signed, PasskeyFault) else FactorKind.PASSKEY
 
     done = await counted(work, user, caller, attempt, guessable=False)
-    return PasskeyRefused() if done is None else done
+    return PASSKEY_REFUSED if done is None else done
 
 
 async def signed_by(

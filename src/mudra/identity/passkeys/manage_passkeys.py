@@ -6,18 +6,19 @@ from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.user import User
-from mudra.identity.passkeys.check_passkey import MAX_RESPONSE, PasskeyRefused
+from mudra.identity.passkeys.check_passkey import MAX_RESPONSE, PASSKEY_REFUSED
 from mudra.identity.passkeys.ports import Passkey, PasskeyVerifier, Purpose
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorChange, forget_wrong_codes, notify
 from mudra.identity.second_factor.enroll import (
-    FactorRequired,
-    NoSecondFactor,
+    FACTOR_REQUIRED,
+    NO_SECOND_FACTOR,
     factor_is_required,
     new_codes,
 )
 from mudra.identity.second_factor.policy import FactorRoles
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
 
 MAX_PASSKEYS: Final = 10
@@ -28,30 +29,29 @@ MAX_PUBLIC_KEY: Final = 1024
 """Bytes: an RSA key of 4096 bits takes 540."""
 
 
-class PasskeyNameRefused(Refusal, frozen=True):
-    """A passkey's name is 1 to 40 printable characters."""
+TOO_MANY_PASSKEYS: Final = PlainRefusal(
+    RefusalKind.CONFLICT, f"you have {MAX_PASSKEYS} passkeys: remove one first"
+)
 
 
-class TooManyPasskeys(Refusal, frozen=True):
-    """A person has at most ten."""
+PASSKEYS_OFF: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    translatable("passkeys are off: the service's address is no host name with https"),
+)
 
 
-class PasskeysOff(Refusal, frozen=True):
-    """The service's address is no host name: browsers make no passkeys for it."""
-
-
-def passkey_name(typed: str) -> str | PasskeyNameRefused:
+def passkey_name(typed: str) -> str | ValueRefused:
     """Return the name that the list of passkeys shows."""
     name = " ".join(unicodedata.normalize("NFC", typed[: 4 * MAX_NAME]).split())
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
-        return PasskeyNameRefused()
+        return ValueRefused("name", f"must be 1 to {MAX_NAME} printable characters")
     return name
 
 
-async def may_add(work: IdentityUnitOfWork, user: User) -> TooManyPasskeys | None:
+async def may_add(work: IdentityUnitOfWork, user: User) -> PlainRefusal | None:
     """Return why a person can have no more passkeys."""
     own = await work.second_factors.passkeys.of_user(user.user_id)
-    return TooManyPasskeys() if len(own) >= MAX_PASSKEYS else None
+    return TOO_MANY_PASSKEYS if len(own) >= MAX_PASSKEYS else None
 
 
 async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
@@ -65,7 +65,7 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
     passkey_id: str,
     verifier: PasskeyVerifier,
     random_bytes: Callable[[int], bytes],
-) -> Sequence[SecretText] | PasskeyRefused | PasskeyNameRefused | TooManyPasskeys:
+) -> Sequence[SecretText] | PlainRefusal | ValueRefused:
     """Store a new passkey under the challenge that its session was given.
 
     Returns recovery codes with the first factor of a person, else none.
@@ -73,7 +73,7 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
     passkeys, now = work.second_factors.passkeys, await work.people.now()
     challenge = await passkeys.take_challenge(holder, Purpose.ADD, now)
     name = passkey_name(typed_name)
-    if isinstance(name, PasskeyNameRefused):
+    if isinstance(name, ValueRefused):
         return name
     full = await may_add(work, user)
     if full is not None:
@@ -82,16 +82,16 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
     if challenge is not None and len(response) <= MAX_RESPONSE:
         new = verifier.registration(response, challenge)
     if new is None or len(new.credential_id) > MAX_CREDENTIAL_ID:
-        return PasskeyRefused()
+        return PASSKEY_REFUSED
     if len(new.public_key) > MAX_PUBLIC_KEY:
-        return PasskeyRefused()
+        return PASSKEY_REFUSED
     enrolled = await work.second_factors.enrolled(user.user_id)
     if not await passkeys.add(
         Passkey(
             passkey_id, user.user_id, name, new.credential_id, new.public_key, new.sign_count, now
         )
     ):
-        return PasskeyRefused()
+        return PASSKEY_REFUSED
     await forget_wrong_codes(work, user.user_id)
     await _record(work, user, caller, EventName.USER_FACTOR_ADD, FactorChange.PASSKEY_ADDED)
     return () if enrolled.any else await new_codes(work, user, random_bytes)
@@ -99,24 +99,24 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
 
 async def passkey_kept(
     work: IdentityUnitOfWork, user: User, passkey_id: str, roles: FactorRoles
-) -> NoSecondFactor | FactorRequired | None:
+) -> PlainRefusal | None:
     """Return why a passkey is not removed: it is the last factor, and the role needs one."""
     own = await work.second_factors.passkeys.of_user(user.user_id)
     if await _is_last(work, user) and await factor_is_required(work, user, roles):
-        return FactorRequired()
-    return None if any(one.passkey_id == passkey_id for one in own) else NoSecondFactor()
+        return FACTOR_REQUIRED
+    return None if any(one.passkey_id == passkey_id for one in own) else NO_SECOND_FACTOR
 
 
 async def remove_passkey(
     work: IdentityUnitOfWork, user: User, passkey_id: str, roles: FactorRoles, caller: Caller
-) -> NoSecondFactor | FactorRequired | None:
+) -> PlainRefusal | None:
     """Remove one of a person's passkeys; the last factor only where the role needs none."""
     is_last = await _is_last(work, user)
     refused = await passkey_kept(work, user, passkey_id, roles)
     if refused is not None:
         return refused
     if not await work.second_factors.passkeys.remove(user.user_id, passkey_id):
-        return NoSecondFactor()
+        return NO_SECOND_FACTOR
     if is_last:
         await work.second_factors.remove(user.user_id)  # its recovery codes
     await _record(work, user, caller, EventName.USER_FACTOR_REMOVE, FactorChange.PASSKEY_REMOVED)

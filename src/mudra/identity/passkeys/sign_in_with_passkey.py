@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.passkeys.assertion_rule import PasskeyFault
-from mudra.identity.passkeys.check_passkey import PasskeyRefused, signed_by
+from mudra.identity.passkeys.check_passkey import PASSKEY_REFUSED, signed_by
 from mudra.identity.passkeys.ports import PasskeyVerifier, Purpose
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.sign_in.sign_in import TooManyAttempts, address_waits, too_often
+from mudra.shared.refusal import PlainRefusal
 
 
 async def sign_in_with_passkey(  # its collaborators, each named
@@ -23,7 +24,7 @@ async def sign_in_with_passkey(  # its collaborators, each named
     origin: str,
     hourly: int,
     verifier: PasskeyVerifier,
-) -> User | PasskeyRefused | TooManyAttempts:
+) -> User | PlainRefusal | TooManyAttempts:
     """Return who signed in; `holder` is the hash of the cookie that came with the challenge."""
     await work.attempts.lock_address(origin)
     now = await work.people.now()
@@ -37,7 +38,7 @@ async def sign_in_with_passkey(  # its collaborators, each named
         await work.attempts.address_failed(origin, now)
         reason = signed.value if isinstance(signed, PasskeyFault) else "account-not-active"
         await _record_refused(work, caller, reason, user)
-        return PasskeyRefused()
+        return PASSKEY_REFUSED
     often = await too_often(work.attempts, user.email, now, hourly)
     if often is not None:
         await _record_refused(work, caller, "too-many-sign-ins", user)

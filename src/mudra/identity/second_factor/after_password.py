@@ -1,27 +1,31 @@
 """What a right password leads to: a session or token, or a second step first."""
 
+from typing import Final
+
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.identity.second_factor.check_code import CodeRefused, FactorKind, check_code
+from mudra.identity.second_factor.check_code import FactorKind, check_code
 from mudra.identity.second_factor.enroll import factor_is_required
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.identity.sessions.session import Stage
 from mudra.identity.sign_in.sign_in import TooManyAttempts
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
-
-class CodeMissing(Refusal, frozen=True):
-    """A person with a second factor must send `otp` to get a token."""
-
-
-class TokensOff(Refusal, frozen=True):
-    """A person with a second factor gets no token by password."""
+CODE_MISSING: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED, "otp is missing: this account has a second factor"
+)
 
 
-class EnrollFirst(Refusal, frozen=True):
-    """The person's role needs a second factor, and none is set up."""
+TOKENS_OFF: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED, "an account with a second factor gets no token by password here"
+)
+
+
+ENROLL_FIRST: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED, "this account needs a second factor: set it up in the console"
+)
 
 
 async def stage_after_password(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> Stage:
@@ -39,17 +43,17 @@ async def admit_token(  # what the settings ask, and what was sent
     *,
     mode: TokenFactor,
     roles: FactorRoles,
-) -> CodeMissing | CodeRefused | TooManyAttempts | TokensOff | EnrollFirst | None:
+) -> PlainRefusal | TooManyAttempts | None:
     """Decide whether a right password alone gives a token; an `otp` that was sent must be right."""
     if mode is TokenFactor.PASSWORD and otp is None:
         return None
     if (await work.second_factors.enrolled(user.user_id)).any:
         if mode is TokenFactor.OFF:
-            return TokensOff()
+            return TOKENS_OFF
         if otp is None:
-            return CodeMissing()
+            return CODE_MISSING
         checked = await check_code(work, user, otp, caller)
         return None if isinstance(checked, FactorKind) else checked
     if mode is not TokenFactor.PASSWORD and await factor_is_required(work, user, roles):
-        return EnrollFirst()
+        return ENROLL_FIRST
     return None

@@ -8,6 +8,7 @@ are then guessed with a chance of 1 in 3,000.
 
 import enum
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.user import User
@@ -18,7 +19,7 @@ from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 
@@ -30,8 +31,11 @@ class FactorKind(enum.StrEnum):
     PASSKEY = "passkey"
 
 
-class CodeRefused(Refusal, frozen=True):
-    """The code is wrong, was used already, or no code is accepted any more: not distinguished."""
+CODE_REFUSED: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED,
+    translatable("the code is wrong or was used already: wait for the next one of your app"),
+)
+"""The code is wrong, was used already, or no code is accepted any more: not distinguished."""
 
 
 class FactorChange(enum.StrEnum):
@@ -62,14 +66,14 @@ class FactorChange(enum.StrEnum):
 
 async def check_code(
     work: IdentityUnitOfWork, user: User, typed: SecretText, caller: Caller
-) -> FactorKind | CodeRefused | TooManyAttempts:
+) -> FactorKind | PlainRefusal | TooManyAttempts:
     """Accept a code of the app or a recovery code, each once; a refusal is counted and recorded."""
 
     async def attempt() -> FactorKind | str:
         return await _accept(work, user, typed) or "wrong-code"
 
     done = await counted(work, user, caller, attempt, guessable=True)
-    return CodeRefused() if done is None else done
+    return CODE_REFUSED if done is None else done
 
 
 async def counted(

@@ -15,7 +15,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import (
-    CodeRefused,
+    CODE_REFUSED,
     FactorChange,
     FactorKind,
     counted,
@@ -26,7 +26,8 @@ from mudra.identity.second_factor.recovery_codes import new_recovery_codes
 from mudra.identity.second_factor.totp import matching_step, provisioning_uri
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 SET_UP_WITHIN: Final = timedelta(minutes=10)
@@ -35,16 +36,21 @@ _VALUE_BYTES: Final = 32
 _NO_STEP: Final = -1
 
 
-class NoSecondFactor(Refusal, frozen=True):
-    """The person has no such second factor."""
+NO_SECOND_FACTOR: Final = PlainRefusal(
+    RefusalKind.CONFLICT, translatable("there is no such second factor")
+)
 
 
-class SetUpEnded(Refusal, frozen=True):
-    """This session sets up no app, or began to more than ten minutes ago."""
+SET_UP_ENDED: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    translatable("this set-up has ended: begin again on the page of the second factor"),
+)
 
 
-class FactorRequired(Refusal, frozen=True):
-    """People of this role need a second factor: it can be replaced, not removed."""
+FACTOR_REQUIRED: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    translatable("your role needs a second factor: replace it instead of removing it"),
+)
 
 
 class Enrollment(Struct, frozen=True):
@@ -70,12 +76,12 @@ async def begin_enrollment(
 
 async def pending_enrollment(
     work: IdentityUnitOfWork, user: User, session_key: bytes, network: str
-) -> Enrollment | SetUpEnded:
+) -> Enrollment | PlainRefusal:
     """Return what `begin_enrollment` did in this session, while it waits for its first code."""
     now = await work.people.now()
     secret = await work.second_factors.pending_totp(user.user_id, session_key, now)
     if secret is None:
-        return SetUpEnded()
+        return SET_UP_ENDED
     return Enrollment(secret, provisioning_uri(secret, user.email, network))
 
 
@@ -86,7 +92,7 @@ async def confirm_enrollment(  # who confirms what, and its collaborators
     code: SecretText,
     caller: Caller,
     random_bytes: Callable[[int], bytes],
-) -> Sequence[SecretText] | CodeRefused | TooManyAttempts | SetUpEnded:
+) -> Sequence[SecretText] | PlainRefusal | TooManyAttempts:
     """Put the app that this session sets up into use once it has shown a right code.
 
     Returns new recovery codes. The code is used up by it; a wrong one counts as at a sign-in.
@@ -96,7 +102,7 @@ async def confirm_enrollment(  # who confirms what, and its collaborators
     now, factors = await work.people.now(), work.second_factors
     secret = await factors.pending_totp(user.user_id, session_key, now)
     if secret is None:
-        return SetUpEnded()
+        return SET_UP_ENDED
     step = matching_step(secret, SecretText(code.reveal().replace(" ", "")), now, _NO_STEP)
 
     async def attempt() -> FactorKind | str:
@@ -108,36 +114,34 @@ async def confirm_enrollment(  # who confirms what, and its collaborators
     # The session has shown a factor or the password: a hundred wrong codes do not stop it.
     done = await counted(work, user, caller, attempt, guessable=False)
     if not isinstance(done, FactorKind):
-        return CodeRefused() if done is None else done
+        return CODE_REFUSED if done is None else done
     await _record(work, user, caller, EventName.USER_FACTOR_ADD, FactorChange.ADDED)
     return await new_codes(work, user, random_bytes)
 
 
 async def renew_recovery_codes(
     work: IdentityUnitOfWork, user: User, caller: Caller, random_bytes: Callable[[int], bytes]
-) -> Sequence[SecretText] | NoSecondFactor:
+) -> Sequence[SecretText] | PlainRefusal:
     """Make new recovery codes; the earlier ones end."""
     if not (await work.second_factors.enrolled(user.user_id)).any:
-        return NoSecondFactor()
+        return NO_SECOND_FACTOR
     await _record(work, user, caller, EventName.USER_RECOVERY_RENEW, FactorChange.CODES)
     return await new_codes(work, user, random_bytes)
 
 
-async def app_kept(
-    work: IdentityUnitOfWork, user: User, roles: FactorRoles
-) -> NoSecondFactor | FactorRequired | None:
+async def app_kept(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> PlainRefusal | None:
     """Return why a person's app is not removed: where their role needs a factor, only this one."""
     enrolled = await work.second_factors.enrolled(user.user_id)
     if not enrolled.app:
-        return NoSecondFactor()
+        return NO_SECOND_FACTOR
     if not enrolled.passkeys and await factor_is_required(work, user, roles):
-        return FactorRequired()
+        return FACTOR_REQUIRED
     return None
 
 
 async def remove_app(
     work: IdentityUnitOfWork, user: User, roles: FactorRoles, caller: Caller
-) -> NoSecondFactor | FactorRequired | None:
+) -> PlainRefusal | None:
     """Remove a person's app; where their role needs a factor, only next to a passkey."""
     refused = await app_kept(work, user, roles)
     if refused is not None:

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
-from mudra.identity.passkeys.check_passkey import PasskeyRefused, check_passkey
+from mudra.identity.passkeys.check_passkey import check_passkey
 from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.identity.second_factor.check_code import CodeRefused, FactorKind, check_code
+from mudra.identity.second_factor.check_code import FactorKind, check_code
 from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.shared.refusal import PlainRefusal
 from mudra.shared.secret_text import SecretText
 
 
@@ -19,7 +20,7 @@ async def second_factor_shown(  # its collaborators, each named
     fields: Mapping[str, str],
     caller: Caller,
     verifier: PasskeyVerifier,
-) -> FactorKind | CodeRefused | PasskeyRefused | TooManyAttempts | None:
+) -> FactorKind | PlainRefusal | TooManyAttempts | None:
     """Return which factor was accepted, or why none was; None when the form shows none.
 
     `passkey` is the answer of the browser under the challenge of the session, `code` what was

@@ -16,32 +16,33 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.password_rules import MAX_LENGTH
+from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, normalize_username
-from mudra.identity.ports import (
-    Attempts,
-    Bulkhead,
-    HashingBusy,
-    IdentityUnitOfWork,
-    PasswordHasher,
-)
+from mudra.identity.ports import Attempts, Bulkhead, IdentityUnitOfWork, PasswordHasher
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 T = TypeVar("T")
 W = TypeVar("W", bound=IdentityUnitOfWork)
 
 
-class TooManyAttempts(Refusal, frozen=True):
+class TooManyAttempts(LimitedUntil, frozen=True):
     """Wait until `retry_at` before the next attempt."""
 
-    retry_at: datetime
-    now: datetime
+    sentence = (
+        translatable("too many sign-in attempts with this username or from this address")
+        + f"; {WAIT_TEXT}"
+    )
 
 
 class SignInRefused(Refusal, frozen=True):
     """Unknown name, wrong password, or an account that may not sign in: never distinguished."""
+
+    kind = RefusalKind.UNAUTHORIZED
+    sentence = translatable("username or password is wrong, or the account is not active")
 
 
 PasswordRefused = SignInRefused | TooManyAttempts | HashingBusy

@@ -9,17 +9,37 @@ from msgspec import Struct
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
 from mudra.identity.single_sign_on.terms import SignOnTerms
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_VALUES: Final = 500
 """Groups of one person that are read; more are refused, not cut."""
 _MAX_SUBJECT: Final = 255  # OpenID Connect Core 2
 
+_NOT_SIGNED_IN: Final = translatable("single sign-on did not sign you in: begin again")
+_TEXTS: Final[Mapping[str, str]] = {
+    "not-an-operator": translatable(
+        "no operator here has the email address of your account at the provider"
+    ),
+    "no-scopes": translatable("your account at the provider has no group that gives rights here"),
+    "no-scope-claim": translatable(
+        "the provider did not send the groups that give rights here: ask who manages it"
+    ),
+    "account-disabled": translatable("your account here is disabled"),
+    "email-not-verified": translatable("the provider did not verify your email address"),
+}
+
 
 class SignOnRefused(Refusal, frozen=True):
     """The provider's answer signs no one in; `reason` is that of the audit log."""
 
+    kind = RefusalKind.UNAUTHORIZED
     reason: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return _TEXTS.get(self.reason, _NOT_SIGNED_IN)
 
 
 class ProvidedIdentity(Struct, frozen=True):

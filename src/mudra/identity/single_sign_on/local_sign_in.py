@@ -1,21 +1,23 @@
 """Whether an operator may sign in without the provider: by setting, or for a while by command."""
 
 from datetime import timedelta
+from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.single_sign_on.ports import SignOnUnitOfWork
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 
-
-class LocalSignInOff(Refusal, frozen=True):
-    """Operators of this service sign in by single sign-on."""
+LOCAL_SIGN_IN_OFF: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED, translatable("operators sign in by single sign-on here")
+)
 
 
 async def refuse_local(
     work: SignOnUnitOfWork, user: User, caller: Caller, *, allowed: bool
-) -> LocalSignInOff | None:
+) -> PlainRefusal | None:
     """Refuse an operator's password or passkey, where the setting says so."""
     if allowed or not await work.memberships.scopes(user.user_id):
         return None
@@ -31,7 +33,7 @@ async def refuse_local(
             outcome=Outcome.REFUSED,
         )
     )
-    return LocalSignInOff()
+    return LOCAL_SIGN_IN_OFF
 
 
 async def allow_password(

@@ -8,13 +8,20 @@ from msgspec import Struct
 
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.single_sign_on.terms import SignOnTerms
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import translatable
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 
 class ProviderFailed(Refusal, frozen=True):
     """The provider did not answer, or its answer was not accepted; `reason` says why in a word."""
 
+    kind = RefusalKind.BUSY
+    sentence = translatable(
+        "single sign-on could not be completed: try again, or ask an operator to look at "
+        "the service's log"
+    )
+    retry_after_s = 10
     reason: str
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.shared.mail_text import unsafe_in_mail
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 from mudra.shared.time_text import USUAL, is_usual
 
 MAX_TITLE: Final = 120
@@ -121,19 +121,18 @@ def in_language(
     return next(found, Translation("en", title, text))
 
 
-class AnnouncementRefused(Refusal, frozen=True):
-    """One field is invalid."""
-
-    field: str
-    problem: str
-
-
 class NoSuchAnnouncement(Refusal, frozen=True):
     """No current or scheduled announcement has this ID."""
 
+    kind = RefusalKind.NOT_FOUND
+    sentence = "no current or scheduled announcement of this ID"
 
-class TooManyAnnouncements(Refusal, frozen=True):
-    """So many are shown or scheduled, or were made in 24 hours, that another must wait."""
+
+TOO_MANY_ANNOUNCEMENTS: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    f"{MAX_UNENDED} announcements are shown or scheduled, or {MAX_A_DAY} were made in "
+    "24 hours: end one, or wait",
+)
 
 
 def new_announcement(
@@ -142,7 +141,7 @@ def new_announcement(
     made_by: str,
     now: datetime,
     public: Collection[str],
-) -> Announcement | AnnouncementRefused:
+) -> Announcement | ValueRefused:
     """Return the announcement; one to be published in the past is published now.
 
     `public` are the institutions that the status page shows.
@@ -165,7 +164,7 @@ def new_announcement(
 
 def changed_announcement(
     before: Announcement, command: AnnouncementCommand, now: datetime, public: Collection[str]
-) -> Announcement | AnnouncementRefused:
+) -> Announcement | ValueRefused:
     """Return it with what the command says; what was published stays so since then."""
     planned = max(command.publish_at or before.publish_at, now)
     after = replace(
@@ -198,54 +197,52 @@ def _translations(command: AnnouncementCommand) -> tuple[Translation, ...]:
     return tuple(one for one in plain if one.title or one.text)
 
 
-def _refusal(
-    one: Announcement, now: datetime, public: Collection[str]
-) -> AnnouncementRefused | None:
+def _refusal(one: Announcement, now: datetime, public: Collection[str]) -> ValueRefused | None:
     return _refused_text(one) or _refused_place(one, public) or _refused_time(one, now)
 
 
-def _refused_text(one: Announcement) -> AnnouncementRefused | None:
+def _refused_text(one: Announcement) -> ValueRefused | None:
     if not _is_text(one.title, MAX_TITLE):
-        return AnnouncementRefused("title", _allowed(MAX_TITLE))
+        return ValueRefused("title", _allowed(MAX_TITLE))
     if not _is_text(one.text, MAX_TEXT):
-        return AnnouncementRefused("text", _allowed(MAX_TEXT))
+        return ValueRefused("text", _allowed(MAX_TEXT))
     tags = [each.language for each in one.translations]
     if len(tags) > MAX_TRANSLATIONS or len(set(tags)) < len(tags):
         problem = f"must be at most {MAX_TRANSLATIONS}, each of another language"
-        return AnnouncementRefused("translations", problem)
+        return ValueRefused("translations", problem)
     for each in one.translations:
         if not _LANGUAGE.fullmatch(each.language):
-            return AnnouncementRefused("translations", "must have a language such as hi or ta")
+            return ValueRefused("translations", "must have a language such as hi or ta")
         where = f"translations ({each.language}):"
         if not _is_text(each.title, MAX_TITLE):
-            return AnnouncementRefused(f"{where} title", _allowed(MAX_TITLE))
+            return ValueRefused(f"{where} title", _allowed(MAX_TITLE))
         if not _is_text(each.text, MAX_TEXT):
-            return AnnouncementRefused(f"{where} text", _allowed(MAX_TEXT))
+            return ValueRefused(f"{where} text", _allowed(MAX_TEXT))
     return None
 
 
-def _refused_place(one: Announcement, public: Collection[str]) -> AnnouncementRefused | None:
+def _refused_place(one: Announcement, public: Collection[str]) -> ValueRefused | None:
     if len(one.fip_ids) > MAX_INSTITUTIONS:
         problem = f"must be at most {MAX_INSTITUTIONS}; leave it empty for the whole network"
-        return AnnouncementRefused("fipIds", problem)
+        return ValueRefused("fipIds", problem)
     unknown = next((fip_id for fip_id in one.fip_ids if fip_id not in public), None)
     if unknown is not None:
         problem = f"must be IDs of FIPs on the public status: {unknown[:64]} is none"
-        return AnnouncementRefused("fipIds", problem)
+        return ValueRefused("fipIds", problem)
     return None
 
 
-def _refused_time(one: Announcement, now: datetime) -> AnnouncementRefused | None:
+def _refused_time(one: Announcement, now: datetime) -> ValueRefused | None:
     if one.publish_at - now > MAX_LEAD_TIME:
         days = MAX_LEAD_TIME.days
-        return AnnouncementRefused("publishAt", f"must be at most {days} days from now")
+        return ValueRefused("publishAt", f"must be at most {days} days from now")
     for name, at in (("begins", one.begins), ("ends", one.ends)):
         if at is not None and not is_usual(at):
-            return AnnouncementRefused(name, USUAL)
+            return ValueRefused(name, USUAL)
     if one.ends is not None and one.ends <= max(one.publish_at, now):
-        return AnnouncementRefused("ends", "must be later than now and than its publication")
+        return ValueRefused("ends", "must be later than now and than its publication")
     if one.ends is not None and one.begins is not None and one.ends <= one.begins:
-        return AnnouncementRefused("ends", "must be later than begins")
+        return ValueRefused("ends", "must be later than begins")
     return None
 
 

@@ -14,17 +14,17 @@ from mudra.metrics.announcements.announcement import (
     MAX_A_DAY,
     MAX_UNENDED,
     RETENTION,
+    TOO_MANY_ANNOUNCEMENTS,
     Announcement,
     AnnouncementCommand,
-    AnnouncementRefused,
     NoSuchAnnouncement,
     State,
-    TooManyAnnouncements,
     changed_announcement,
     new_announcement,
 )
 from mudra.metrics.announcements.ports import Announcements, Sending
 from mudra.metrics.ports import Members
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 _MAX_LISTED: Final = MAX_A_DAY * (RETENTION.days + 1)
 _MAX_PUBLIC: Final = 100
@@ -61,32 +61,32 @@ class AnnouncementService(Struct, frozen=True):
 
     async def publish(
         self, command: AnnouncementCommand, caller: Caller, now: datetime
-    ) -> Announcement | AnnouncementRefused | TooManyAnnouncements:
+    ) -> Announcement | ValueRefused | PlainRefusal:
         """Publishes an announcement, now or later; its subscribers are written to then."""
         public = await self.members.onboarded_fips()
         made = new_announcement(command, self.new_id(), caller.actor, now, public)
-        if isinstance(made, AnnouncementRefused):
+        if isinstance(made, ValueRefused):
             return made
         await self.store.make_alone()
         if (
             len(await self.store.latest(now, MAX_UNENDED)) >= MAX_UNENDED
             or await self.store.made_since(now - COUNTED) >= MAX_A_DAY
         ):
-            return TooManyAnnouncements()
+            return TOO_MANY_ANNOUNCEMENTS
         await self.store.add(made)
         await self._note(EventName.METRICS_ANNOUNCEMENT_PUBLISH, made, caller)
         return made
 
     async def change(
         self, announcement_id: str, command: AnnouncementCommand, caller: Caller, now: datetime
-    ) -> Announcement | AnnouncementRefused | NoSuchAnnouncement:
+    ) -> Announcement | ValueRefused | NoSuchAnnouncement:
         """Changes one that is not over; who was written to is not written to again."""
         before = await self.find(announcement_id, now)
         if isinstance(before, NoSuchAnnouncement):
             return before
         public = await self.members.onboarded_fips()
         after = changed_announcement(before, command, now, public)
-        if isinstance(after, AnnouncementRefused):
+        if isinstance(after, ValueRefused):
             return after
         await self.store.put(after)
         await self._note(EventName.METRICS_ANNOUNCEMENT_CHANGE, after, caller)

@@ -5,7 +5,7 @@ Those of a nation are 80,000, with 280,000 APIs in a window: more than a process
 
 from typing import Final
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_PAIRS: Final = 4_000
 """With 14 APIs each: 150 MB while they are added up, and 20 MB of JSON. One AA calls fewer FIPs."""
@@ -14,9 +14,15 @@ MAX_PAIRS: Final = 4_000
 class TooManyPairs(Refusal, frozen=True):
     """A row for each pair of AA and FIP was asked for, in a network with very many."""
 
-    def sentence(self, aa: str = "aaId", fip: str = "fipId") -> str:
-        """Returns the text, with the names of the fields by which fewer are asked for."""
+    kind = RefusalKind.INVALID
+    aa: str = "aaId"
+    fip: str = "fipId"
+    """The names of the fields by which fewer are asked for."""
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
         return (
-            f"{aa} or {fip} is required: more than {MAX_PAIRS:,} pairs of AA and FIP reported in "
-            "this time; name one of them, or ask for aas, fips or the matrix"
+            f"{self.aa} or {self.fip} is required: more than {MAX_PAIRS:,} pairs of AA and FIP "
+            "reported in this time; name one of them, or ask for aas, fips or the matrix"
         )

@@ -10,13 +10,16 @@ from mudra.metrics.incidents.explanation import causes_of
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.ports import Incidents
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_OPEN: Final = 10_000
 
 
 class NoSuchIncident(Refusal, frozen=True):
     """No incident has this ID."""
+
+    kind = RefusalKind.NOT_FOUND
+    sentence = "no incident of this ID"
 
 
 class IncidentService(Struct, frozen=True):

@@ -10,11 +10,12 @@ from typing import Final
 from mudra.metrics.incidents.silence import (
     MAX_OWN,
     MAX_OWN_IN_A_WEEK,
+    TOO_MANY_MAINTENANCES,
+    TOO_MUCH_MAINTENANCE,
     Silence,
-    TooManyMaintenances,
-    TooMuchMaintenance,
 )
 from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.shared.refusal import PlainRefusal
 
 COUNTED_FOR: Final = timedelta(days=1)
 """How long one counts after it has begun, also one that was ended."""
@@ -26,9 +27,7 @@ def first_begin(asked: datetime | None, now: datetime) -> datetime:
     return max(asked or now, window_start(now) + WINDOW)
 
 
-def over_limit(
-    planned: Silence, own: Sequence[Silence], now: datetime
-) -> TooManyMaintenances | TooMuchMaintenance | None:
+def over_limit(planned: Silence, own: Sequence[Silence], now: datetime) -> PlainRefusal | None:
     """Returns why one more, with these others, is too many, or too much of the time.
 
     One that was ended before it began hid nothing, and does not count.
@@ -36,9 +35,9 @@ def over_limit(
     others = [one for one in own if one.has_time]
     recent = [one for one in others if one.ends > now or one.begins > now - COUNTED_FOR]
     if len(recent) >= MAX_OWN:
-        return TooManyMaintenances()
+        return TOO_MANY_MAINTENANCES
     if _most_in_a_week(planned, others) > MAX_OWN_IN_A_WEEK:
-        return TooMuchMaintenance()
+        return TOO_MUCH_MAINTENANCE
     return None
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import codes_of, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 MAX_LENGTH: Final = timedelta(days=30)
 """A forgotten silence must end without anyone's help."""
@@ -85,41 +85,39 @@ class SilenceCommand(Struct, frozen=True):
     maintenance: bool = False
 
 
-class TooManyMaintenances(Refusal, frozen=True):
-    """So many of a member's own are active or scheduled, or began within a day."""
+TOO_MANY_MAINTENANCES: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    f"{MAX_OWN} maintenances are active or scheduled, or began within 24 hours: "
+    "end one that has not begun, or wait",
+)
 
 
-class TooMuchMaintenance(Refusal, frozen=True):
-    """A member's own would be more of some seven days than is permitted."""
-
-
-class SilenceRefused(Refusal, frozen=True):
-    """One field is invalid."""
-
-    field: str
-    problem: str
+TOO_MUCH_MAINTENANCE: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    "the maintenances of some 7 days would be more than 24 hours: announce a shorter or later one",
+)
 
 
 def new_silence(
     command: SilenceCommand, silence_id: str, made_by: str, now: datetime
-) -> Silence | SilenceRefused:
+) -> Silence | ValueRefused:
     """Returns the silence; one that should start in the past starts now."""
     begins = max(command.begins or now, now)
     reason = command.reason.strip()
     if command.type and command.type not in CODES:
-        return SilenceRefused("type", f"must be empty or one of {', '.join(sorted(CODES))}")
+        return ValueRefused("type", f"must be empty or one of {', '.join(sorted(CODES))}")
     if command.peer_id and (not command.entity_id or command.type):
-        return SilenceRefused("peerId", "needs an entityId and no type: it silences a path")
+        return ValueRefused("peerId", "needs an entityId and no type: it silences a path")
     if command.maintenance and (not command.entity_id or command.type or command.peer_id):
-        return SilenceRefused("maintenance", "needs an entityId, and neither a type nor a peerId")
+        return ValueRefused("maintenance", "needs an entityId, and neither a type nor a peerId")
     if begins - now > MAX_LEAD_TIME:
-        return SilenceRefused("begins", f"must be at most {MAX_LEAD_TIME.days} days from now")
+        return ValueRefused("begins", f"must be at most {MAX_LEAD_TIME.days} days from now")
     if command.ends <= begins:
-        return SilenceRefused("ends", "must be later than now and than begins")
+        return ValueRefused("ends", "must be later than now and than begins")
     if command.ends - begins > MAX_LENGTH:
-        return SilenceRefused("ends", f"must be at most {MAX_LENGTH.days} days after begins")
+        return ValueRefused("ends", f"must be at most {MAX_LENGTH.days} days after begins")
     if not 0 < len(reason) <= MAX_REASON or not _is_plain(reason):
-        return SilenceRefused(
+        return ValueRefused(
             "reason", f"must be one line of 1 to {MAX_REASON} characters, none of them control ones"
         )
     return Silence(

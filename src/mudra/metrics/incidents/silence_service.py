@@ -9,18 +9,11 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.admins import no_such_entity
 from mudra.metrics.incidents.own_maintenance import WEEK, first_begin, over_limit
-from mudra.metrics.incidents.silence import (
-    MAX_OWN_LENGTH,
-    Silence,
-    SilenceCommand,
-    SilenceRefused,
-    TooManyMaintenances,
-    TooMuchMaintenance,
-    new_silence,
-)
-from mudra.metrics.ports import CountAlone, Members, NotAMember, Silences
-from mudra.shared.refusal import Refusal
+from mudra.metrics.incidents.silence import MAX_OWN_LENGTH, Silence, SilenceCommand, new_silence
+from mudra.metrics.ports import CountAlone, Members, Silences
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 RETENTION: Final = timedelta(days=90)
 """How long a silence can be looked up after its end; the audit log keeps it longer."""
@@ -28,8 +21,9 @@ SHOWN_FOR: Final = timedelta(hours=24)
 """How long the public status shows a maintenance after its end."""
 
 
-class NoSuchSilence(Refusal, frozen=True):
-    """No active or scheduled silence has this ID."""
+NO_SUCH_SILENCE: Final = PlainRefusal(
+    RefusalKind.NOT_FOUND, "no active or scheduled silence of this ID"
+)
 
 
 class SilenceService(Struct, frozen=True):
@@ -62,21 +56,21 @@ class SilenceService(Struct, frozen=True):
 
     async def announce(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | SilenceRefused | TooManyMaintenances | TooMuchMaintenance | NotAMember:
+    ) -> Silence | ValueRefused | PlainRefusal:
         """Begins a maintenance that a member announces for itself, with the next window or later.
 
         What has begun by now is judged: no one could read before that it was planned.
         """
         begins, entity_id = first_begin(command.begins, now), command.entity_id
         if command.ends <= begins:
-            return SilenceRefused(
+            return ValueRefused(
                 "ends", "must be later than begins, which is the start of the next window at least"
             )
         if command.ends - begins > MAX_OWN_LENGTH:
-            return SilenceRefused("ends", "must be at most 24 hours after begins")
+            return ValueRefused("ends", "must be at most 24 hours after begins")
         asked = replace(command, begins=begins)
         planned = new_silence(asked, self.new_id(), caller.actor, now)
-        if isinstance(planned, SilenceRefused):
+        if isinstance(planned, ValueRefused):
             return planned
         await self.count_alone(f"maintenance:{entity_id}")
         own = [
@@ -91,13 +85,13 @@ class SilenceService(Struct, frozen=True):
 
     async def begin(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | SilenceRefused | NotAMember:
+    ) -> Silence | ValueRefused | PlainRefusal:
         """Stops alarms about some subjects for some time."""
         for entity_id in (command.entity_id, command.peer_id):
             if entity_id and not await self.members.is_member(entity_id):
-                return NotAMember(entity_id)
+                return no_such_entity(entity_id)
         silence = new_silence(command, self.new_id(), caller.actor, now)
-        if isinstance(silence, SilenceRefused):
+        if isinstance(silence, ValueRefused):
             return silence
         await self.store.add(silence)
         detail = {"silenceId": silence.silence_id, "type": silence.type}
@@ -119,16 +113,16 @@ class SilenceService(Struct, frozen=True):
 
     async def end(
         self, silence_id: str, caller: Caller, now: datetime, *, own_of: str = ""
-    ) -> Silence | NoSuchSilence:
+    ) -> Silence | PlainRefusal:
         """Ends a silence now; alarms resume for incidents that continue.
 
         With `own_of` only a maintenance of this entity.
         """
         if own_of and silence_id not in {one.silence_id for one in await self.own(own_of, now)}:
-            return NoSuchSilence()
+            return NO_SUCH_SILENCE
         ended = await self.store.end(silence_id, now, caller.actor)
         if ended is None:
-            return NoSuchSilence()
+            return NO_SUCH_SILENCE
         detail = {"silenceId": silence_id}
         await self.audit_log.append(
             AuditEntry(EventName.METRICS_SILENCE_END, caller, ended.entity_id, detail=detail)

@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.metrics.notifications.webhook import MAX_FIPS, FipsRefused
+from mudra.metrics.notifications.webhook import MAX_FIPS, fips_refused
 from mudra.metrics.ports import CountAlone, Members
+from mudra.shared.refusal import PlainRefusal
 
 
 class FollowedFips(Protocol):
@@ -41,7 +42,7 @@ class FollowService(Struct, frozen=True):
 
     async def change(
         self, entity_id: str, fip_id: str, caller: Caller, *, follow: bool
-    ) -> FipsRefused | None:
+    ) -> PlainRefusal | None:
         """Follows a FIP, or no longer; refuses what is no FIP, and more than 500.
 
         Again changes nothing, and has no audit entry.
@@ -61,13 +62,13 @@ class FollowService(Struct, frozen=True):
         )
         return None
 
-    async def _refused(self, entity_id: str, fip_id: str) -> FipsRefused | None:
+    async def _refused(self, entity_id: str, fip_id: str) -> PlainRefusal | None:
         if not await self.members.is_fiu(entity_id):
-            return FipsRefused("may be followed by a FIU only")
+            return fips_refused("may be followed by a FIU only")
         if fip_id not in await self.members.onboarded_fips():
-            return FipsRefused("must be FIPs of this network")
+            return fips_refused("must be FIPs of this network")
         await self.count_alone(f"follows:{entity_id}")
         known = await self.store.of(entity_id)
         if len(known) >= MAX_FIPS and fip_id not in known:
-            return FipsRefused(f"must be at most {MAX_FIPS} FIPs")
+            return fips_refused(f"must be at most {MAX_FIPS} FIPs")
         return None

@@ -5,15 +5,11 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
-from mudra.metrics.notifications.preferences import (
-    AlarmPreferences,
-    NoOwnWebhook,
-    PreferenceRefused,
-    checked,
-)
+from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, AlarmPreferences, checked
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import Owner
 from mudra.metrics.notifications.webhook_ports import Webhooks
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 
 class AlarmPreferenceService(Struct, frozen=True):
@@ -29,14 +25,14 @@ class AlarmPreferenceService(Struct, frozen=True):
 
     async def set(
         self, user_id: str, wanted: AlarmPreferences, caller: Caller
-    ) -> AlarmPreferences | PreferenceRefused | NoOwnWebhook:
+    ) -> AlarmPreferences | ValueRefused | PlainRefusal:
         """Replaces a person's preferences; alarms that wait already come when they were to."""
         preferences = checked(wanted)
-        if isinstance(preferences, PreferenceRefused):
+        if isinstance(preferences, ValueRefused):
             return preferences
         has_webhook = bool(await self.webhooks.list(Owner(user_id=user_id)))
         if preferences.channel.has_webhook and not has_webhook:
-            return NoOwnWebhook()
+            return NO_OWN_WEBHOOK
         await self.store.set(user_id, preferences)
         detail = {
             "channel": preferences.channel.value,

@@ -8,10 +8,11 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from mudra.localization.display_zone import zone_names
+from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import CONSENT_RECEIVED
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 ALARM_APIS: Final = frozenset(
     {
@@ -78,29 +79,23 @@ class AlarmPreferences(Struct, frozen=True):
 USUAL: Final = AlarmPreferences()
 
 
-class PreferenceRefused(Refusal, frozen=True):
-    """One field is invalid."""
-
-    field: str
-    problem: str
+NO_OWN_WEBHOOK: Final = PlainRefusal(
+    RefusalKind.CONFLICT, translatable("channel needs a webhook of your own: add its address first")
+)
 
 
-class NoOwnWebhook(Refusal, frozen=True):
-    """The chosen channel needs a webhook of the person's own."""
-
-
-def checked(preferences: AlarmPreferences) -> AlarmPreferences | PreferenceRefused:
+def checked(preferences: AlarmPreferences) -> AlarmPreferences | ValueRefused:
     """Returns the preferences, or which field is wrong."""
     if preferences.time_zone not in zone_names():
-        return PreferenceRefused("timeZone", "must be a time zone such as Asia/Kolkata or UTC")
+        return ValueRefused("timeZone", "must be a time zone such as Asia/Kolkata or UTC")
     if not preferences.apis <= ALARM_APIS:
-        return PreferenceRefused("apis", f"must be some of {', '.join(sorted(ALARM_APIS))}")
+        return ValueRefused("apis", f"must be some of {', '.join(sorted(ALARM_APIS))}")
     begins, ends = preferences.quiet_from, preferences.quiet_until
     if (begins is None) != (ends is None):
         missing = "quietFrom" if begins is None else "quietUntil"
-        return PreferenceRefused(missing, "must be given with the other end of the quiet hours")
+        return ValueRefused(missing, "must be given with the other end of the quiet hours")
     if begins is not None and begins == ends:
-        return PreferenceRefused("quietUntil", "must differ from quietFrom")
+        return ValueRefused("quietUntil", "must differ from quietFrom")
     return preferences
 
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from mudra.localization.language import translatable
 from mudra.metrics.incidents.incident_change import Elsewhere
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.incident_notifications import Announcement
@@ -25,7 +26,7 @@ from mudra.metrics.notifications.webhook_formats import (
     chat_bodies,
     in_format,
 )
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 MAX_OF_A_MEMBER: Final = 5
@@ -141,33 +142,39 @@ def new_signing_key(random_bytes: Callable[[int], bytes]) -> SecretText:
 class TooManyWebhooks(Refusal, frozen=True):
     """The member, or the network, has the maximum number of webhooks."""
 
+    kind = RefusalKind.CONFLICT
     most: int
 
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"there are {self.most} webhooks already: remove one first"
 
-class UrlRefused(Refusal, frozen=True):
-    """Messages cannot be sent to this address."""
 
-    problem: str
-
-
-class FipsRefused(Refusal, frozen=True):
-    """The FIPs of a webhook are wrong."""
-
-    problem: str
+def fips_refused(problem: str) -> PlainRefusal:
+    """Refuse: the FIPs of a webhook are wrong."""
+    return PlainRefusal(RefusalKind.CONFLICT, f"fips {problem}")
 
 
 class NoSuchWebhook(Refusal, frozen=True):
     """No webhook has this ID, or it belongs to someone else."""
 
+    kind = RefusalKind.NOT_FOUND
+    sentence = translatable("no webhook of this ID")
 
-class MessageWaits(Refusal, frozen=True):
-    """A test message of this webhook waits for delivery."""
+
+MESSAGE_WAITS: Final = PlainRefusal(
+    RefusalKind.CONFLICT, translatable("a test message of this webhook waits already")
+)
 
 
-class TooManyTests(Refusal, frozen=True):
-    """The owner had as many test messages sent as one hour permits."""
-
-    retry_after_s: int
+def too_many_tests(retry_after_s: int) -> PlainRefusal:
+    """Refuse: the owner had as many test messages sent as one hour permits."""
+    return PlainRefusal(
+        RefusalKind.LIMITED,
+        translatable("the test messages that one hour permits are used up") + f"; {WAIT_TEXT}",
+        retry_after_s,
+    )
 
 
 class IncidentData(msgspec.Struct, rename="camel", kw_only=True):

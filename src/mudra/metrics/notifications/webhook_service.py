@@ -9,26 +9,27 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.admins import no_such_entity
 from mudra.metrics.notifications.webhook import (
     MAX_FIPS,
+    MESSAGE_WAITS,
     PREVIOUS_KEY_FOR,
     TEST,
     AddedWebhook,
     Attempt,
-    FipsRefused,
-    MessageWaits,
     NoSuchWebhook,
     Owner,
-    TooManyTests,
     TooManyWebhooks,
-    UrlRefused,
     Webhook,
     body_of_test,
+    fips_refused,
     new_signing_key,
+    too_many_tests,
 )
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_ports import TestMessageBudget, Webhooks
-from mudra.metrics.ports import CountAlone, Members, NotAMember
+from mudra.metrics.ports import CountAlone, Members
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 
 class WebhookService(Struct, frozen=True):
@@ -59,17 +60,17 @@ class WebhookService(Struct, frozen=True):
         *,
         fips: Sequence[str] = (),
         format_: Format = Format.STANDARD,
-    ) -> AddedWebhook | UrlRefused | TooManyWebhooks | NotAMember | FipsRefused:
+    ) -> AddedWebhook | ValueRefused | TooManyWebhooks | PlainRefusal:
         """Adds an address, with a new key that signs its messages.
 
         With `fips`, which only a FIU may name, it receives the incidents of these FIPs.
         """
         problem = self.url_problem(url)
         if problem is not None:
-            return UrlRefused(problem)
+            return ValueRefused("url", problem)
         entity_id = owner.entity_id
         if entity_id and not await self.members.is_member(entity_id):
-            return NotAMember(entity_id)
+            return no_such_entity(entity_id)
         if fips and (refused := await self._refused(entity_id, fips)):
             return refused
         await self.count_alone(f"webhooks:{owner.entity_id or owner.user_id}")
@@ -99,7 +100,7 @@ class WebhookService(Struct, frozen=True):
 
     async def send_test(
         self, webhook_id: str, owner: Owner | None, caller: Caller, now: datetime
-    ) -> Webhook | NoSuchWebhook | MessageWaits | TooManyTests:
+    ) -> Webhook | NoSuchWebhook | PlainRefusal:
         """Queues a test message, one at a time: its delivery is listed like any other.
 
         They are counted by whose webhook it is, since a webhook is removed and added at will.
@@ -110,10 +111,10 @@ class WebhookService(Struct, frozen=True):
         counted = f"webhook-test:{webhook.entity_id or webhook.user_id}"
         await self.count_alone(counted)
         if await self.store.has_waiting(webhook_id, TEST):
-            return MessageWaits()
+            return MESSAGE_WAITS
         wait_s = await self.test_budget.wait_s(counted)
         if wait_s:
-            return TooManyTests(wait_s)
+            return too_many_tests(wait_s)
         await self.store.post_to(webhook_id, TEST, body_of_test(webhook, now, self.console), now)
         await self._audit(EventName.METRICS_WEBHOOK_TEST, webhook, caller)
         return replace(webhook, waiting=webhook.waiting + 1)
@@ -130,14 +131,14 @@ class WebhookService(Struct, frozen=True):
         found = await self.store.list(owner)
         return next((one for one in found if one.webhook_id == webhook_id), None)
 
-    async def _refused(self, entity_id: str, fips: Sequence[str]) -> FipsRefused | None:
+    async def _refused(self, entity_id: str, fips: Sequence[str]) -> PlainRefusal | None:
         if not await self.members.is_fiu(entity_id):
-            return FipsRefused("may be named for the webhook of a FIU only")
+            return fips_refused("may be named for the webhook of a FIU only")
         if len(fips) > MAX_FIPS:
-            return FipsRefused(f"must be at most {MAX_FIPS} FIPs")
+            return fips_refused(f"must be at most {MAX_FIPS} FIPs")
         unknown = sorted(set(fips) - await self.members.onboarded_fips())
         return (
-            FipsRefused(f"must be FIPs of this network, {unknown[0]} is none") if unknown else None
+            fips_refused(f"must be FIPs of this network, {unknown[0]} is none") if unknown else None
         )
 
     async def remove(

@@ -13,7 +13,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import Doubt, ReportedVolume
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 
 MAX_LISTED: Final = 500
 
@@ -40,19 +40,19 @@ class HeldReport(Struct, frozen=True):
     decided_at: datetime | None
 
 
-class NoSuchHeldReport(Refusal, frozen=True):
-    """No implausible report has this receipt."""
+NO_SUCH_HELD_REPORT: Final = PlainRefusal(
+    RefusalKind.NOT_FOUND, "no implausible report has this receipt"
+)
 
 
-class HeldReportDecided(Refusal, frozen=True):
-    """Somebody has admitted or refused the report before."""
-
-    state: HeldState
-    by: str
+def held_report_decided(state: HeldState, by: str) -> PlainRefusal:
+    """Refuse: somebody has admitted or refused the report before."""
+    return PlainRefusal(RefusalKind.CONFLICT, f"the report was {state.value} by {by} before")
 
 
-class HeldReportReplaced(Refusal, frozen=True):
-    """The AA has reported the window again; the later report counts."""
+HELD_REPORT_REPLACED: Final = PlainRefusal(
+    RefusalKind.CONFLICT, "the AA has reported this window again; the later report counts"
+)
 
 
 class HeldReports(Protocol):
@@ -88,7 +88,7 @@ class HeldReports(Protocol):
         ...
 
 
-Decided = HeldReport | NoSuchHeldReport | HeldReportDecided | HeldReportReplaced
+Decided = HeldReport | PlainRefusal
 
 
 class HeldReportService(Struct, frozen=True):
@@ -118,11 +118,11 @@ class HeldReportService(Struct, frozen=True):
     ) -> Decided:
         held = await self.store.find(receipt_id)
         if held is None:
-            return NoSuchHeldReport()
+            return NO_SUCH_HELD_REPORT
         if held.state is not HeldState.WAITING:
-            return HeldReportDecided(held.state, held.decided_by)
+            return held_report_decided(held.state, held.decided_by)
         if state is HeldState.ADMITTED and not await self.store.is_latest(held):
-            return HeldReportReplaced()
+            return HELD_REPORT_REPLACED
         decided = await self.store.decide(held, state, caller.actor)
         event = {
             HeldState.ADMITTED: EventName.METRICS_HELD_REPORT_ADMIT,

@@ -13,7 +13,8 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.report_facts import ReportFacts
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import ErrorCode, Refusal, RefusalKind
+from mudra.shared.time_text import iso_ms
 
 LATE_AFTER = timedelta(minutes=10)
 
@@ -96,9 +97,17 @@ class Duplicate(Struct, frozen=True):
 class TxnIdReused(Refusal, frozen=True):
     """Refusal: this AA sent other content under this txnId before; 409 `IdempotencyError`."""
 
+    kind = RefusalKind.CONFLICT
+    code = ErrorCode.IDEMPOTENCY_ERROR
     aa_id: str
     txn_id: str
     earlier: Receipt
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        at = iso_ms(self.earlier.received_at)
+        return f"$.txnId was used at {at} for other content; use a new txnId for each payload"
 
 
 Decision = Accept | Replace | Duplicate | TxnIdReused

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from mudra.metrics.payload.catalogue import Tag
 from mudra.shared.fair_turns import FairTurns
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 
 MAX_UPLOADS: Final = 128
 MAX_UPLOADS_OF_ONE: Final = 8
@@ -24,12 +24,18 @@ _OF_ALL: Final = 3
 class TooBusyForPushes(Refusal, frozen=True):
     """As many pushes are in progress as this node accepts at once, of one AA or in all."""
 
+    kind = RefusalKind.BUSY
+    sentence = (
+        "as many pushes are in progress as can be accepted at once; nothing was stored, try again"
+    )
     retry_after_s: int
 
 
 class TooManyPushes(Refusal, frozen=True):
     """More pushes of one AA and tag than agents need, also while they catch up."""
 
+    kind = RefusalKind.LIMITED
+    sentence = f"more pushes of this tag than are permitted; {WAIT_TEXT}"
     retry_after_s: int
 
 

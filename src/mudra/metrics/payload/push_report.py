@@ -38,13 +38,19 @@ from mudra.metrics.payload.validation import (
 )
 from mudra.metrics.ports import Members, Reports
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 
 class NotYourMetrics(Refusal, frozen=True):
     """An AA may report for itself only."""
 
+    kind = RefusalKind.UNAUTHORIZED
     caller: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"$.aaId must be {self.caller}, the entity of the token in Authorization"
 
 
 class Received(Struct, frozen=True):

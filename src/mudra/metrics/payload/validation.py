@@ -33,7 +33,7 @@ from mudra.metrics.payload.report import (
 from mudra.metrics.payload.report_facts import ReportFacts
 from mudra.metrics.payload.window_rule import parse_utc, window_findings
 from mudra.shared.finding import Finding, Severity
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.undecodable import UNDECODABLE
 
 MAX_NOTES: Final = 200
@@ -63,9 +63,11 @@ class ReportRefused(Refusal, frozen=True):
     `total` counts on to 1,000 and then stops: it is a lower bound.
     """
 
+    kind = RefusalKind.INVALID
     findings: tuple[Finding, ...]
     total: int
 
+    @property
     def sentence(self) -> str:
         """Returns the first finding, and how many there are."""
         more = f" ({self.total} findings in all)" if self.total > 1 else ""

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
 _TOKEN_BYTES: Final = 32
@@ -62,6 +62,9 @@ class Crowd(Struct, frozen=True):
 
 class SubscriptionGone(Refusal, frozen=True):
     """No subscription has this link: it has ended, was never confirmed, or is mistyped."""
+
+    kind = RefusalKind.NOT_FOUND
+    sentence = "no subscription has this link"
 
 
 def new_token(random_bytes: Callable[[int], bytes]) -> SecretText:

@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from mudra.localization.language import translatable
 from mudra.metrics.announcements.announcement import Announcement, Translation
 from mudra.metrics.notifications.webhook import CHALLENGE
 from mudra.metrics.subscriptions.public_news import News, NewsState
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_URL: Final = 500
 MAX_OF_EMAIL: Final = 5
@@ -40,13 +41,23 @@ ENDS_AFTER: Final = timedelta(days=3)
 """A webhook that took nothing for so long, and of which a message was given up then, ends."""
 _CHALLENGE_BYTES: Final = 32
 
+_TOMORROW: Final = translatable("too many webhooks or challenges; try again tomorrow")
+
 
 class TooManySubscriptions(Refusal, frozen=True):
     """The email address, the host or this service has the maximum number of webhooks."""
 
+    kind = RefusalKind.LIMITED
+    sentence = _TOMORROW
+    retry_after_s = 86400
+
 
 class TooManyChallenges(Refusal, frozen=True):
     """The challenges of 24 hours are used up, of the email address, the host or this service."""
+
+    kind = RefusalKind.LIMITED
+    sentence = _TOMORROW
+    retry_after_s = 86400
 
 
 class ChallengeData(msgspec.Struct):

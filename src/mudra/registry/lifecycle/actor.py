@@ -7,8 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.registry.lifecycle.refusal import NeedsOperator, NotYourEntry
+from mudra.registry.lifecycle.refusal import NOT_YOUR_ENTRY, NeedsOperator
 from mudra.registry.payload.entry import Entry
+from mudra.shared.refusal import PlainRefusal
 
 SUBMIT: Final = "registry:submit"
 """The operator's scope to submit and update entries for anyone."""
@@ -71,12 +72,12 @@ def member_admin(user_id: str, own: Iterable[str], address: str = "", txn_id: st
     return Actor(kind, name, frozenset(own), address=address, txn_id=txn_id, person=name)
 
 
-def may_submit(actor: Actor, entry: Entry) -> NotYourEntry | NeedsOperator | None:
+def may_submit(actor: Actor, entry: Entry) -> PlainRefusal | NeedsOperator | None:
     """Refuse anyone but an operator who submits for another entity."""
     if actor.kind is ActorKind.OPERATOR:
         return None if SUBMIT in actor.scopes else NeedsOperator(SUBMIT)
     if entry.entityinfo.id not in actor.own or entry.requester.id not in actor.own:
-        return NotYourEntry(entry.entityinfo.id)
+        return NOT_YOUR_ENTRY
     return None
 
 
@@ -86,12 +87,12 @@ def may_decide(actor: Actor) -> NeedsOperator | None:
     return None if decides else NeedsOperator(DECIDE)
 
 
-def may_retire(actor: Actor, entity_id: str) -> NotYourEntry | NeedsOperator | None:
+def may_retire(actor: Actor, entity_id: str) -> PlainRefusal | NeedsOperator | None:
     """Refuse all but an operator and the entity's own admin.
 
     The entity itself may not: a stolen Entity Access Token of one day would end
     a membership for good.
     """
     if actor.kind is ActorKind.MEMBER_ADMIN:
-        return None if entity_id in actor.own else NotYourEntry(entity_id)
+        return None if entity_id in actor.own else NOT_YOUR_ENTRY
     return may_decide(actor)

@@ -15,7 +15,12 @@ from mudra.registry.lifecycle.decision import (
     reason_missing,
 )
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
-from mudra.registry.lifecycle.refusal import GoLiveTooFar, RegistryRefusal, VersionMoved, WrongState
+from mudra.registry.lifecycle.refusal import (
+    RegistryRefusal,
+    WrongState,
+    go_live_too_far,
+    version_moved,
+)
 from mudra.registry.lifecycle.second_operator import second_operator_needed
 
 MAX_GO_LIVE: Final = dt.timedelta(days=366)
@@ -49,7 +54,7 @@ def approve(
     if held is not None:
         return held
     if goes_live_at is not None and goes_live_at - now > MAX_GO_LIVE:
-        return GoLiveTooFar(MAX_GO_LIVE.days)
+        return go_live_too_far(MAX_GO_LIVE.days)
     due = goes_live_at if goes_live_at is not None and goes_live_at > now else None
     decided = replace(pending, decided_by=actor.name, decided_at=now, goes_live_at=due)
     if due is not None:
@@ -108,5 +113,5 @@ def _pending(
         state = f"{record.status} without a pending version"
         return WrongState(record.entity_id, action, state, "submitted or updated")
     if expected not in {0, pending.number}:
-        return VersionMoved(record.entity_id, expected, pending.number)
+        return version_moved(record.entity_id, expected, pending.number)
     return pending

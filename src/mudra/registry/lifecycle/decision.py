@@ -11,7 +11,7 @@ from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.difference import FieldChange, difference
 from mudra.registry.lifecycle.grants import Grant
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
-from mudra.registry.lifecycle.refusal import AlreadyHeld, ReasonMissing, WrongType
+from mudra.registry.lifecycle.refusal import AlreadyHeld, wrong_type
 from mudra.registry.payload.entry import Entry, canonical
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.registry.payload.fields.timestamp import wire_time
@@ -19,6 +19,7 @@ from mudra.registry.payload.finding_texts import WITH_NEW_TXNID, WITHDRAWS
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding, Severity
 from mudra.shared.mail_text import unsafe_in_mail
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 
 MAX_REASON: Final = 500
 HANDLE_STAYS_AFTER: Final = dt.timedelta(hours=24)
@@ -143,10 +144,10 @@ def gets_no_token(status: EntityStatus) -> bool:
     return status in {EntityStatus.SUSPENDED, EntityStatus.RETIRED}
 
 
-def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongType | None:
+def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | PlainRefusal | None:
     """Refuse what another entity holds, and a type that the entity was not onboarded as."""
     if facts.onboarded_as not in {None, entry.type}:
-        return WrongType(entry.type, str(facts.onboarded_as))
+        return wrong_type(entry.type, str(facts.onboarded_as))
     if facts.handle_holder:
         path = "entityinfo.entityhandle"
         return AlreadyHeld(path, entry.entityinfo.entityhandle, facts.handle_holder)
@@ -157,11 +158,13 @@ def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongTy
     return None
 
 
-def reason_missing(action: RegistryAction, reason: str) -> ReasonMissing | None:
+def reason_missing(action: RegistryAction, reason: str) -> PlainRefusal | None:
     """Refuse an action whose reason is missing, too long, or unsafe in an email."""
     text = reason.strip()
     fits = 0 < len(text) <= MAX_REASON and not unsafe_in_mail(text)
-    return None if fits else ReasonMissing(action.value)
+    allowed = "1 to 500 characters without control characters or '=?'"
+    sentence = f"reason must be {allowed} to {action.value}"
+    return None if fits else PlainRefusal(RefusalKind.INVALID, sentence)
 
 
 def put_live(record: Record, version: Version, now: dt.datetime) -> Record:

@@ -15,7 +15,7 @@ from mudra.registry.lifecycle.decision import (
     without_pending,
 )
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
-from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownVersion, WrongState
+from mudra.registry.lifecycle.refusal import RegistryRefusal, WrongState, unknown_version
 from mudra.registry.lifecycle.second_operator import needs_two
 
 
@@ -102,7 +102,7 @@ def roll_back(
         )
     previous = record.version(to)
     if previous is None or not previous.was_live:
-        return UnknownVersion(record.entity_id, to)
+        return unknown_version(record.entity_id, to)
     if previous.status is VersionStatus.LIVE:
         state = f"at version {to} already"
         return WrongState(record.entity_id, RegistryAction.ROLL_BACK, state, "at another version")

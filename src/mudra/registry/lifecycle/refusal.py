@@ -5,40 +5,39 @@ key: a FIP must not learn of other FIPs that way.
 """
 
 import datetime as dt
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 
-
-class NotYourEntry(Refusal, frozen=True):
-    """A member acts for an entity that is not its own."""
-
-    entity_id: str
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        return "entityinfo.id and requester.id must be the entity that you act for"
+NOT_YOUR_ENTRY: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED,
+    "entityinfo.id and requester.id must be the entity that you act for",
+)
 
 
 class NeedsOperator(Refusal, frozen=True):
     """The action is for operators with a scope that the caller lacks."""
 
+    kind = RefusalKind.UNAUTHORIZED
     scope: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"this needs an operator with the scope {self.scope}"
 
 
 class SecondOperatorNeeded(Refusal, frozen=True):
     """One who submitted a version, or administers its member, approves it."""
 
+    kind = RefusalKind.CONFLICT
     entity_id: str
     is_admin: bool
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         why = "you are an admin of it" if self.is_admin else "you submitted it"
         return (
             f"another operator must approve this version of {self.entity_id}, since {why}; "
@@ -49,11 +48,13 @@ class SecondOperatorNeeded(Refusal, frozen=True):
 class SecondOperatorTied(Refusal, frozen=True):
     """Approver and submitter are tied by a right that was given lately: they may be one person."""
 
+    kind = RefusalKind.CONFLICT
     entity_id: str
     untied_at: dt.datetime
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return (
             f"another operator must approve this version of {self.entity_id}: less than a day "
             "before it was submitted, an operator's or admin's right was given by one of the two "
@@ -62,46 +63,39 @@ class SecondOperatorTied(Refusal, frozen=True):
         )
 
 
-class UnknownEntity(Refusal, frozen=True):
-    """The registry has no entry of this ID and type."""
-
-    entity_id: str
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        return f"the registry has no entry {self.entity_id} of this type"
+def unknown_entity(entity_id: str) -> PlainRefusal:
+    """Refuse: the registry has no entry of this ID and type."""
+    return PlainRefusal(
+        RefusalKind.NOT_FOUND, f"the registry has no entry {entity_id} of this type"
+    )
 
 
-class UnknownVersion(Refusal, frozen=True):
-    """The entry has no version of this number, or none of that kind."""
-
-    entity_id: str
-    number: int
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        return f"{self.entity_id} has no version {self.number} that was ever live"
+def unknown_version(entity_id: str, number: int) -> PlainRefusal:
+    """Refuse: the entry has no version of this number, or none of that kind."""
+    return PlainRefusal(
+        RefusalKind.NOT_FOUND, f"{entity_id} has no version {number} that was ever live"
+    )
 
 
-class DuplicateEntity(Refusal, frozen=True):
-    """A first submission for an ID that is registered or pending."""
-
-    entity_id: str
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        return f"entityinfo.id {self.entity_id} is taken; update it with PUT if it is yours"
+def duplicate_entity(entity_id: str) -> PlainRefusal:
+    """Refuse: a first submission for an ID that is registered or pending."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"entityinfo.id {entity_id} is taken; update it with PUT if it is yours",
+    )
 
 
 class AlreadyHeld(Refusal, frozen=True):
     """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit."""
 
+    kind = RefusalKind.CONFLICT
     path: str
     value: str
     holder: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         shown = f" {self.value}" if self.value else ""
         return f"{self.path}{shown} is taken by another entity; choose another"
 
@@ -109,75 +103,45 @@ class AlreadyHeld(Refusal, frozen=True):
 class WrongState(Refusal, frozen=True):
     """The entry's state does not permit the action."""
 
+    kind = RefusalKind.CONFLICT
     entity_id: str
     action: str
     state: str
     allowed: str
 
+    @property
     def sentence(self) -> str:
-        """Return the text for the caller."""
+        """Returns the text for the caller."""
         return f"{self.entity_id} is {self.state}; {self.action} needs it to be {self.allowed}"
 
 
-class VersionMoved(Refusal, frozen=True):
-    """Another version is pending than the one that was reviewed."""
-
-    entity_id: str
-    expected: int
-    pending: int
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        return (
-            f"version {self.expected} of {self.entity_id} was replaced by version {self.pending}; "
-            "review that one and decide again"
-        )
+def version_moved(entity_id: str, expected: int, pending: int) -> PlainRefusal:
+    """Refuse: another version is pending than the one that was reviewed."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"version {expected} of {entity_id} was replaced by version {pending}; "
+        "review that one and decide again",
+    )
 
 
-class ReasonMissing(Refusal, frozen=True):
-    """The action needs a reason, which the member sees, and has none."""
-
-    action: str
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        allowed = "1 to 500 characters without control characters or '=?'"
-        return f"reason must be {allowed} to {self.action}"
+def go_live_too_far(days: int) -> PlainRefusal:
+    """Refuse: a scheduled time so far ahead that it is most likely a mistake."""
+    return PlainRefusal(RefusalKind.INVALID, f"from must be at most {days} days ahead")
 
 
-class GoLiveTooFar(Refusal, frozen=True):
-    """A scheduled time so far ahead that it is most likely a mistake."""
-
-    days: int
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        return f"from must be at most {self.days} days ahead"
-
-
-class WrongType(Refusal, frozen=True):
-    """The payload's type is not the one that the entity was onboarded as."""
-
-    given: str
-    onboarded_as: str
-
-    def sentence(self) -> str:
-        """Return the text for the caller."""
-        return f"type must be {self.onboarded_as}, as the entity was onboarded, not {self.given}"
+def wrong_type(given: str, onboarded_as: str) -> PlainRefusal:
+    """Refuse: the payload's type is not the one that the entity was onboarded as."""
+    return PlainRefusal(
+        RefusalKind.INVALID,
+        f"type must be {onboarded_as}, as the entity was onboarded, not {given}",
+    )
 
 
 RegistryRefusal: TypeAlias = (
-    NotYourEntry
-    | NeedsOperator
+    NeedsOperator
     | SecondOperatorNeeded
     | SecondOperatorTied
-    | UnknownEntity
-    | UnknownVersion
-    | DuplicateEntity
+    | PlainRefusal
     | AlreadyHeld
-    | WrongType
     | WrongState
-    | VersionMoved
-    | ReasonMissing
-    | GoLiveTooFar
 )

@@ -19,16 +19,17 @@ from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, s
 from mudra.registry.lifecycle.grants import tied_since
 from mudra.registry.lifecycle.record import Record, VersionStatus
 from mudra.registry.lifecycle.refusal import (
+    NOT_YOUR_ENTRY,
     NeedsOperator,
-    NotYourEntry,
     RegistryRefusal,
-    UnknownEntity,
-    UnknownVersion,
+    unknown_entity,
+    unknown_version,
 )
 from mudra.registry.lifecycle.submission import Repeat, submit, update
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.ports import Registry
 from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import PlainRefusal
 
 Outcome: TypeAlias = Decision | RegistryRefusal
 
@@ -137,7 +138,7 @@ async def decide(registry: Registry, command: Command) -> Outcome:
         outcome: Outcome = lost
     elif record is None or command.entity_type not in {None, record.entity_type}:
         # The right comes first: a caller without it must not learn which entries exist.
-        outcome = _barred(command) or UnknownEntity(command.entity_id)
+        outcome = _barred(command) or unknown_entity(command.entity_id)
     else:
         outcome = await _decided(registry, record, command, now)
     return await _keep(registry, command.action, command.entity_id, command.actor, outcome)
@@ -145,12 +146,12 @@ async def decide(registry: Registry, command: Command) -> Outcome:
 
 async def _lost_right(
     registry: Registry, actor: Actor, entity_id: str
-) -> NeedsOperator | NotYourEntry | None:
+) -> NeedsOperator | PlainRefusal | None:
     """Refuse who lost the right while they waited for the lock: each act sees the one before."""
     if await registry.has_right_now(actor, entity_id):
         return None
     is_operator = actor.kind is ActorKind.OPERATOR
-    return NeedsOperator(DECIDE) if is_operator else NotYourEntry(entity_id)
+    return NeedsOperator(DECIDE) if is_operator else NOT_YOUR_ENTRY
 
 
 async def put_live_if_due(registry: Registry, entity_id: str) -> bool:
@@ -191,7 +192,7 @@ async def _decided(
     if command.action is RegistryAction.ROLL_BACK:
         previous = record.version(command.version)
         if previous is None:
-            return UnknownVersion(command.entity_id, command.version)
+            return unknown_version(command.entity_id, command.version)
         facts = await registry.facts(previous.entry, previous.key, now)
         return roll_back(
             record,

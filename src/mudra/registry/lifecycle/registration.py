@@ -14,17 +14,18 @@ from mudra.registry.lifecycle.actor import Actor, may_submit
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, withdrawal_note
 from mudra.registry.lifecycle.draft_review import DraftReview, review_draft
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.refusal import NeedsOperator, NotYourEntry, RegistryRefusal
+from mudra.registry.lifecycle.refusal import NeedsOperator, RegistryRefusal
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.registry.payload.extend_vocabulary import read_vocabulary
 from mudra.registry.payload.fields.url_rules import AddressPolicy
-from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
+from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, too_many_writes
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.payload.vocabulary import Vocabulary
 from mudra.registry.ports import Address, CheckSubmission, Registry, VocabularyStore, WriteBudget
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
+from mudra.shared.refusal import PlainRefusal
 
 
 class Receipt(Struct, frozen=True):
@@ -45,7 +46,7 @@ class ReviewedDraft(Struct, frozen=True):
 
 
 Registered: TypeAlias = (
-    Receipt | TooManyWrites | PayloadRefused | PayloadNotChecked | RegistryRefusal
+    Receipt | PlainRefusal | PayloadRefused | PayloadNotChecked | RegistryRefusal
 )
 
 
@@ -73,18 +74,18 @@ class RegistrationService(Struct, frozen=True):
 
     async def retire(
         self, entity_type: EntityType, entity_id: str, reason: str, actor: Actor
-    ) -> Decision | TooManyWrites | RegistryRefusal:
+    ) -> Decision | PlainRefusal | RegistryRefusal:
         """End an entry for good, in the name of the entity's admin or of an operator."""
         wait_s = await self.budget.wait_s(actor.name)
         if wait_s:
-            return TooManyWrites(wait_s)
+            return too_many_writes(wait_s)
         action = RegistryAction.RETIRE
         command = Command(action, entity_id, actor, reason, entity_type=entity_type)
         return await decide(self.registry, command)
 
     async def lint(
         self, payload: object, entity_type: EntityType, actor: Actor
-    ) -> Sequence[Finding] | NotYourEntry | NeedsOperator | PayloadNotChecked:
+    ) -> Sequence[Finding] | PlainRefusal | NeedsOperator | PayloadNotChecked:
         """Return what a submission of the payload would find; stores nothing."""
         vocabulary = await read_vocabulary(self.vocabulary)
         checked = await self._checked(payload, Address(entity_type, None), vocabulary, actor)
@@ -106,7 +107,7 @@ class RegistrationService(Struct, frozen=True):
         """Submit or update what was reviewed in this transaction."""
         wait_s = await self.budget.wait_s(actor.name)
         if wait_s:
-            return TooManyWrites(wait_s)
+            return too_many_writes(wait_s)
         if draft.checked is None:
             return PayloadRefused(tuple(draft.findings))
         return await self._store(draft.checked, actor, is_first=draft.is_first)
@@ -122,7 +123,7 @@ class RegistrationService(Struct, frozen=True):
     ) -> Registered:
         wait_s = await self.budget.wait_s(actor.name)
         if wait_s:
-            return TooManyWrites(wait_s)
+            return too_many_writes(wait_s)
         vocabulary = await read_vocabulary(self.vocabulary)
         address = Address(entity_type, entity_id)
         checked = await self._checked(payload, address, vocabulary, actor)

@@ -16,10 +16,10 @@ from mudra.registry.lifecycle.decision import (
 from mudra.registry.lifecycle.difference import difference, needs_approval
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import (
-    DuplicateEntity,
     RegistryRefusal,
-    UnknownEntity,
     WrongState,
+    duplicate_entity,
+    unknown_entity,
 )
 from mudra.registry.payload.validation import CheckedPayload
 
@@ -48,7 +48,7 @@ def submit(
     if record is not None and not _may_start_again(record):
         same = next((one for one in record.versions if one.entry == entry), None)
         if same is None or record.status is EntityStatus.RETIRED:
-            return DuplicateEntity(entry.entityinfo.id)
+            return duplicate_entity(entry.entityinfo.id)
         return Repeat(record, same.number, VersionStatus.SUBMITTED)
     held = conflict(entry, checked.key, facts)
     if held is not None:
@@ -74,7 +74,7 @@ def update(
     if refusal is not None:
         return refusal
     if record is None or record.entity_type is not entry.type:
-        return UnknownEntity(entry.entityinfo.id)
+        return unknown_entity(entry.entityinfo.id)
     if record.status is EntityStatus.RETIRED:
         return WrongState(
             record.entity_id, RegistryAction.UPDATE, record.status, "live or suspended"

@@ -20,7 +20,6 @@ from msgspec import Struct
 
 from mudra.registry.payload.fields.certificate import PRIVATE_MEMBERS, Algorithm, Certificate
 from mudra.registry.payload.inspection import holds_private_key
-from mudra.shared.refusal import Refusal
 
 MAX_TEXT: Final = 64 * 1024
 """Characters: a certificate with its whole chain has about 8,000."""
@@ -57,42 +56,36 @@ class KeyUnread(enum.Enum):
     UNKNOWN = "unknown"
 
 
-class KeyRefused(Refusal, frozen=True):
-    """The text holds no public key that an entry can hold."""
-
-    why: KeyUnread
-
-
-def read_key(text: str) -> ReadKey | KeyRefused:
+def read_key(text: str) -> ReadKey | KeyUnread:
     """Return the key in a text, without its private parts: a private key is refused, never read.
 
     Binary files come as Base64. A key without a name gets its RFC 7638 thumbprint as `kid`.
     """
     text = text.strip()
     if not text:
-        return KeyRefused(KeyUnread.EMPTY)
+        return KeyUnread.EMPTY
     if len(text) > MAX_TEXT:
-        return KeyRefused(KeyUnread.UNKNOWN)
+        return KeyUnread.UNKNOWN
     if holds_private_key(text):
-        return KeyRefused(KeyUnread.PRIVATE)
+        return KeyUnread.PRIVATE
     if text.startswith("{"):
         return _of_json(text)
     try:
         return _of_pem(text) if _PEM in text else _of_der(base64.b64decode(text, validate=True))
     except UnsupportedAlgorithm:
-        return KeyRefused(KeyUnread.NOT_RSA)
+        return KeyUnread.NOT_RSA
     except (ValueError, TypeError, binascii.Error, x509.InvalidVersion):
-        return KeyRefused(KeyUnread.UNKNOWN)
+        return KeyUnread.UNKNOWN
 
 
-def _of_pem(text: str) -> ReadKey | KeyRefused:
+def _of_pem(text: str) -> ReadKey | KeyUnread:
     text = text[text.index(_PEM) :]
     if text.startswith(_PEM_CERTIFICATE):
         return _of_certificate(x509.load_pem_x509_certificate(text.encode()))
     return _of_public_key(load_pem_public_key(text.encode()))
 
 
-def _of_der(data: bytes) -> ReadKey | KeyRefused:
+def _of_der(data: bytes) -> ReadKey | KeyUnread:
     try:
         certificate = x509.load_der_x509_certificate(data)
     except ValueError:
@@ -100,39 +93,39 @@ def _of_der(data: bytes) -> ReadKey | KeyRefused:
     return _of_certificate(certificate)
 
 
-def _of_certificate(certificate: x509.Certificate) -> ReadKey | KeyRefused:
+def _of_certificate(certificate: x509.Certificate) -> ReadKey | KeyUnread:
     key = certificate.public_key()
     if not isinstance(key, RSAPublicKey):
-        return KeyRefused(KeyUnread.NOT_RSA)
+        return KeyUnread.NOT_RSA
     subject = certificate.subject.rfc4514_string()[:200]
     return _made(key, KeySource.CERTIFICATE, subject, certificate.not_valid_after_utc)
 
 
-def _of_public_key(key: object) -> ReadKey | KeyRefused:
+def _of_public_key(key: object) -> ReadKey | KeyUnread:
     if not isinstance(key, RSAPublicKey):
-        return KeyRefused(KeyUnread.NOT_RSA)
+        return KeyUnread.NOT_RSA
     return _made(key, KeySource.PUBLIC_KEY)
 
 
-def _of_json(text: str) -> ReadKey | KeyRefused:
+def _of_json(text: str) -> ReadKey | KeyUnread:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError):
-        return KeyRefused(KeyUnread.UNKNOWN)
+        return KeyUnread.UNKNOWN
     if isinstance(given.get("keys"), list):
         signing = [one for one in given["keys"] if isinstance(one, dict) and _may_sign(one)]
         if len(signing) != 1:
-            return KeyRefused(KeyUnread.SEVERAL if signing else KeyUnread.UNKNOWN)
+            return KeyUnread.SEVERAL if signing else KeyUnread.UNKNOWN
         given = signing[0]
     if any(name in given for name in PRIVATE_MEMBERS):
-        return KeyRefused(KeyUnread.PRIVATE)
+        return KeyUnread.PRIVATE
     if not any(given.get("kty") == kind for kind in ("RSA", None, "")):
-        return KeyRefused(KeyUnread.NOT_RSA)
+        return KeyUnread.NOT_RSA
     try:
         key = RSAKey.import_key({"kty": "RSA", "n": _text(given, "n"), "e": _text(given, "e")})
         return _named(key, KeySource.JWK, given)
     except (ValueError, TypeError):
-        return KeyRefused(KeyUnread.UNKNOWN)
+        return KeyUnread.UNKNOWN
 
 
 def _may_sign(jwk: Mapping[str, object]) -> bool:

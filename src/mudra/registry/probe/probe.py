@@ -7,19 +7,19 @@ from typing import Protocol
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 
 
-class NothingToProbe(Refusal, frozen=True):
-    """The entity has neither a pending version nor a live one."""
+def nothing_to_probe(entity_id: str) -> PlainRefusal:
+    """Refuse: the entity has neither a pending version nor a live one."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT, f"{entity_id} has neither a pending version nor a live one"
+    )
 
-    entity_id: str
 
-
-class NotProbed(Refusal, frozen=True):
-    """No one has asked for a probe of the entity's base URL."""
-
-    entity_id: str
+def not_probed(entity_id: str) -> PlainRefusal:
+    """Refuse: no one has asked for a probe of the entity's base URL."""
+    return PlainRefusal(RefusalKind.NOT_FOUND, f"the base URL of {entity_id} has not been probed")
 
 
 class ServerCertificate(Struct, frozen=True):

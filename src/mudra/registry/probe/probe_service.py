@@ -4,9 +4,10 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
-from mudra.registry.lifecycle.refusal import UnknownEntity
+from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.ports import Registry
-from mudra.registry.probe.probe import NothingToProbe, Probe, ProbeResult, Probes, WaitingProbe
+from mudra.registry.probe.probe import Probe, ProbeResult, Probes, WaitingProbe, nothing_to_probe
+from mudra.shared.refusal import PlainRefusal
 
 
 class ProbeService(Struct, frozen=True):
@@ -16,16 +17,14 @@ class ProbeService(Struct, frozen=True):
     registry: Registry
     audit_log: AuditLog
 
-    async def request(
-        self, entity_id: str, caller: Caller
-    ) -> Probe | UnknownEntity | NothingToProbe:
+    async def request(self, entity_id: str, caller: Caller) -> Probe | PlainRefusal:
         """Ask for a probe of the pending version, else of the live one; one at a time."""
         record = await self.registry.record(entity_id)
         if record is None:
-            return UnknownEntity(entity_id)
+            return unknown_entity(entity_id)
         version = record.pending or record.live
         if version is None:
-            return NothingToProbe(entity_id)
+            return nothing_to_probe(entity_id)
         await self.probes.hold(entity_id)
         latest = await self.probes.latest(entity_id)
         if latest is not None and latest.done_at is None:

@@ -24,7 +24,7 @@ import argon2
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
 from mudra.identity.accounts.password_rules import normalized
-from mudra.identity.ports import HashingBusy
+from mudra.identity.accounts.refusals import HashingBusy
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.fair_turns import FairTurns, keys_of
 

@@ -14,7 +14,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 
 MAX_LIFE: Final = timedelta(minutes=5)
 LEEWAY: Final = timedelta(seconds=60)
@@ -28,7 +28,13 @@ _LAST_INSTANT: Final = 253_402_300_799
 class AssertionInvalid(Refusal, frozen=True):
     """The assertion is not accepted; `problem` names the claim when its form is wrong."""
 
+    kind = RefusalKind.UNAUTHORIZED
     problem: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"client_assertion: {self.problem}"
 
 
 UNKNOWN: Final = AssertionInvalid(

@@ -16,7 +16,7 @@ from mudra.shared.dpop_proof import (
     check_proof,
 )
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.token_check import VerifiedToken
 
@@ -31,6 +31,8 @@ _OTHER_KEY: Final = ProofInvalid("jwk is not the key that the token is bound to"
 class TooManyProofs(Refusal, frozen=True):
     """More proofs of one entity than are stored; try again after `retry_after_s` seconds."""
 
+    kind = RefusalKind.LIMITED
+    sentence = f"too many DPoP proofs of this entity; {WAIT_TEXT}"
     retry_after_s: int
 
 

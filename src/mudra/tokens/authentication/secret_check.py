@@ -6,7 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, ErrorCode, Refusal, RefusalKind
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.address_binding import AddressNotListed
 from mudra.tokens.secrets.secret import EntitySecret, SecretState
@@ -29,23 +30,44 @@ class AuthenticatedEntity(Struct, frozen=True):
 class RateLimited(Refusal, frozen=True):
     """Too many requests of this kind; try again after `retry_after_s` seconds."""
 
+    kind = RefusalKind.LIMITED
+    sentence = f"too many requests for this entity from this address; {WAIT_TEXT}"
     retry_after_s: int
 
 
 class SecretUnknown(Refusal, frozen=True):
     """Unknown entity, wrong secret, or an entity that is not active: all three look alike."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    sentence = "id or secret is wrong, or the entity is not active"
+
 
 class SecretExpired(Refusal, frozen=True):
     """The right secret was presented, after its expiry."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    code = ErrorCode.SECRET_EXPIRED
     expired_at: datetime
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"the secret expired at {iso_ms(self.expired_at)}; reset it with a User Access Token"
 
 
 class SecretGraceEnded(Refusal, frozen=True):
     """The right old secret was presented, after its grace period."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    code = ErrorCode.SECRET_GRACE_ENDED
     ended_at: datetime
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"the grace period of this old secret ended at {iso_ms(self.ended_at)}; use the new one"
+        )
 
 
 EntityAuthenticationRefusal = (

@@ -12,7 +12,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import GuestProtocol, RSAKey
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import ErrorCode, Refusal, RefusalKind
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
 from mudra.tokens.migration.foreign_claims import imported_entity
 
@@ -24,15 +25,31 @@ MAX_TOKEN_LENGTH: Final = 8192
 class TokenInvalid(Refusal, frozen=True):
     """Not a token of ours, altered, for another purpose, or not yet valid."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    sentence = "the token in Authorization is not valid here"
+
 
 class TokenExpired(Refusal, frozen=True):
     """A token of ours that has expired."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    code = ErrorCode.TOKEN_EXPIRED
     expired_at: datetime
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"the token in Authorization expired at {iso_ms(self.expired_at)}; generate a new one"
+        )
 
 
 class TokenRevoked(Refusal, frozen=True):
     """A token of ours that was revoked before it expired."""
+
+    kind = RefusalKind.UNAUTHORIZED
+    code = ErrorCode.TOKEN_REVOKED
+    sentence = "the token in Authorization was revoked; generate a new one"
 
 
 class VerifiedToken(Struct, frozen=True):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.onboard import (
     ENTITY_ID,
     MemberDiffers,
@@ -21,6 +21,7 @@ from mudra.identity.memberships.onboard import (
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
 from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.migration.keycloak_export import (

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 
 ALWAYS_PERMITTED: Final = 50
 """Revoked tokens that every entity may have in the list, however full it is."""
@@ -24,6 +24,11 @@ SHARED_ROOM: Final = 50_000
 class TooManyRevocations(Refusal, frozen=True):
     """The list has no room for one more token of this entity until another one expires."""
 
+    kind = RefusalKind.LIMITED
+    sentence = (
+        "too many revoked tokens of this entity have not expired; "
+        f"use one token for its 24 hours, and {WAIT_TEXT}"
+    )
     retry_after_s: int
 
 

@@ -1,16 +1,18 @@
 """Revoke one access token (RFC 7009)."""
 
+from typing import Final
+
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
 from mudra.identity.ports import People
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.ports import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_room
 
-
-class AnotherClientsToken(Refusal, frozen=True):
-    """The token was issued to another client than the one that revokes it (RFC 7009 2.1)."""
+ANOTHER_CLIENTS_TOKEN: Final = PlainRefusal(
+    RefusalKind.INVALID, "token was issued to another client"
+)
 
 
 async def revoke_entity_token(
@@ -19,11 +21,11 @@ async def revoke_entity_token(
     caller: Caller,
     tokens: IssuedTokens,
     audit_log: AuditLog,
-) -> AnotherClientsToken | TooManyRevocations | None:
+) -> PlainRefusal | TooManyRevocations | None:
     """Revoke a token of the calling entity; None when it is revoked, now or earlier."""
-    refused: AnotherClientsToken | TooManyRevocations | None
+    refused: PlainRefusal | TooManyRevocations | None
     if token.subject != client_id:
-        refused, reason = AnotherClientsToken(), "another-client"
+        refused, reason = ANOTHER_CLIENTS_TOKEN, "another-client"
     elif await tokens.entity_token_revoked(token.jti):
         return None
     else:

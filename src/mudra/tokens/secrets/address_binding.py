@@ -2,14 +2,21 @@
 
 import enum
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from mudra.shared.network_address import parse_address
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import (
+    WAIT_TEXT,
+    ErrorCode,
+    LimitedUntil,
+    PlainRefusal,
+    Refusal,
+    RefusalKind,
+)
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -18,6 +25,7 @@ WATCHED_DAYS: Final = 30
 MAX_SWITCHES: Final = 10
 """By admins of an entity, in `SWITCHES_IN`: each sends an email to its admins and its contact."""
 SWITCHES_IN: Final = timedelta(hours=24)
+_MAX_NAMED: Final = 5
 
 
 class AddressBinding(enum.StrEnum):
@@ -44,31 +52,66 @@ class ChosenBinding(Struct, frozen=True):
 class AddressNotListed(Refusal, frozen=True):
     """The right credential, from an address that the entity's entry does not list."""
 
+    kind = RefusalKind.UNAUTHORIZED
+    code = ErrorCode.ADDRESS_NOT_LISTED
     entity_id: str
     address: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"{self.address} is not among the ips of the registry entry of {self.entity_id}: add "
+            "it there, or, unless the network requires the binding, switch it off (mudra registry "
+            "binding, or the console)"
+        )
 
 
 class NoListedAddresses(Refusal, frozen=True):
     """The entity's live entry lists no address, so that a binding would refuse everything."""
 
+    kind = RefusalKind.CONFLICT
     entity_id: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"the live registry entry of {self.entity_id} lists no address in ips, so nothing "
+            "could get a token: add addresses first"
+        )
 
 
 class AddressesInUse(Refusal, frozen=True):
     """Addresses that are not listed got tokens lately; a binding would refuse them."""
 
+    kind = RefusalKind.CONFLICT
     addresses: tuple[str, ...]
 
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        more = len(self.addresses) - _MAX_NAMED
+        named = ", ".join(self.addresses[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        return (
+            f"{named} got tokens in the last {WATCHED_DAYS} days and would be "
+            "refused: list what is yours in the entry's ips, or send evenSo"
+        )
 
-class TooManySwitches(Refusal, frozen=True):
+
+class TooManySwitches(LimitedUntil, frozen=True):
     """The entity's admins switched its binding as often as 24 hours permit."""
 
-    retry_at: datetime
-    now: datetime
+    sentence = (
+        f"an entity's admins switch its binding at most {MAX_SWITCHES} times in 24 hours: ask "
+        f"the operator of the network; {WAIT_TEXT}"
+    )
 
 
-class ExemptionByOperator(Refusal, frozen=True):
-    """Only an operator exempts an entity from the network's binding."""
+EXEMPTION_BY_OPERATOR: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED,
+    "binding watch exempts an entity from the network's setting: only an operator may",
+)
 
 
 def switched(own: ChosenBinding, wanted: AddressBinding, *, is_operator: bool) -> ChosenBinding:

@@ -8,23 +8,23 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, EventName, Outcome
 from mudra.audit.ports import AuditLog
-from mudra.identity.memberships.admins import NoSuchEntity, Requester
+from mudra.identity.memberships.admins import Requester, no_such_entity
 from mudra.identity.memberships.member import NotYourEntity, has_role
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import lost_scope
 from mudra.identity.ports import Memberships, NoticeKind, People
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import AddressBindings, RegisteredKeys, SecretUses
 from mudra.tokens.secrets.address_binding import (
+    EXEMPTION_BY_OPERATOR,
     MAX_SWITCHES,
     SWITCHES_IN,
     WATCHED_DAYS,
     AddressBinding,
     AddressesInUse,
     ChosenBinding,
-    ExemptionByOperator,
     NoListedAddresses,
     TooManySwitches,
     is_enforced,
@@ -66,10 +66,10 @@ class BindingView(Struct, frozen=True):
 BindingChange = (
     BindingView
     | NotYourEntity
-    | NoSuchEntity
+    | PlainRefusal
     | NoListedAddresses
     | AddressesInUse
-    | ExemptionByOperator
+    | PlainRefusal
     | TooManySwitches
     | ScopeMissing
 )
@@ -89,12 +89,12 @@ class BindingService(Struct, frozen=True):
 
     async def view(
         self, entity_id: str, requester: Requester
-    ) -> BindingView | NotYourEntity | NoSuchEntity:
+    ) -> BindingView | NotYourEntity | PlainRefusal:
         """Return the binding of an entity and the addresses that used its credentials lately."""
         if not _may(requester, entity_id):
             return NotYourEntity()
         own = await self.bindings.of(entity_id)
-        return NoSuchEntity(entity_id) if own is None else await self._view(entity_id, own)
+        return no_such_entity(entity_id) if own is None else await self._view(entity_id, own)
 
     async def bind(
         self, entity_id: str, wanted: AddressBinding, requester: Requester, *, even_so: bool
@@ -110,7 +110,7 @@ class BindingService(Struct, frozen=True):
         if lost is not None:
             return lost
         if own is None:
-            return NoSuchEntity(entity_id)
+            return no_such_entity(entity_id)
         view, is_operator = await self._view(entity_id, own), requester.operator is not None
         refused = _refusal(view, wanted, is_operator=is_operator, even_so=even_so)
         if refused is not None:
@@ -203,9 +203,9 @@ def _detail(own: ChosenBinding, to: ChosenBinding) -> dict[str, str | int]:
 
 def _refusal(
     view: BindingView, wanted: AddressBinding, *, is_operator: bool, even_so: bool
-) -> NoListedAddresses | AddressesInUse | ExemptionByOperator | None:
+) -> NoListedAddresses | AddressesInUse | PlainRefusal | None:
     if wanted is AddressBinding.WATCH and not is_operator:
-        return ExemptionByOperator()
+        return EXEMPTION_BY_OPERATOR
     if wanted is AddressBinding.ENFORCE and not view.listed:
         return NoListedAddresses(view.entity_id)
     to = switched(view.chosen, wanted, is_operator=is_operator).binding

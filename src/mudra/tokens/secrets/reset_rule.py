@@ -10,7 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import ErrorCode, LimitedUntil
+from mudra.shared.time_text import iso_ms
 
 MAX_RESETS: Final = 5
 PERIOD: Final = timedelta(hours=24)
@@ -23,18 +24,28 @@ class ResetPermitted(Struct, frozen=True):
     left: int
 
 
-class ResetTooSoon(Refusal, frozen=True):
+class ResetTooSoon(LimitedUntil, frozen=True):
     """Within the waiting period after the last reset; permitted again at `retry_at`."""
 
-    retry_at: datetime
-    now: datetime
+    code = ErrorCode.RESET_TOO_SOON
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        at = iso_ms(self.retry_at)
+        return f"a reset is permitted 5 minutes after the last one: again from {at}"
 
 
-class ResetLimitReached(Refusal, frozen=True):
+class ResetLimitReached(LimitedUntil, frozen=True):
     """Five resets in the last 24 hours; permitted again at `retry_at`."""
 
-    retry_at: datetime
-    now: datetime
+    code = ErrorCode.RESET_LIMIT_REACHED
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        at = iso_ms(self.retry_at)
+        return f"{MAX_RESETS} resets in 24 hours are reached: the next is permitted from {at}"
 
 
 ResetDecision = ResetPermitted | ResetTooSoon | ResetLimitReached

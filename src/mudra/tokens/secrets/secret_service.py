@@ -5,6 +5,7 @@ Refusals are returned, so that the caller's transaction keeps their audit row.
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
@@ -14,7 +15,8 @@ from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity, has_role
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Memberships, NoticeKind
-from mudra.shared.refusal import Refusal
+from mudra.localization.language import gettext, translatable
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
@@ -28,15 +30,25 @@ from mudra.tokens.secrets.reset_rule import (
 )
 from mudra.tokens.secrets.secret import EntitySecret, new_secret_text, rotate
 
-
-class NothingInGrace(Refusal, frozen=True):
-    """No old secret is in its grace period, so there is nothing to retire."""
+NOTHING_IN_GRACE: Final = PlainRefusal(
+    RefusalKind.CONFLICT, translatable("no old secret of entityId is in its grace period")
+)
 
 
 class SecretChanged(Refusal, frozen=True):
     """Another reset replaced the secret that the request is about; `version` is the current one."""
 
+    kind = RefusalKind.CONFLICT
     version: int
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return gettext(
+            "the secret was reset since this page was opened: version %(version)s is the "
+            "current one; nothing was changed now",
+            version=self.version,
+        )
 
 
 class SecretDetails(Struct, frozen=True):
@@ -146,7 +158,7 @@ class SecretService(Struct, frozen=True):
 
     async def retire(
         self, entity_id: str, user: User, caller: Caller, expected_version: int | None = None
-    ) -> EntitySecret | NotYourEntity | NothingInGrace | SecretChanged:
+    ) -> EntitySecret | NotYourEntity | PlainRefusal | SecretChanged:
         """End the grace period of the old secret early.
 
         With `expected_version`, this is refused when that is not the old secret.
@@ -157,7 +169,7 @@ class SecretService(Struct, frozen=True):
             return await self._not_your_entity(event, entity_id, caller)
         old = _secret_in_grace(holding)
         if old is None:
-            return NothingInGrace()
+            return NOTHING_IN_GRACE
         if expected_version not in {None, old.version}:
             return SecretChanged(holding.current.version)
         await self.secrets.end_grace(old, holding.now)

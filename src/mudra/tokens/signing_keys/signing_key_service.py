@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyFetch, KeyFetches, KeyMaterial, NewKey, SigningKeys
 from mudra.tokens.signing_keys.key_lifecycle import (
@@ -37,6 +37,8 @@ class KeyChange(Struct, frozen=True):
 class UnknownKey(Refusal, frozen=True):
     """No signing key of these kinds has the ID."""
 
+    kind = RefusalKind.NOT_FOUND
+    sentence = "kid: no signing key of this kind has this ID"
     kid: str
 
 

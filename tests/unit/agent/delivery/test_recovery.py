@@ -2,7 +2,7 @@
 
 from mudra.agent.clock import MINUTE, SECOND
 from mudra.agent.delivery.backoff import BETWEEN_STARTS
-from mudra.bootstrap.config import Settings
+from mudra.settings.settings import Settings
 from mudra.shared.rate_limit import KeyedRateLimit
 
 WINDOWS = 432

@@ -8,35 +8,26 @@ from msgspec.structs import replace
 from tests.support.english_left import english_in
 
 from mudra.console.framework.console_errors import (
+    PROOF_TOO_OLD,
     CrossSiteForm,
-    ProofTooOld,
     StaleForm,
     page_problem,
 )
-from mudra.http.response.http_refusals import Unavailable, Unexpected
+from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
-from mudra.identity.passkeys.check_passkey import PasskeyRefused
-from mudra.identity.passkeys.manage_passkeys import (
-    PasskeyNameRefused,
-    PasskeysOff,
-    TooManyPasskeys,
-)
-from mudra.identity.ports import HashingBusy
-from mudra.identity.second_factor.check_code import CodeRefused
-from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor, SetUpEnded
+from mudra.identity.accounts.refusals import HashingBusy
+from mudra.identity.passkeys.check_passkey import PASSKEY_REFUSED
+from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF, TOO_MANY_PASSKEYS
+from mudra.identity.second_factor.check_code import CODE_REFUSED
+from mudra.identity.second_factor.enroll import FACTOR_REQUIRED, NO_SECOND_FACTOR, SET_UP_ENDED
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
-from mudra.metrics.notifications.preferences import (
-    USUAL,
-    NoOwnWebhook,
-    PreferenceRefused,
-    checked,
-)
-from mudra.metrics.notifications.webhook import MessageWaits, NoSuchWebhook, TooManyTests
-from mudra.shared.refusal import Refusal
+from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, USUAL, checked
+from mudra.metrics.notifications.webhook import MESSAGE_WAITS, NoSuchWebhook, too_many_tests
+from mudra.shared.refusal import Refusal, ValueRefused
 from mudra.shared.unavailable import Outage, ServiceUnavailable
-from mudra.tokens.secrets.secret_service import NothingInGrace
+from mudra.tokens.secrets.secret_service import NOTHING_IN_GRACE
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LANGUAGES = Languages()
@@ -49,15 +40,15 @@ WRONG_PREFERENCES = [
     checked(replace(USUAL, quiet_from=EVENING, quiet_until=EVENING)),
 ]
 REFUSALS: list[Refusal] = [
-    CrossSiteForm(), ProofTooOld(), StaleForm(), PasskeyRefused(), PasskeyNameRefused(),
-    PasskeysOff(), TooManyPasskeys(), HashingBusy(2), CodeRefused(), FactorRequired(),
-    NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
-    SetUpEnded(), NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
-    TooManyTests(90), TooManyTests(1800),
-    Unexpected(),
+    CrossSiteForm(), PROOF_TOO_OLD, StaleForm(), PASSKEY_REFUSED, ValueRefused("name", "must be 1 to 40 printable characters"),
+    PASSKEYS_OFF, TOO_MANY_PASSKEYS, HashingBusy(2), CODE_REFUSED, FACTOR_REQUIRED,
+    NO_SECOND_FACTOR, SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
+    SET_UP_ENDED, NO_OWN_WEBHOOK, NOTHING_IN_GRACE, NoSuchWebhook(), MESSAGE_WAITS,
+    too_many_tests(90), too_many_tests(1800),
+    UNEXPECTED,
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
-    *(one for one in WRONG_PREFERENCES if isinstance(one, PreferenceRefused)),
+    *(one for one in WRONG_PREFERENCES if isinstance(one, ValueRefused)),
 ]  # fmt: skip
 
 
@@ -70,4 +61,4 @@ def test_no_word_of_a_refusal_is_left_in_english(refusal: Refusal) -> None:
 
 
 def test_every_wrong_preference_is_refused() -> None:
-    assert all(isinstance(one, PreferenceRefused) for one in WRONG_PREFERENCES)
+    assert all(isinstance(one, ValueRefused) for one in WRONG_PREFERENCES)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from mudra.bootstrap.config import Settings
+from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.endpoint import ANYONE, Call, request_type, respond, response_types
 from mudra.http.openapi.document import json_document
@@ -17,6 +17,7 @@ from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import post
 from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
 from mudra.shared.refusal import Refusal
 
 
@@ -39,7 +40,11 @@ async def double(call: Call[Sent], unit: str) -> Returned | CsvText | Odd:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    made = json_document(build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar)
+    made = json_document(
+        build_routes(
+            RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers
+        ).litestar
+    )
     found: dict[str, Any] = msgspec.json.decode(made)
     return found
 

@@ -6,9 +6,10 @@ from uuid import UUID
 import pytest
 
 from mudra.identity.passkeys.assertion_rule import PasskeyFault, counter_is_higher, judge
-from mudra.identity.passkeys.manage_passkeys import PasskeyNameRefused, passkey_name
+from mudra.identity.passkeys.manage_passkeys import passkey_name
 from mudra.identity.passkeys.ports import Assertion, Passkey
 from mudra.identity.passkeys.relying_party import RelyingParty, relying_party
+from mudra.shared.refusal import ValueRefused
 
 OWNER, OTHER = str(UUID(int=1)), str(UUID(int=2))
 HANDLE = UUID(int=1).bytes
@@ -66,6 +67,6 @@ def test_a_signature_counts_for_its_own_person(
 
 @pytest.mark.parametrize("typed", ["", " ", "a" * 41, "\u202e", "a\x00b"])
 def test_a_name_is_short_and_printable(typed: str) -> None:
-    assert isinstance(passkey_name(typed), PasskeyNameRefused)
+    assert isinstance(passkey_name(typed), ValueRefused)
     assert passkey_name(f"  My{' '}  phone ") == "My phone"
     assert passkey_name("a" * 40) == "a" * 40

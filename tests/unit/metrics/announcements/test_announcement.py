@@ -11,13 +11,13 @@ from mudra.metrics.announcements.announcement import (
     MAX_TITLE,
     Announcement,
     AnnouncementCommand,
-    AnnouncementRefused,
     Kind,
     State,
     Translation,
     changed_announcement,
     new_announcement,
 )
+from mudra.shared.refusal import ValueRefused
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -62,7 +62,7 @@ def test_what_is_not_allowed_is_refused_by_its_field(field: str, value: object) 
 
     refused = new_announcement(replace(SAID, **{field: value}), "1", "operator:1", NOW, PUBLIC)
 
-    assert isinstance(refused, AnnouncementRefused)
+    assert isinstance(refused, ValueRefused)
     assert refused.field.startswith(wire)
 
 
@@ -76,7 +76,7 @@ def test_what_is_not_allowed_is_refused_by_its_field(field: str, value: object) 
 def test_it_does_not_end_before_it_begins_or_is_published(times: dict[str, datetime]) -> None:
     refused = new_announcement(replace(SAID, **times), "1", "operator:1", NOW, PUBLIC)
 
-    assert isinstance(refused, AnnouncementRefused)
+    assert isinstance(refused, ValueRefused)
     assert refused.field == "ends"
 
 
@@ -84,7 +84,7 @@ def test_it_does_not_end_before_it_begins_or_is_published(times: dict[str, datet
 def test_a_change_is_bound_by_the_same_times(field: str) -> None:
     refused = changed_announcement(made(), replace(SAID, **{field: FAR}), NOW, PUBLIC)
 
-    assert isinstance(refused, AnnouncementRefused)
+    assert isinstance(refused, ValueRefused)
     assert refused.field == field
 
 

@@ -8,14 +8,13 @@ from msgspec.structs import replace
 from tests.support.metrics.incidents import WINDOW, an_incident
 
 from mudra.metrics.incidents.acts.act import (
+    INCIDENT_NOT_OPEN,
+    INCIDENT_NOT_OVER,
     MAX_ACTS,
     Acknowledged,
     Act,
     ActCommand,
     ActKind,
-    ActRefused,
-    IncidentNotOpen,
-    IncidentNotOver,
     decision_after,
     refusal_of,
 )
@@ -31,6 +30,7 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.ports import Pair
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 BEGAN = datetime(2026, 11, 23, 2, tzinfo=UTC)
 LATER = BEGAN + timedelta(hours=1)
@@ -88,12 +88,12 @@ def test_the_evidence_alone_decides_again_when_a_close_is_taken_back() -> None:
 @pytest.mark.parametrize(
     ("command", "refusal"),
     [
-        (ActCommand(ActKind.COMMENT, "  "), ActRefused),
-        (ActCommand(ActKind.COMMENT, "x" * 4_001), ActRefused),
+        (ActCommand(ActKind.COMMENT, "  "), ValueRefused),
+        (ActCommand(ActKind.COMMENT, "x" * 4_001), ValueRefused),
         (ActCommand(ActKind.POST_MORTEM, "x" * 4_001), None),
         (ActCommand(ActKind.COMMENT, "a line\nand another"), None),
-        (ActCommand(ActKind.COMMENT, "a bell\a"), ActRefused),
-        (ActCommand(ActKind.REOPEN, "why"), IncidentNotOver),
+        (ActCommand(ActKind.COMMENT, "a bell\a"), ValueRefused),
+        (ActCommand(ActKind.REOPEN, "why"), PlainRefusal),
         (ActCommand(ActKind.ASSIGN, owner="a@b.example", instead_of="operator:x"), Acknowledged),
         (ActCommand(ActKind.ASSIGN, owner="a@b.example", instead_of=""), None),
     ],
@@ -110,7 +110,7 @@ def test_an_incident_has_so_many_acts_and_no_more() -> None:
     comment = ActCommand(ActKind.COMMENT, "again")
 
     assert refusal_of(Case().stored, comment, MAX_ACTS - 1) is None
-    assert isinstance(refusal_of(Case().stored, comment, MAX_ACTS), ActRefused)
+    assert isinstance(refusal_of(Case().stored, comment, MAX_ACTS), ValueRefused)
 
 
 @pytest.mark.parametrize("ending", [Ending.MERGED, Ending.WITHDRAWN])
@@ -118,8 +118,8 @@ def test_what_is_no_incident_of_its_own_is_neither_closed_nor_reopened(ending: E
     case = Case()
     case.by_evidence(ended=LATER, ending=ending)
 
-    assert refusal_of(case.stored, ActCommand(ActKind.CLOSE, "why"), 0) == IncidentNotOpen()
-    assert refusal_of(case.stored, ActCommand(ActKind.REOPEN, "why"), 0) == IncidentNotOver()
+    assert refusal_of(case.stored, ActCommand(ActKind.CLOSE, "why"), 0) == INCIDENT_NOT_OPEN
+    assert refusal_of(case.stored, ActCommand(ActKind.REOPEN, "why"), 0) == INCIDENT_NOT_OVER
 
 
 def test_the_story_is_in_the_order_of_time_and_names_who_did_what() -> None:

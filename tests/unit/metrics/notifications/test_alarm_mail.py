@@ -19,14 +19,9 @@ from mudra.metrics.notifications.alarm_mail import (
     StormRule,
     mailing_of,
 )
-from mudra.metrics.notifications.preferences import (
-    USUAL,
-    AlarmPreferences,
-    PreferenceRefused,
-    checked,
-    quiet_end,
-)
+from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, checked, quiet_end
 from mudra.metrics.notifications.severity import Severity, severity_of
+from mudra.shared.refusal import ValueRefused
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -249,7 +244,7 @@ def test_quiet_hours_end_within_a_day(minutes: int, begins: time, ends: time, zo
 def test_wrong_preferences_name_their_field(preferences: AlarmPreferences, field: str) -> None:
     refused = checked(preferences)
 
-    assert isinstance(refused, PreferenceRefused)
+    assert isinstance(refused, ValueRefused)
     assert refused.field == field
 
 

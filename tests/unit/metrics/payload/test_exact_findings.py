@@ -63,8 +63,8 @@ def facts(*fip_ids: str, **changes: object) -> ReportFacts:
 def test_the_sentence_of_a_refusal_counts_what_follows() -> None:
     first, second = Finding("$.a", "is wrong"), Finding("$.b", "is wrong")
 
-    assert ReportRefused((first,), 1).sentence() == "$.a is wrong"
-    assert ReportRefused((first, second), 2).sentence() == "$.a is wrong (2 findings in all)"
+    assert ReportRefused((first,), 1).sentence == "$.a is wrong"
+    assert ReportRefused((first, second), 2).sentence == "$.a is wrong (2 findings in all)"
 
 
 def test_so_many_fips_are_taken_and_one_more_names_the_first_too_many() -> None:
@@ -88,7 +88,7 @@ def test_the_most_fips_of_any_payload_are_bounded(read) -> None:
     assert isinstance(read(msgspec.json.encode(value), SOON_AFTER), CheckedReport)
     refused = read(body, SOON_AFTER)
     if read is check_report:
-        assert refused.sentence() == (
+        assert refused.sentence == (
             "$.fips[20000] is one block too many; the payload has 20001; "
             "allowed: at most 20000 blocks in a payload"
         )

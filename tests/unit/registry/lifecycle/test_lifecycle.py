@@ -30,13 +30,13 @@ from mudra.registry.lifecycle.draft_review import review_draft
 from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
-    DuplicateEntity,
-    GoLiveTooFar,
+    NOT_YOUR_ENTRY,
     NeedsOperator,
-    NotYourEntry,
-    UnknownEntity,
-    VersionMoved,
-    WrongType,
+    duplicate_entity,
+    go_live_too_far,
+    unknown_entity,
+    version_moved,
+    wrong_type,
 )
 from mudra.registry.lifecycle.register import put_live_if_due
 from mudra.registry.lifecycle.submission import Repeat
@@ -82,24 +82,24 @@ def test_a_second_first_submission_is_a_duplicate(registry):
     submit(registry, fip(), ENTITY)
     other = fip() | {"txnid": str(uuid.uuid4())}
 
-    assert submit(registry, other, ENTITY) == DuplicateEntity("FIP-0")
+    assert submit(registry, other, ENTITY) == duplicate_entity("FIP-0")
     order(registry, RegistryAction.APPROVE)
-    assert submit(registry, other, ENTITY) == DuplicateEntity("FIP-0")
+    assert submit(registry, other, ENTITY) == duplicate_entity("FIP-0")
 
 
 @pytest.mark.parametrize(
     "actor", [STRANGER, Actor(ActorKind.MEMBER_ADMIN, "x", frozenset({"FIP-9"}))]
 )
 def test_a_member_submits_for_itself_only(registry, actor):
-    assert submit(registry, fip(), actor) == NotYourEntry("FIP-0")
-    assert update(registry, fip(), actor) == NotYourEntry("FIP-0")
+    assert submit(registry, fip(), actor) == NOT_YOUR_ENTRY
+    assert update(registry, fip(), actor) == NOT_YOUR_ENTRY
     assert [one[0] for one in registry.refusals] == ["submit", "update"]
 
 
 def test_a_member_names_itself_as_the_requester(registry):
     sent = fip() | {"requester": {"name": "Other", "id": "OTHER"}}
 
-    assert submit(registry, sent, ENTITY) == NotYourEntry("FIP-0")
+    assert submit(registry, sent, ENTITY) == NOT_YOUR_ENTRY
     assert isinstance(submit(registry, sent, OPERATOR), Decision)
 
 
@@ -192,20 +192,20 @@ def test_another_order_of_the_same_addresses_needs_no_approval(registry):
 
 
 def test_an_update_of_nothing_known_is_refused(registry):
-    assert update(registry, fip()) == UnknownEntity("FIP-0")
-    assert order(registry, RegistryAction.APPROVE) == UnknownEntity("FIP-0")
+    assert update(registry, fip()) == unknown_entity("FIP-0")
+    assert order(registry, RegistryAction.APPROVE) == unknown_entity("FIP-0")
 
 
 def test_an_entity_does_not_change_its_type(registry):
     live(registry)
 
-    assert update(registry, aa(id="FIP-0")) == UnknownEntity("FIP-0")
+    assert update(registry, aa(id="FIP-0")) == unknown_entity("FIP-0")
 
 
 def test_the_type_is_the_one_the_entity_was_onboarded_as(registry):
     registry.onboarded["FIP-0"] = EntityType.FIU
 
-    assert submit(registry, fip(), ENTITY) == WrongType("FIP", "FIU")
+    assert submit(registry, fip(), ENTITY) == wrong_type("FIP", "FIU")
 
 
 def test_a_repeated_update_is_recognised(registry):
@@ -272,7 +272,7 @@ def test_an_operator_approves_the_version_that_was_looked_at(registry):
     update(registry, with_key(fip(), 1), ENTITY)
     update(registry, with_key(fip(), 2), ENTITY)
 
-    assert order(registry, RegistryAction.APPROVE, version=2) == VersionMoved("FIP-0", 2, 3)
+    assert order(registry, RegistryAction.APPROVE, version=2) == version_moved("FIP-0", 2, 3)
     assert order(registry, RegistryAction.APPROVE, version=3).status == "live"
 
 
@@ -326,7 +326,7 @@ def test_a_time_more_than_a_year_ahead_is_refused(registry):
 
     assert order(
         registry, RegistryAction.APPROVE, goes_live_at=START + dt.timedelta(days=400)
-    ) == GoLiveTooFar(366)
+    ) == go_live_too_far(366)
 
 
 def test_a_scheduled_version_can_still_be_rejected(registry):

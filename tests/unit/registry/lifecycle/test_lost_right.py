@@ -6,7 +6,7 @@ from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import fip, with_key
 
 from mudra.registry.lifecycle.decision import RegistryAction
-from mudra.registry.lifecycle.refusal import NeedsOperator, NotYourEntry
+from mudra.registry.lifecycle.refusal import NOT_YOUR_ENTRY, NeedsOperator
 
 
 @pytest.fixture
@@ -36,6 +36,6 @@ def test_nor_submits_or_imports_an_entry(registry: MemoryRegistry) -> None:
 
 
 def test_an_admin_changes_and_retires_nothing_by_it(registry: MemoryRegistry) -> None:
-    assert update(registry, with_key(fip(), 7), ADMIN) == NotYourEntry("FIP-0")
+    assert update(registry, with_key(fip(), 7), ADMIN) == NOT_YOUR_ENTRY
     retired = order(registry, RegistryAction.RETIRE, actor=ADMIN, reason="a test")
-    assert retired == NotYourEntry("FIP-0")
+    assert retired == NOT_YOUR_ENTRY

@@ -11,7 +11,7 @@ import pytest
 import uvloop
 from argon2.exceptions import VerifyMismatchError
 
-from mudra.identity.ports import HashingBusy
+from mudra.identity.accounts.refusals import HashingBusy
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto import password_hash
 from mudra.storage.crypto.password_hash import QUEUE, Argon2Passwords

@@ -8,11 +8,11 @@ from typing import Annotated, Final, assert_never
 import typer
 
 from mudra.audit.acts import Act
-from mudra.audit.archive import Archived, NothingToArchive, archive_next, check_archives
+from mudra.audit.archive import Archived, archive_next, check_archives
 from mudra.audit.chain import Broken, CheckpointForged, Epoch
 from mudra.audit.event import Caller, Outcome
 from mudra.audit.lost_acts import lost_acts
-from mudra.audit.sealing import NothingToConfirm, confirm_restore
+from mudra.audit.sealing import confirm_restore
 from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
 from mudra.cli.client.api import Api
@@ -123,7 +123,7 @@ def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     Your name is kept in the audit; the number of lost events stays in each verification.
     """
 
-    async def act(dependencies: Dependencies) -> Epoch | NothingToConfirm:
+    async def act(dependencies: Dependencies) -> Epoch | None:
         async with dependencies.unit_of_work(within_s=_MAX_S) as work:
             return await confirm_restore(
                 work.audit_chain,
@@ -133,7 +133,7 @@ def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
             )
 
     match program().in_store(act, data_dir):
-        case NothingToConfirm():
+        case None:
             fail("nothing to confirm: the second place has no checkpoint that the database lacks")
         case Epoch() as opened:
             if as_json:
@@ -159,7 +159,7 @@ def archive(
     set; a verification then begins where the archive ends. Keep the files: they are the audit.
     """
 
-    async def act(dependencies: Dependencies) -> Archived | NothingToArchive | Broken:
+    async def act(dependencies: Dependencies) -> Archived | Broken | None:
         files = dependencies.archive_files(to)
         async with dependencies.unit_of_work(within_s=_MAX_S) as work:
             before = await work.audit_chain.ledger.now() - timedelta(days=older)
@@ -170,7 +170,7 @@ def archive(
                 raise CommandFailed(str(error)) from error
 
     match program().in_store(act, data_dir):
-        case NothingToArchive():
+        case None:
             typer.echo("Nothing to archive: no checkpoint of that age is after the last archive.")
         case Broken() as broken:
             fail(broken.sentence())

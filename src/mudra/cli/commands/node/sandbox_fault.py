@@ -10,7 +10,7 @@ from mudra.cli.client.api import Answer, Api
 from mudra.cli.command import user_command
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.shown import Shown, table
-from mudra.tokens.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
+from mudra.demo.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
 
 app = typer.Typer(no_args_is_help=True, help="Faults that the clients of one entity meet.")
 

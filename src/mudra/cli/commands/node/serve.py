@@ -6,11 +6,12 @@ from typing import Annotated, Final
 
 import typer
 
-from mudra.cli.local.program import LocalSettings, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import DataDir
 from mudra.cli.output.output import Exit, fail
 from mudra.cli.table import Extra
 from mudra.demo.network import DEMO_NETWORK, DEMO_OPERATORS, DEMO_PASSWORD, FIRST_DAYS, Demo
+from mudra.settings.settings import Settings
 
 _USUAL_ISSUER: Final = "http://127.0.0.1:8080/iam"
 
@@ -50,7 +51,7 @@ def serve(
     raise typer.Exit(code)
 
 
-def _announce(settings: LocalSettings, demo: Demo) -> None:
+def _announce(settings: Settings, demo: Demo) -> None:
     root = settings.issuer.removesuffix(settings.token_prefix)
     pages = f"{root}/docs/reference/api.html, " if program().has_documentation() else ""
     lines = [
@@ -72,7 +73,7 @@ def _announce(settings: LocalSettings, demo: Demo) -> None:
     sys.stdout.flush()
 
 
-def _demo_lines(settings: LocalSettings, demo: Demo) -> list[str]:
+def _demo_lines(settings: Settings, demo: Demo) -> list[str]:
     command = _command()
     where = "" if settings.issuer == _USUAL_ISSUER else f"--base-url {settings.issuer} "
     first = next(member for member in DEMO_NETWORK if member.entity_type == "FIU")
@@ -94,7 +95,7 @@ def _demo_lines(settings: LocalSettings, demo: Demo) -> list[str]:
     ]
 
 
-def _life_lines(settings: LocalSettings, command: str) -> list[str]:
+def _life_lines(settings: Settings, command: str) -> list[str]:
     aa = next(member.entity_id for member in DEMO_NETWORK if member.entity_type == "AA")
     config = settings.data_dir / "agents" / aa / "agent.toml"
     return [

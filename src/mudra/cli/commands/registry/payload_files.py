@@ -245,8 +245,8 @@ def _line(outcome: Outcome | Repeat, checked: CheckedPayload, result: str = "") 
     if isinstance(outcome, Decision):
         return Line(entity_id, result or outcome.status, _sentences(checked.notes))
     if isinstance(outcome, SecondOperatorNeeded):
-        return Line(entity_id, "pending", outcome.sentence())
-    return Line(entity_id, "refused", outcome.sentence())
+        return Line(entity_id, "pending", outcome.sentence)
+    return Line(entity_id, "refused", outcome.sentence)
 
 
 def _sentences(findings: tuple[Finding, ...]) -> str:

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from litestar import Response
 from litestar.datastructures import Cookie
 
-from mudra.http.dependencies import HttpSettings
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.sessions.session import LIFE
+from mudra.settings.settings import Settings
 from mudra.shared.network_address import is_loopback
 from mudra.shared.secret_text import SecretText
 
@@ -32,29 +32,29 @@ class BrowserCookie(enum.StrEnum):
     SIGN_ON = "-sign-on"
 
 
-def sessions_are_safe(settings: HttpSettings) -> bool:
+def sessions_are_safe(settings: Settings) -> bool:
     """Return whether the service's address is safe for session cookies."""
     return _is_https(settings) or is_loopback(urlsplit(settings.issuer).hostname or "")
 
 
-def session_cookie(request: AnyRequest, settings: HttpSettings) -> SecretText | None:
+def session_cookie(request: AnyRequest, settings: Settings) -> SecretText | None:
     """Return the session cookie of the request, if it has one."""
     value = request.cookies.get(_name(settings), "")
     return SecretText(value) if 0 < len(value) <= _MAX_LENGTH else None
 
 
-def set_session_cookie(response: Response[str], value: SecretText, settings: HttpSettings) -> None:
+def set_session_cookie(response: Response[str], value: SecretText, settings: Settings) -> None:
     """Store the session in the browser until it ends."""
     response.set_cookie(_cookie(settings, value.reveal(), int(LIFE.total_seconds())))
 
 
-def delete_session_cookie(response: Response[str], settings: HttpSettings) -> None:
+def delete_session_cookie(response: Response[str], settings: Settings) -> None:
     """Delete the session from the browser."""
     response.set_cookie(_cookie(settings, "", 0))
 
 
 def browser_cookie(
-    request: AnyRequest, what: BrowserCookie, settings: HttpSettings
+    request: AnyRequest, what: BrowserCookie, settings: Settings
 ) -> SecretText | None:
     """Return what binds a sign-in that has begun to this browser."""
     value = request.cookies.get(_name(settings) + what.value, "")
@@ -66,14 +66,14 @@ def set_browser_cookie(
     what: BrowserCookie,
     value: SecretText,
     max_age: timedelta,
-    settings: HttpSettings,
+    settings: Settings,
 ) -> None:
     """Store what binds a sign-in to this browser; an empty value deletes it."""
     age_s = int(max_age.total_seconds()) if len(value) else 0
     response.set_cookie(_cookie(settings, value.reveal(), age_s, what.value))
 
 
-def _cookie(settings: HttpSettings, value: str, max_age_s: int, what: str = "") -> Cookie:
+def _cookie(settings: Settings, value: str, max_age_s: int, what: str = "") -> Cookie:
     return Cookie(
         key=_name(settings) + what,
         value=value,
@@ -85,9 +85,9 @@ def _cookie(settings: HttpSettings, value: str, max_age_s: int, what: str = "") 
     )
 
 
-def _name(settings: HttpSettings) -> str:
+def _name(settings: Settings) -> str:
     return _HOST_NAME if _is_https(settings) else _LOOPBACK_NAME
 
 
-def _is_https(settings: HttpSettings) -> bool:
+def _is_https(settings: Settings) -> bool:
     return settings.issuer.startswith("https://")

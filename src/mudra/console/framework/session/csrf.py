@@ -9,15 +9,15 @@ import secrets
 from typing import Final
 from urllib.parse import urlsplit
 
-from mudra.http.dependencies import HttpSettings
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.sessions.session import Session
+from mudra.settings.settings import Settings
 
 _NO_SITE: Final = ("", "")
 CSRF_FIELD = "csrf_token"
 
 
-def is_same_origin(request: AnyRequest, settings: HttpSettings) -> bool | None:
+def is_same_origin(request: AnyRequest, settings: Settings) -> bool | None:
     """Return whether the browser says that one of our pages sent this; None if it does not say."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:

@@ -5,7 +5,7 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import ProofTooOld
+from mudra.console.framework.console_errors import PROOF_TOO_OLD
 from mudra.console.framework.identity_proof import EACH_TIME_ON_OWN_PAGE
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
@@ -30,7 +30,7 @@ async def change(page_context: PageContext, fields: Fields) -> Outcome | LongAct
     """Change the password; all sessions end, so that one signs in with the new one."""
     dependencies = page_context.dependencies
     if not page_context.proof_given:
-        return await account_page(page_context, page_context.proof_refused or ProofTooOld())
+        return await account_page(page_context, page_context.proof_refused or PROOF_TOO_OLD)
 
     async def run() -> GoTo | Refusal:
         outcome = await change_password(

@@ -24,7 +24,7 @@ from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.passkeys.challenge import ask_to_create
 from mudra.identity.passkeys.manage_passkeys import (
-    PasskeysOff,
+    PASSKEYS_OFF,
     add_passkey,
     may_add,
     passkey_kept,
@@ -53,7 +53,7 @@ async def _loaded(context: RequestContext, _: object) -> AsyncIterator[None]:
 
 async def _may_add(page_context: PageContext, fields: Fields) -> Refusal | None:
     if page_context.dependencies.passkeys.relying_party is None:
-        return PasskeysOff()
+        return PASSKEYS_OFF
     name = passkey_name(fields.get("name", ""))
     if isinstance(name, Refusal):
         return name
@@ -72,7 +72,7 @@ async def begin(page_context: PageContext, fields: Fields) -> Outcome:
     dependencies = page_context.dependencies
     party, name = dependencies.passkeys.relying_party, passkey_name(fields.get("name", ""))
     if party is None:
-        return PasskeysOff()
+        return PASSKEYS_OFF
     if isinstance(name, Refusal):
         return name
     options = await ask_to_create(

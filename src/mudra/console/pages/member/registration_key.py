@@ -12,7 +12,7 @@ from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.http.auth.gates import ADMIN
 from mudra.http.request.body.request_body import BodyLimits
 from mudra.localization.language import gettext, translatable
-from mudra.registry.payload.read_key import MAX_TEXT, KeyRefused, KeyUnread, ReadKey, read_key
+from mudra.registry.payload.read_key import MAX_TEXT, KeyUnread, ReadKey, read_key
 from mudra.shared.undecodable import UNDECODABLE
 
 _LIMITS: Final = BodyLimits(4 * MAX_TEXT)
@@ -34,8 +34,8 @@ _PROBLEMS: Final = {
 async def key(_: PageContext, fields: Fields) -> Outcome:
     """Answer with what a text is, and the key in it as the entry holds it."""
     found = read_key(fields.get("text", ""))
-    if isinstance(found, KeyRefused):
-        facts: dict[str, object] = {"unread": gettext(_PROBLEMS[found.why])}
+    if isinstance(found, KeyUnread):
+        facts: dict[str, object] = {"unread": gettext(_PROBLEMS[found])}
     else:
         facts = {"key": found, "jwk": msgspec.json.encode(found.jwk).decode()}
     return RenderedPage("registration_key.html", facts)
@@ -49,7 +49,7 @@ def key_in(payload: str) -> ReadKey | None:
     except (*UNDECODABLE, msgspec.MsgspecError, KeyError, TypeError):
         return None
     found = read_key(text)
-    return None if isinstance(found, KeyRefused) else found
+    return None if isinstance(found, KeyUnread) else found
 
 
 handlers: Final[list[ControllerRouterHandler]] = [key]

@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct, field
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import ProofTooOld, page_problem
+from mudra.console.framework.console_errors import PROOF_TOO_OLD, page_problem
 from mudra.console.framework.identity_proof import RECENT_ON_OWN_PAGE
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
@@ -19,7 +19,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import ADMIN, entity_in_path
 from mudra.http.request.request_context import RequestContext
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.problem import Problem
+from mudra.http.response.errors import Problem
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext, translatable
@@ -30,7 +30,6 @@ from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted, R
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, ExpiryDays, GraceDays
 from mudra.tokens.secrets.secret_service import (
     ResetCommand,
-    SecretChanged,
     SecretDetails,
     SecretUsage,
 )
@@ -129,7 +128,7 @@ async def _usage(page_context: PageContext) -> SecretUsage | NotYourEntity:
 
 
 def _proof_refusal(page_context: PageContext) -> Refusal:
-    return page_context.proof_refused or ProofTooOld()
+    return page_context.proof_refused or PROOF_TOO_OLD
 
 
 def _number(fields: Fields, name: str) -> int | str:
@@ -206,12 +205,6 @@ def _problem_text(refusal: Refusal, problem: Problem) -> str:
             return gettext("nothing was reset; see below when the next reset is permitted")
         case SignInRefused():
             return gettext("that is not your password; nothing was shown or changed")
-        case SecretChanged(version):
-            return gettext(
-                "the secret was reset since this page was opened: version %(version)s is the "
-                "current one; nothing was changed now",
-                version=version,
-            )
     return problem.sentence
 
 

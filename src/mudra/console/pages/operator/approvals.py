@@ -27,7 +27,7 @@ from mudra.registry.lifecycle.difference import difference, in_one_line
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.refusal import UnknownEntity
+from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
@@ -186,7 +186,7 @@ async def _page(
 ) -> Outcome:
     record = await page_context.work.registry.history(entity_id)
     if record is None:
-        return UnknownEntity(entity_id)
+        return unknown_entity(entity_id)
     keys = key_periods(record)
     export = _KEYS.export(keys, page_context.query)
     if export is not None:

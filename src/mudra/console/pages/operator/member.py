@@ -33,7 +33,7 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.accounts.manage_accounts import AccountChanged, invite_admin
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import EntityAdmins, NoSuchEntity, requested_by
+from mudra.identity.memberships.admins import EntityAdmins, no_such_entity, requested_by
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.member_status import set_member_status
@@ -141,7 +141,7 @@ async def _change(
         case "second-factor":
             return _refusal(await reset_admins_factor(work, by, entity_id, fields.get("email", "")))
         case _:
-            return NoSuchEntity(entity_id)
+            return no_such_entity(entity_id)
 
 
 async def _bind(page_context: PageContext, entity_id: str, fields: Fields) -> Refusal | None:
@@ -168,7 +168,7 @@ async def _page(
 ) -> Outcome:
     member = await find_member(page_context.work, entity_id)
     if member is None:
-        return NoSuchEntity(entity_id)
+        return no_such_entity(entity_id)
     problem = None if refusal is None else page_problem(refusal)
     facts = {
         "member": member,

@@ -33,7 +33,7 @@ from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.challenge import LIFE, ask_to_prove, ask_to_sign_in
-from mudra.identity.passkeys.manage_passkeys import PasskeysOff
+from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF
 from mudra.identity.passkeys.relying_party import RelyingParty
 from mudra.identity.passkeys.sign_in_with_passkey import sign_in_with_passkey
 from mudra.identity.sessions.session import (
@@ -44,7 +44,7 @@ from mudra.identity.sessions.session import (
 )
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.network_address import address_key
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.secret_text import SecretText
 
 _COOKIE_BYTES: Final = 32
@@ -162,10 +162,10 @@ def _holder(cookie: SecretText) -> bytes:
 
 def _asked_by_own_page(
     request: AnyRequest, dependencies: HttpDependencies
-) -> RelyingParty | CrossSiteForm | PasskeysOff:
+) -> RelyingParty | CrossSiteForm | PlainRefusal:
     if not is_same_origin(request, dependencies.settings):
         return CrossSiteForm()
-    return dependencies.passkeys.relying_party or PasskeysOff()
+    return dependencies.passkeys.relying_party or PASSKEYS_OFF
 
 
 def _refused(refusal: Refusal) -> Response[bytes]:

@@ -24,7 +24,7 @@ from mudra.console.framework.session.sign_in_form import sign_in_form
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.identity.second_factor.check_code import CodeRefused, FactorKind
+from mudra.identity.second_factor.check_code import CODE_REFUSED, FactorKind
 from mudra.identity.second_factor.ports import EnrolledFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sessions.session import (
@@ -102,7 +102,7 @@ async def _checked(
     verifier, key = context.dependencies.passkeys, waiting.session.key
     shown = await second_factor_shown(work, waiting.user, key, fields, caller, verifier)
     if not isinstance(shown, FactorKind):
-        return shown or CodeRefused()
+        return shown or CODE_REFUSED
     return await complete_session(
         waiting.session,
         caller,

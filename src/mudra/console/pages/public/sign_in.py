@@ -6,7 +6,7 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page, render
-from mudra.console.framework.console_errors import CrossSiteForm, NoSuchPage
+from mudra.console.framework.console_errors import NO_SUCH_PAGE, CrossSiteForm
 from mudra.console.framework.navigation import (
     CONSOLE,
     member_path,
@@ -49,8 +49,8 @@ from mudra.identity.sessions.session import (
     begin_session,
     end_session,
 )
-from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff, refuse_local
-from mudra.shared.refusal import Refusal
+from mudra.identity.single_sign_on.local_sign_in import refuse_local
+from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
 
@@ -109,7 +109,7 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
 
     async def start_session(
         work: UnitOfWork, user: User
-    ) -> tuple[SecretText, Stage] | LocalSignInOff:
+    ) -> tuple[SecretText, Stage] | PlainRefusal:
         caller, allowed = context.caller(f"user:{user.user_id}"), settings.operator_local_sign_in
         refused = await refuse_local(work, user, caller, allowed=allowed)
         if refused is not None:
@@ -163,7 +163,7 @@ async def forgot_password(request: AnyRequest, dependencies: InjectedDependencie
 @page.get("/{rest:path}", gate=SIGNED_IN)
 async def nothing_here(_: PageContext) -> Outcome:
     """Return "not found" to users who are signed in."""
-    return NoSuchPage()
+    return NO_SUCH_PAGE
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

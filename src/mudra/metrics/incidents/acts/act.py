@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 
 MAX_TEXT: Final = 4_000
 MAX_POST_MORTEM: Final = 20_000
@@ -67,28 +67,33 @@ class ActCommand(Struct, frozen=True):
     instead_of: str | None = None
 
 
-class ActRefused(Refusal, frozen=True):
-    """One field is invalid."""
-
-    field: str
-    problem: str
+INCIDENT_NOT_OPEN: Final = PlainRefusal(
+    RefusalKind.CONFLICT, "the incident is over or was closed before, so nothing was changed"
+)
 
 
-class IncidentNotOpen(Refusal, frozen=True):
-    """It is over, or was closed by hand: there is nothing to close."""
-
-
-class IncidentNotOver(Refusal, frozen=True):
-    """It is open, or no incident of its own any more: there is nothing to reopen."""
+INCIDENT_NOT_OVER: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    "the incident is open, withdrawn or part of another one: there is nothing to reopen",
+)
 
 
 class Acknowledged(Refusal, frozen=True):
     """Someone else acknowledged the incident after the caller had opened it."""
 
+    kind = RefusalKind.CONFLICT
     by: str
 
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"the incident was acknowledged by {self.by} in the meantime, so nothing was changed; "
+            "open it again to take it over"
+        )
 
-CommandRefused = ActRefused | IncidentNotOpen | IncidentNotOver | Acknowledged
+
+CommandRefused = ValueRefused | PlainRefusal | Acknowledged
 _NAMES_OWNER: Final = frozenset({ActKind.ASSIGN, ActKind.HAND_OVER})
 
 
@@ -103,17 +108,17 @@ def refusal_of(stored: StoredIncident, command: ActCommand, acts: int) -> Comman
     most = MAX_POST_MORTEM if kind is ActKind.POST_MORTEM else MAX_TEXT
     text = command.text.strip()
     if not text and kind is not ActKind.ASSIGN:
-        return ActRefused("text", f"is missing: a text of 1 to {most} characters")
+        return ValueRefused("text", f"is missing: a text of 1 to {most} characters")
     if len(text) > most or not _is_plain(text):
-        return ActRefused(
+        return ValueRefused(
             "text", f"must be at most {most} characters, without control ones but line ends"
         )
     if acts >= MAX_ACTS:
-        return ActRefused("act", f"is one too many: an incident has at most {MAX_ACTS}")
+        return ValueRefused("act", f"is one too many: an incident has at most {MAX_ACTS}")
     if kind is ActKind.CLOSE and not stored.is_open:
-        return IncidentNotOpen()
+        return INCIDENT_NOT_OPEN
     if kind is ActKind.REOPEN and not _may_reopen(stored):
-        return IncidentNotOver()
+        return INCIDENT_NOT_OVER
     owner = stored.acknowledged_by or ""
     if kind in _NAMES_OWNER and command.instead_of not in {None, owner}:
         return Acknowledged(stored.owner)

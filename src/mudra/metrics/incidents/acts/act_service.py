@@ -12,7 +12,6 @@ from mudra.metrics.incidents.acts.act import (
     Act,
     ActCommand,
     ActKind,
-    ActRefused,
     CommandRefused,
     decision_after,
     names_owner,
@@ -21,6 +20,7 @@ from mudra.metrics.incidents.acts.act import (
 from mudra.metrics.incidents.acts.act_ports import IncidentActs
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import NoSuchIncident
+from mudra.shared.refusal import ValueRefused
 
 EVENTS: Final = {
     ActKind.ASSIGN: EventName.METRICS_INCIDENT_ACKNOWLEDGE,
@@ -85,11 +85,11 @@ class IncidentActService(Struct, frozen=True):
         )
         return after
 
-    async def _owner_refused(self, owner: str, caller: Caller) -> ActRefused | None:
+    async def _owner_refused(self, owner: str, caller: Caller) -> ValueRefused | None:
         known = {"", caller.actor, *(f"{_OPERATOR}{one}" for one in await self.store.owners())}
         if owner in known:
             return None
-        return ActRefused("owner", "must be the address of an operator with the scope health")
+        return ValueRefused("owner", "must be the address of an operator with the scope health")
 
 
 def _after(stored: StoredIncident, act: Act) -> StoredIncident:

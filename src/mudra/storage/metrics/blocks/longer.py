@@ -8,19 +8,20 @@ stale, the shorter ones are read. They always are the sum of the shorter ones th
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
 
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.damage import BlockDamaged
+from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags, fan_for, has_times
-from mudra.storage.metrics.blocks.grain import LONGER, Tier
+from mudra.storage.metrics.blocks.grain import DERIVED, LONGER, Grain, Tier
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
-from mudra.storage.metrics.blocks.settling import lock_layout
+from mudra.storage.metrics.blocks.settling import UNCHANGING_AFTER, lock_layout
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
 _BY: Final = ("aa", "type", "fip")
@@ -46,6 +47,7 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
             made = [
                 row
                 for tag in _tags(series)
+                if _is_kept(series._replace(tag=tag), tier, now - end)
                 for row in await _made(tx, series._replace(tag=tag), tier, begin, end)
             ]
         except BlockDamaged:
@@ -55,6 +57,15 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
 
 def _tags(series: Series) -> Sequence[str]:
     return [tag for tag in (series.tag, *derived_tags(series)) if tag in LONGER[Tier.LONG]]
+
+
+def _is_kept(series: Series, tier: Tier, age: timedelta) -> bool:
+    """Returns whether sums of a tier are kept at an age: an AA's hours by FIP are half of a disk.
+
+    They go when the hours are settled: few ask for hours that long ago.
+    """
+    is_small = series.aa_id == ALL_AAS or series.tag not in DERIVED or series.grain is Grain.DAY
+    return is_small or tier is Tier.LONGEST or age < UNCHANGING_AFTER
 
 
 async def _made(

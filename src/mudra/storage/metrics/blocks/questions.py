@@ -62,8 +62,6 @@ from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
 from mudra.storage.metrics.tables import metrics_receipt
 
-_DAYS_TOGETHER: Final = 16
-"""Days of a nation of which what most AAs see takes some ten megabytes while it is read."""
 _CALLS: Final = types_of(CALL_CODES)
 _R: Final = metrics_receipt.c
 _TAGS: Final = {None: (REQ, NOT), Tag.REQUESTS: (REQ,), Tag.NOTIFICATIONS: (NOT,)}
@@ -133,7 +131,7 @@ class BlockQuestions:
         within = TimeRange(min(days), max(days) + DAY)
         left = {*days} & {*valid_days(within, await stale_sums(self._tx, within, (REQ,)))}
         while left:
-            blocks = Blocks(self._tx, _DAYS_TOGETHER)
+            blocks = Blocks(self._tx)
             wanted = Wanted(Grain.DAY, (SEEN,), ALL_AAS, frozenset(left))
             try:
                 async for cells in blocks.each(wanted, Form(times=False)):

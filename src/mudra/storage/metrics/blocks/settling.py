@@ -27,7 +27,7 @@ from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
-_UNCHANGING_AFTER: Final = timedelta(days=RECOUNTED_DAYS)
+UNCHANGING_AFTER: Final = timedelta(days=RECOUNTED_DAYS)
 _C: Final = metrics_block.c
 _BEGIN: Final = sa.case(
     (_C.grain == Grain.HOUR.value, sa.func.date_trunc("day", _C.at, "UTC")),
@@ -78,7 +78,7 @@ async def next_unsettled(
     ]
     others = [sa.tuple_(_C.aa_id, _C.grain, _C.tag, _BEGIN).not_in(keys)] if keys else []
     query = _NEXT.where(*others)
-    found = (await tx.connection.execute(query, {"before": now - _UNCHANGING_AFTER})).first()
+    found = (await tx.connection.execute(query, {"before": now - UNCHANGING_AFTER})).first()
     if found is None:
         return None
     aa_id, grain, tag, begin = found

@@ -2,8 +2,8 @@
 
 from litestar import Response
 
-from mudra.bootstrap.config import Settings
 from mudra.console.framework.session.cookie import sessions_are_safe, set_session_cookie
+from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
 
 

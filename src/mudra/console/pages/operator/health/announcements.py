@@ -30,13 +30,12 @@ from mudra.metrics.announcements.announcement import (
     MAX_TITLE,
     Announcement,
     AnnouncementCommand,
-    AnnouncementRefused,
     Kind,
     NoSuchAnnouncement,
     State,
     Translation,
 )
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import Refusal, ValueRefused
 
 _PAGE: Final = "/console/operator/announcements"
 _TONES: Final = {State.SCHEDULED: "warn", State.CURRENT: "good", State.OVER: "quiet"}
@@ -204,9 +203,9 @@ def _times(fields: Fields) -> dict[str, datetime | None] | InvalidField:
 
 def _again(fields: Fields, refusal: Refusal) -> AnnouncementForm:
     """Returns the form with what was typed, and what is wrong with it."""
-    if isinstance(refusal, AnnouncementRefused):
+    if isinstance(refusal, ValueRefused):
         field_ = _ON_PAGE.get(refusal.field, refusal.field)
-        refusal = AnnouncementRefused(field_, refusal.problem)
+        refusal = ValueRefused(field_, refusal.problem)
     problem = page_problem(refusal)
     typed = {name: text[:_MAX_TYPED] for name, text in fields.items()}
     return AnnouncementForm(typed, sentence(problem.sentence), problem.status)

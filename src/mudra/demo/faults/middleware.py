@@ -10,8 +10,10 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from litestar.types.asgi_types import HTTPResponseStartEvent
 
+from mudra.demo.faults.claimed_entity import claimed_entity
+from mudra.demo.faults.fault import Fault, FaultKind, jump_of
+from mudra.demo.faults.fault_board import FaultySigner
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.faults.claimed_entity import claimed_entity
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import JsonResponse, refusal
@@ -21,8 +23,6 @@ from mudra.http.token.oauth import OAuthErrorBody
 from mudra.shared.time_text import iso_ms
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.secret_check import RateLimited
-from mudra.tokens.faults.fault import Fault, FaultKind, jump_of
-from mudra.tokens.faults.ports import FaultBoard
 
 _LOOK_S: Final = 0.25
 _TOKENS: Final = "/v1/entity/token/generate"
@@ -30,8 +30,10 @@ _OAUTH: Final = ("/oauth2/", "/openid-connect/token")
 _MARK: Final = b"x-sandbox-fault"
 
 
-def with_faults(app: ASGIApp, dependencies: HttpDependencies, board: FaultBoard) -> ASGIApp:
+def with_faults(app: ASGIApp, dependencies: HttpDependencies) -> ASGIApp:
     """Let faults answer, delay or change what `app` answers to the entity that they name."""
+    assert isinstance(dependencies.signer, FaultySigner), "for the signer of a sandbox"
+    board = dependencies.signer.board
 
     async def faulty(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP or scope["path"] in probes.PATHS:

@@ -7,16 +7,23 @@ from litestar import get as framework_get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.demo.faults.fault import Fault, FaultKind
+from mudra.demo.faults.fault_board import FaultySigner
+from mudra.demo.faults.sandbox_work import fault_service
+from mudra.demo.faults.switch_faults import FaultActor
+from mudra.demo.faults.wire import (
+    FaultEndRequest,
+    FaultQuery,
+    FaultRequest,
+    FaultsResponse,
+    faults_response,
+)
 from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.endpoint import B
-from mudra.http.request.sandbox_requests import FaultEndRequest, FaultQuery, FaultRequest
-from mudra.http.response.sandbox_responses import FaultsResponse, faults_response
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Operator, Scope
 from mudra.shared.refusal import Refusal
-from mudra.tokens.faults.fault import Fault, FaultKind
-from mudra.tokens.faults.switch_faults import FaultActor
 
 _PATH: Final = "/sandbox/v1/faults"
 
@@ -24,14 +31,14 @@ _PATH: Final = "/sandbox/v1/faults"
 @get(_PATH, "List the faults in force", gate=SIGNED_IN)
 async def list_faults(call: UserCall[FaultQuery]) -> FaultsResponse | Refusal:
     """List the faults of the caller's entities, for an operator those of all."""
-    found = await call.work.faults.list(await _actor(call), call.body.entity_id)
+    found = await fault_service(call.work).list(await _actor(call), call.body.entity_id)
     return found if isinstance(found, Refusal) else faults_response(found)
 
 
 @post(_PATH, "Switch a fault on", conflict=True, gate=SIGNED_IN)
 async def switch_on(call: UserCall[FaultRequest]) -> FaultsResponse | Refusal:
     """Let the clients of one entity meet a fault until its end; the same kind again replaces it."""
-    outcome = await call.work.faults.switch_on(call.body.wanted(), await _actor(call))
+    outcome = await fault_service(call.work).switch_on(call.body.wanted(), await _actor(call))
     return faults_response([outcome]) if isinstance(outcome, Fault) else outcome
 
 
@@ -39,7 +46,7 @@ async def switch_on(call: UserCall[FaultRequest]) -> FaultsResponse | Refusal:
 async def switch_off(call: UserCall[FaultEndRequest]) -> FaultsResponse | Refusal:
     """End the fault of a kind, or all of the entity; returns those that were ended."""
     kind = FaultKind(call.body.kind) if call.body.kind else None
-    ended = await call.work.faults.switch_off(call.body.entity_id, kind, await _actor(call))
+    ended = await fault_service(call.work).switch_off(call.body.entity_id, kind, await _actor(call))
     return ended if isinstance(ended, Refusal) else faults_response(ended)
 
 
@@ -48,8 +55,9 @@ async def keys_of_an_entity(
     entity_id: FromPath[str], dependencies: InjectedDependencies
 ) -> Response[bytes]:
     """The published keys (RFC 7517 5), as an entity whose key was dropped is to see them."""
-    assert dependencies.fault_keys is not None
-    keys = await dependencies.fault_keys.jwks_of(entity_id)
+    signer = dependencies.signer
+    assert isinstance(signer, FaultySigner), "mounted in a sandbox only"
+    keys = await signer.jwks_of(entity_id)
     return Response(
         keys, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"}
     )

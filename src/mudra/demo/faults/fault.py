@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.localization.language import translatable
-from mudra.shared.refusal import Refusal
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.tokens.issuing.claims import Claims
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import SecretState
@@ -82,24 +82,28 @@ _APART: Final[Sequence[frozenset[FaultKind]]] = (
 class FaultRefused(Refusal, frozen=True):
     """The fault cannot be switched on as asked: the sentence says why."""
 
+    kind = RefusalKind.CONFLICT
     sentence: str
 
 
-class FaultConflict(Refusal, frozen=True):
-    """Another fault is in force that this one does not combine with."""
-
-    wanted: FaultKind
-    active: FaultKind
-
-
-class OperatorsFault(Refusal, frozen=True):
-    """An operator switched this fault on: a member's admin neither changes nor ends it."""
-
-    kind: FaultKind
+def fault_conflict(wanted: FaultKind, active: FaultKind) -> PlainRefusal:
+    """Refuse: another fault is in force that this one does not combine with."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT, f"{wanted} does not combine with {active}: end that first"
+    )
 
 
-class TooManyFaultKeys(Refusal, frozen=True):
-    """The entity has had as many keys of its own within a day as may be."""
+def operators_fault(fault: FaultKind) -> PlainRefusal:
+    """Refuse: an operator switched this fault on: a member's admin neither changes nor ends it."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"an operator switched {fault} on: only an operator changes or ends it",
+    )
+
+
+TOO_MANY_FAULT_KEYS: Final = PlainRefusal(
+    RefusalKind.CONFLICT, f"an entity gets {KEYS_A_DAY} keys of faults in 24 hours at most"
+)
 
 
 class Fault(Struct, frozen=True):
@@ -144,11 +148,11 @@ def amount_of(kind: FaultKind, wanted: int | None) -> int | FaultRefused:
     return wanted
 
 
-def conflict_with(kind: FaultKind, active: Iterable[Fault]) -> FaultConflict | None:
+def conflict_with(kind: FaultKind, active: Iterable[Fault]) -> PlainRefusal | None:
     """Return the fault in force that a kind does not combine with."""
     for one in active:
         if one.kind is not kind and any({kind, one.kind} == pair for pair in _APART):
-            return FaultConflict(kind, one.kind)
+            return fault_conflict(kind, one.kind)
     return None
 
 

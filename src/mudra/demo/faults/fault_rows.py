@@ -1,18 +1,19 @@
-"""Faults of the sandbox in PostgreSQL: implements tokens/faults/ports.py Faults."""
+"""Faults of the sandbox in PostgreSQL."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 
+from mudra.demo.faults.fault import Fault
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
 from mudra.storage.tokens.tables import sandbox_fault
-from mudra.tokens.faults.fault import Fault, FaultKind
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys.key_lifecycle import PUBLISHED_AFTER
@@ -52,8 +53,8 @@ class KeptFault(Struct, frozen=True):
     key: FaultKey | None
 
 
-class PostgresFaults:
-    """Implements `Faults`."""
+class FaultRows:
+    """Faults at rest, in the caller's transaction."""
 
     def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
@@ -101,15 +102,7 @@ class PostgresFaults:
         )
         await self._tx.connection.execute(
             sa.insert(sandbox_fault).values(
-                fault_id=fault.fault_id,
-                entity_id=fault.entity_id,
-                kind=fault.kind.value,
-                seconds=fault.seconds,
-                starts_at=fault.starts_at,
-                ends_at=fault.ends_at,
-                set_by=fault.set_by,
-                by_operator=fault.by_operator,
-                kid=fault.kid,
+                **msgspec.to_builtins(fault, builtin_types=(datetime,)),
                 public_jwk=key.public_jwk if key else sa.null(),
                 sealed_private=sealed,
             )
@@ -138,17 +131,7 @@ class PostgresFaults:
 
 
 def _fault(row: sa.RowMapping) -> Fault:
-    return Fault(
-        fault_id=row["fault_id"],
-        entity_id=row["entity_id"],
-        kind=FaultKind(row["kind"]),
-        seconds=row["seconds"],
-        starts_at=row["starts_at"],
-        ends_at=row["ends_at"],
-        set_by=row["set_by"],
-        by_operator=row["by_operator"],
-        kid=row["kid"],
-    )
+    return msgspec.convert({name: row[name] for name in Fault.__struct_fields__}, Fault)
 
 
 def is_published(fault: Fault, now: datetime) -> bool:

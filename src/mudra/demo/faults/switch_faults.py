@@ -8,26 +8,26 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.identity.memberships.member import NotYourEntity
-from mudra.tokens.faults.fault import (
+from mudra.demo.faults.fault import (
     KEYS_A_DAY,
     LONGEST,
+    TOO_MANY_FAULT_KEYS,
     Fault,
-    FaultConflict,
     FaultKind,
     FaultRefused,
-    OperatorsFault,
-    TooManyFaultKeys,
     WantedFault,
     amount_of,
     conflict_with,
+    operators_fault,
 )
-from mudra.tokens.faults.ports import Faults
+from mudra.demo.faults.fault_rows import FaultRows
+from mudra.identity.memberships.member import NotYourEntity
+from mudra.shared.refusal import PlainRefusal
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import NewKey
 
 _DAY: Final = timedelta(days=1)
-Switched = Fault | NotYourEntity | FaultRefused | FaultConflict | OperatorsFault | TooManyFaultKeys
+Switched = Fault | NotYourEntity | FaultRefused | PlainRefusal
 
 
 class FaultActor(Struct, frozen=True):
@@ -45,7 +45,7 @@ class FaultActor(Struct, frozen=True):
 class FaultService(Struct, frozen=True):
     """What may be done with faults, in the caller's transaction."""
 
-    faults: Faults
+    faults: FaultRows
     audit_log: AuditLog
     new_key: NewKey
     new_id: Callable[[], str]
@@ -96,7 +96,7 @@ class FaultService(Struct, frozen=True):
 
     async def switch_off(
         self, entity_id: str, kind: FaultKind | None, actor: FaultActor
-    ) -> Sequence[Fault] | NotYourEntity | OperatorsFault | FaultRefused:
+    ) -> Sequence[Fault] | NotYourEntity | PlainRefusal | FaultRefused:
         """End the fault of a kind, or all of an entity; returns those that were ended."""
         if not actor.may(entity_id):
             return NotYourEntity()
@@ -107,7 +107,7 @@ class FaultService(Struct, frozen=True):
         if not actor.is_operator:
             foreign = next((one for one in ending if one.by_operator), None)
             if foreign is not None:
-                return OperatorsFault(foreign.kind)
+                return operators_fault(foreign.kind)
         for one in ending:
             await self.faults.end(one, now)
             await self._record(EventName.SANDBOX_FAULT_OFF, one, actor)
@@ -115,16 +115,16 @@ class FaultService(Struct, frozen=True):
 
     async def _refused(
         self, wanted: WantedFault, active: Sequence[Fault], actor: FaultActor
-    ) -> FaultConflict | OperatorsFault | TooManyFaultKeys | None:
+    ) -> PlainRefusal | None:
         same = next((one for one in active if one.kind is wanted.kind), None)
         if same is not None and same.by_operator and not actor.is_operator:
-            return OperatorsFault(same.kind)
+            return operators_fault(same.kind)
         conflict = conflict_with(wanted.kind, active)
         if conflict is not None or not wanted.kind.has_key:
             return conflict
         since = await self.faults.now() - _DAY
         made = await self.faults.keys_since(wanted.entity_id, since)
-        return TooManyFaultKeys() if made >= KEYS_A_DAY else None
+        return TOO_MANY_FAULT_KEYS if made >= KEYS_A_DAY else None
 
     async def _record(self, event: EventName, fault: Fault, actor: FaultActor) -> None:
         detail = {

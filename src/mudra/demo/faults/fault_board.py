@@ -11,14 +11,15 @@ from typing import Final
 import msgspec
 from joserfc.jwk import RSAKey
 
+from mudra.demo.faults.fault import Fault, FaultKind, jump_of, moved, with_faults
+from mudra.demo.faults.fault_rows import FAULTS_CHANGED, FaultRows, KeptFault, is_published
+from mudra.http.dependencies import SandboxNotice
 from mudra.shared.shared_read import SharedRead
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.token_signer import TokenSigner
 from mudra.storage.database.database import Database
-from mudra.storage.tokens.faults import FAULTS_CHANGED, KeptFault, PostgresFaults, is_published
-from mudra.tokens.faults.fault import Fault, FaultKind, jump_of, moved, with_faults
 from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.ports import CredentialSource, EntityCredentials, Signer
 
@@ -28,7 +29,7 @@ _PAUSE_S: Final = 2.0
 """After a read that failed, what is known is used for so long."""
 
 
-class MemoryFaultBoard:
+class FaultBoard:
     """What is in force, read again when it changed."""
 
     def __init__(
@@ -82,7 +83,7 @@ class MemoryFaultBoard:
     async def _read(self) -> None:
         generation = self._invalidation.generation
         async with self._database.transaction(within_s=_READ_S) as transaction:
-            kept = await PostgresFaults(transaction, self._encryption).kept()
+            kept = await FaultRows(transaction, self._encryption).kept()
         keys = [one.key for one in kept if one.key is not None]
         self._signers = {
             key.kid: self._signers.get(key.kid)
@@ -122,6 +123,11 @@ class MemoryFaultBoard:
         keys = [one.key for one in self._kept if one.key is not None]
         return {key.kid: key.public_jwk for key in keys if key.kid in kids}
 
+    def notices(self, entity_id: str) -> Sequence[SandboxNotice]:
+        """Return what pages warn of: the faults in force of an entity, of all for an empty ID."""
+        faults = self.of(entity_id) if entity_id else self.all()
+        return [SandboxNotice(one.entity_id, one.kind, one.ends_at) for one in faults]
+
     def _published(self) -> Sequence[Fault]:
         if not self._kept:
             return ()
@@ -132,7 +138,7 @@ class MemoryFaultBoard:
 class FaultyCredentials:
     """Implements tokens/ports.py CredentialSource: those of an entity as its faults show them."""
 
-    def __init__(self, source: CredentialSource, board: MemoryFaultBoard) -> None:
+    def __init__(self, source: CredentialSource, board: FaultBoard) -> None:
         self._source = source
         self._board = board
 
@@ -158,17 +164,17 @@ class FaultyCredentials:
 class FaultySigner:
     """Implements tokens/ports.py Signer: other keys and times for entities with such faults."""
 
-    def __init__(self, signer: Signer, board: MemoryFaultBoard) -> None:
+    def __init__(self, signer: Signer, board: FaultBoard) -> None:
         self._signer = signer
-        self._board = board
+        self.board = board
 
     def is_ready(self) -> bool:
         """Return whether the keys in memory are valid now."""
-        return self._signer.is_ready() and self._board.is_ready()
+        return self._signer.is_ready() and self.board.is_ready()
 
     async def ready(self) -> None:
         """Return once the keys in memory are valid."""
-        await self._board.ready()
+        await self.board.ready()
         await self._signer.ready()
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:
@@ -176,10 +182,10 @@ class FaultySigner:
         subject = claims["sub"]
         if kind is not TokenKind.ENTITY or not isinstance(subject, str):
             return self._signer.sign(kind, claims)
-        jump = jump_of(self._board.of(subject))
+        jump = jump_of(self.board.of(subject))
         if jump is not None:
             claims = moved(claims, jump)
-        own = self._board.signer_of(subject)
+        own = self.board.signer_of(subject)
         return own.sign(claims) if own else self._signer.sign(kind, claims)
 
     def signing_kid(self, kind: TokenKind) -> str:
@@ -196,7 +202,7 @@ class FaultySigner:
 
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key, which a fault may have made for tokens of entities."""
-        own = self._board.find_key(kid)
+        own = self.board.find_key(kid)
         return (TokenKind.ENTITY, own) if own else self._signer.find_key(kid)
 
     def issuer_of(self, kid: str) -> str:
@@ -205,14 +211,14 @@ class FaultySigner:
 
     async def jwks(self) -> bytes:
         """Return the published keys with those of all faults."""
-        await self._board.ready()
+        await self.board.ready()
         whole = msgspec.json.decode(await self._signer.jwks())
-        return msgspec.json.encode({"keys": [*self._board.published().values(), *whole["keys"]]})
+        return msgspec.json.encode({"keys": [*self.board.published().values(), *whole["keys"]]})
 
     async def jwks_of(self, entity_id: str) -> bytes:
         """Return the keys as an entity is to see them: after a drop the new one alone."""
-        await self._board.ready()
-        for one in self._board.of(entity_id):
+        await self.board.ready()
+        for one in self.board.of(entity_id):
             if one.kind is FaultKind.KEY_DROP:
-                return msgspec.json.encode({"keys": [self._board.published()[one.kid]]})
+                return msgspec.json.encode({"keys": [self.board.published()[one.kid]]})
         return await self.jwks()

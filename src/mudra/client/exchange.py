@@ -1,0 +1,81 @@
+"""What the library needs of the program around it: requests are sent, and callers take turns.
+
+The logic of each class is written once, as coroutines that know neither threads nor an event loop.
+`threads` runs them for programs with threads, `tasks` for programs on an event loop.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final, Generic, TypeVar
+
+import httpx2
+import msgspec
+
+ANSWER_BYTES: Final = 64 * 1024
+"""The longest answer to a token request or a push."""
+_OK: Final = 200
+
+Http = TypeVar("Http", httpx2.Client, httpx2.AsyncClient)
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """A GET, or a POST of a form. Of a longer answer one byte more than `max_bytes` is read."""
+
+    url: str
+    max_bytes: int
+    form: Mapping[str, str] | None = None
+    headers: Mapping[str, str] = {}
+    reads_errors: bool = False
+    """Whether the body of an answer other than 200 is read too; it is empty otherwise."""
+
+    @property
+    def method(self) -> str:
+        """Return POST for a form, else GET."""
+        return "GET" if self.form is None else "POST"
+
+    def reads(self, status: int) -> bool:
+        """Return whether the body of an answer with this status is read."""
+        return status == _OK or self.reads_errors
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The answer to a request; redirects are not followed."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """Work that one caller at a time does for all callers of an object."""
+
+    name: str
+    is_due: Callable[[], bool]
+    must_wait: Callable[[], bool]
+    """Return whether the caller cannot go on before the work is done."""
+    run: Callable[[], Coroutine[Any, Any, None]]
+    in_background: bool = False
+    """Whether a caller that can go on does so at once, even if it begins the work."""
+
+
+class NoThread(Exception):
+    """Work in the background could not begin: the system gives this process no more threads."""
+
+
+class Connected(Generic[Http]):
+    """Base of each class that has a twin."""
+
+    @abstractmethod
+    def _connect(self, http: Http | None, timeout: float, auth: httpx2.Auth | None = None) -> None:
+        """Begin with the program's client, or a new one of this timeout in seconds."""
+
+    @abstractmethod
+    async def _send(self, request: Request) -> Answer:
+        """Return the answer to a request; raises httpx2.HTTPError."""
+
+    @abstractmethod
+    async def _take_turn(self, work: Work) -> None:
+        """Do the work if it is due, or wait for a caller that does it, or go on without it.
+
+        Raises what the work raises, and NoThread.
+        """

@@ -1,0 +1,35 @@
+"""Settings of emails, and of what emails and pages say."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mudra.settings import parse
+from mudra.settings.setting import setting
+from mudra.shared.secret_text import SecretText
+
+
+@dataclass(frozen=True, kw_only=True)
+class MailSettings:
+    """How emails are sent, and the names and languages in emails and pages."""
+
+    # fmt: off
+    smtp_url: SecretText | None = setting("SMTP_URL", None, SecretText,
+        "smtp://user:password@host:587 or smtps://…",
+        "mail server; without one, mails stay in the development mailbox", secret=True)
+    mail_from: str = setting("MAIL_FROM", "mudra@localhost", parse.text, "an e-mail address",
+        "sender of mails")
+    mail_templates: Path | None = setting("MAIL_TEMPLATES", None, Path, "a directory",
+        "own email templates, by the names of ours; ours are used for those it lacks")
+    contact: str = setting("CONTACT", "", parse.text, "a text",
+        "whom recipients of emails may ask, such as an address")
+    network_name: str = setting("NETWORK_NAME", "Account Aggregator Network", parse.text, "a name",
+        "how mails and pages call it")
+    status_license: str = setting(
+        "STATUS_LICENSE", "https://creativecommons.org/licenses/by/4.0/", parse.url,
+        "an http or https URL",
+        "license under which others may use the data of the public status")
+    language: str = setting("LANGUAGE", "en", parse.language, "a tag such as en, en-IN or hi",
+        "language of public pages, sign-in and emails for those who have chosen none; the rest of "
+        "the console, the command line and errors of the API are in English")
+    locales_dir: Path | None = setting("LOCALES_DIR", None, Path, "a directory",
+        "catalogues (gettext) that add languages or replace single messages, such as ta.po")

@@ -1,0 +1,45 @@
+"""Settings of tokens, of who asks for them, and of the keys that sign them."""
+
+from dataclasses import dataclass
+
+from mudra.settings import parse
+from mudra.settings.setting import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenSettings:
+    """Tokens of entities, and the proofs that come with them."""
+
+    # fmt: off
+    trusted_proxies: tuple[parse.Network, ...] = setting("TRUSTED_PROXIES", (), parse.networks,
+        "networks in CIDR form, separated by commas",
+        "proxies with a trusted X-Forwarded-For")
+    address_binding: str = setting("ADDRESS_BINDING", "watch", parse.choice("watch", "enforce"),
+        "watch or enforce",
+        "what is done with a right entity secret or client assertion from an address that the "
+        "entity's registry entry does not list; entities that list none are never concerned")
+    token_audience: str = setting("TOKEN_AUDIENCE", "account-aggregator-network", parse.text,
+        "a text",
+        "aud of entity tokens")
+    public_origins_also: tuple[str, ...] = setting("PUBLIC_ORIGINS", (), parse.origins,
+        "origins such as https://registry.example.org, with commas",
+        "further origins under which members call this service, besides that of BASE_URL: a DPoP "
+        "proof must be made for one of them")
+    token_type_header: str = setting("TOKEN_TYP", "JWT", parse.choice("JWT", "at+jwt"),
+        "JWT or at+jwt",
+        "typ header of tokens")
+    signing_key_bits: int = setting("SIGNING_KEY_BITS", 2048, parse.key_size, "2048, 3072 or 4096",
+        "size of new signing keys")
+    key_rotation_days: int = setting("KEY_ROTATION_DAYS", 30, parse.whole(1, 365), "1 to 365",
+        "how long a key signs")
+    entity_token_rate: int = setting("ENTITY_TOKEN_RATE", 20, parse.whole(1, 100000), "1 to 100000",
+        "tokens in a second of one entity from one address")
+    entity_token_burst: int = setting("ENTITY_TOKEN_BURST", 200, parse.whole(1, 100000),
+        "1 to 100000",
+        "tokens at once above the rate")
+    proof_rate: int = setting("PROOF_RATE", 20, parse.whole(1, 100000), "1 to 100000",
+        "DPoP proofs in a second that one worker accepts of one entity")
+    proof_burst: int = setting("PROOF_BURST", 200, parse.whole(1, 100000), "1 to 100000",
+        "proofs at once above the rate")
+    argon2_memory_mib: int = setting("ARGON2_MEMORY_MIB", 64, parse.whole(19, 1024), "19 to 1024",
+        "memory of one password hash, MiB")
