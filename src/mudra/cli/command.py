@@ -17,7 +17,7 @@ import typer
 from mudra.cli.client.api import TIMEOUT_S, Api
 from mudra.cli.client.sign_in import BaseUrl, base_address, signed_in
 from mudra.cli.local.operator_name import account_name
-from mudra.cli.local.program import program
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import fail
 from mudra.cli.output.shown import Shown
@@ -27,7 +27,7 @@ T = TypeVar("T")
 _Calls: TypeAlias = Callable[..., Awaitable[Shown]]
 _Act: TypeAlias = Callable[[Api], Awaitable[Shown]]
 _Asks: TypeAlias = Callable[[Mapping[str, Any]], str]
-_Where: TypeAlias = Callable[[_Act, Any], Shown]
+_Where: TypeAlias = Callable[[Any, Any], Shown]
 
 
 def owner_command(
@@ -48,6 +48,17 @@ def user_command(
     return _declared(app, example, name, _option("base_url", BaseUrl), _as_user, asks)
 
 
+def store_command(
+    app: typer.Typer, example: str, name: str | None = None
+) -> Callable[[_Calls], _Calls]:
+    """Add a command of the owner of this machine that no call of the API does.
+
+    It takes the `dependencies` of the open store first.
+    """
+    place = _option("data_dir", DataDir)
+    return _declared(app, example, name, place, _in_store, given="dependencies")
+
+
 def open_command(
     app: typer.Typer, example: str, name: str | None = None
 ) -> Callable[[_Calls], _Calls]:
@@ -62,6 +73,11 @@ def as_owner(act: _Act, data_dir: Path | None) -> Shown:
         return await act(Api(client))
 
     return program().in_api(within, data_dir, account_name())
+
+
+def _in_store(act: Callable[[Dependencies], Awaitable[Shown]], data_dir: Path | None) -> Shown:
+    """Open data directory and database for one action."""
+    return program().in_store(act, data_dir)
 
 
 def _as_user(act: _Act, base_url: str | None) -> Shown:
@@ -107,12 +123,13 @@ def _declared(  # a command, and what is added to it
     place: Parameter,
     where: _Where,
     asks: _Asks | None = None,
+    given: str = "api",
 ) -> Callable[[_Calls], _Calls]:
     def declare(command: _Calls) -> _Calls:
         own = [
             one.replace(kind=Parameter.KEYWORD_ONLY)
             for one in signature(command).parameters.values()
-            if one.name != "api"
+            if one.name != given
         ]
 
         @functools.wraps(command)
@@ -120,7 +137,7 @@ def _declared(  # a command, and what is added to it
             chosen, as_json = values.pop(place.name), values.pop("as_json")
             if asks is not None and not values.pop("yes"):
                 _ask(asks(values))
-            shown = where(lambda api: command(api=api, **values), chosen)
+            shown = where(lambda what: command(**{given: what}, **values), chosen)
             shown.write(as_json=as_json)
 
         taken = [*own, *([_YES] if asks else []), place, _AS_JSON]

@@ -6,14 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from mudra.cli.client.api import Answer, Api, in_path
-from mudra.cli.command import owner_command
+from mudra.cli.command import owner_command, store_command
 from mudra.cli.commands.network import member_bulk, member_file
-from mudra.cli.local.program import Dependencies, program
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.output.output import Exit, fail, show_json, show_table
+from mudra.cli.local.program import Dependencies
+from mudra.cli.output.output import Exit, fail
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.shared.entity_type import EntityType
-from mudra.tokens.ports import DayCount
 
 _MAX_REASON = 200
 _NAMES = {"entityId": "ENTITY_ID", "adminEmail": "admin", "adminName": "admin-name", "name": "name"}
@@ -101,25 +99,18 @@ async def _set_status(api: Api, entity_id: str, status: str, reason: str) -> Sho
     return facts({"entity": entity_id, "status": done["status"]})
 
 
-@app.command(epilog="Example: mudra member tokens FINSIGHT-FIU --json")
-def tokens(
+@store_command(app, "mudra member tokens FINSIGHT-FIU --json")
+async def tokens(
+    dependencies: Dependencies,
     entity_id: Annotated[str, typer.Argument(help="ID of the member.")],
     days: Annotated[int, typer.Option(min=1, max=366, help="Number of days to show.")] = 90,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Count the Entity Access Tokens issued to a member, by day (UTC)."""
-
-    async def run(dependencies: Dependencies) -> list[DayCount]:
-        async with dependencies.unit_of_work() as work:
-            since = (await work.people.now()).date() - timedelta(days=days - 1)
-            return list(await work.token_counts.by_day(entity_id, since))
-
-    rows = program().in_store(run, data_dir)
-    if as_json:
-        show_json([{"day": row.day.isoformat(), "count": row.count} for row in rows])
-    else:
-        show_table(["DAY", "TOKENS"], [[row.day.isoformat(), str(row.count)] for row in rows])
+    async with dependencies.unit_of_work() as work:
+        since = (await work.people.now()).date() - timedelta(days=days - 1)
+        found = await work.token_counts.by_day(entity_id, since)
+    rows = [{"day": row.day.isoformat(), "count": row.count} for row in found]
+    return table(["DAY", "TOKENS"], [[*map(str, row.values())] for row in rows], rows)
 
 
 def _as_stored(email: str, member: Answer) -> str:

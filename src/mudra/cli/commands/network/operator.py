@@ -6,16 +6,13 @@ import typer
 
 from mudra.audit.event import Caller
 from mudra.cli.client.api import Api
-from mudra.cli.command import owner_command
+from mudra.cli.command import owner_command, store_command
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import CommandFailed, Dependencies, program
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.output.output import fail, show_facts, show_json
+from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.output.shown import Shown, facts, table
-from mudra.identity.accounts.refusals import NoSuchUser
-from mudra.identity.accounts.user import User
 from mudra.identity.operators.operator import Scope
 from mudra.identity.single_sign_on.local_sign_in import allow_password as allow_local_password
+from mudra.shared.refusal import Refusal
 
 app = typer.Typer(no_args_is_help=True)
 _NO_OPERATOR = "{} is not an operator: mudra operator list shows who is"
@@ -46,26 +43,21 @@ async def create(
     )
 
 
-@app.command(epilog="Example: mudra operator allow-password chief@network.example --minutes 30")
-def allow_password(
+@store_command(app, "mudra operator allow-password chief@network.example --minutes 30")
+async def allow_password(
+    dependencies: Dependencies,
     email: Annotated[str, typer.Argument(help="The operator's email address.")],
     minutes: Annotated[int, typer.Option(min=1, max=1440, help="For how long.")] = 30,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Let an operator sign in with a password for some minutes, where only single sign-on may."""
-
-    async def run(dependencies: Dependencies) -> User | NoSuchUser:
-        async with dependencies.unit_of_work() as work:
-            return await allow_local_password(work, email, minutes, Caller(operator_name()))
-
-    allowed = program().in_store(run, data_dir)
-    if isinstance(allowed, NoSuchUser):
-        fail(_NO_OPERATOR.format(email))
-    if as_json:
-        show_json({"email": allowed.email, "minutes": minutes})
-        return
-    show_facts({"operator": allowed.email, "password": f"accepted for {minutes} minutes"})
+    async with dependencies.unit_of_work() as work:
+        allowed = await allow_local_password(work, email, minutes, Caller(operator_name()))
+    if isinstance(allowed, Refusal):
+        raise CommandFailed(_NO_OPERATOR.format(email))
+    return facts(
+        {"operator": allowed.email, "password": f"accepted for {minutes} minutes"},
+        {"email": allowed.email, "minutes": minutes},
+    )
 
 
 @owner_command(app, "mudra operator end noc@network.example")

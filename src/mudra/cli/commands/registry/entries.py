@@ -8,15 +8,14 @@ import msgspec
 import typer
 
 from mudra.cli.client.api import Api, in_path
-from mudra.cli.command import owner_command
+from mudra.cli.command import owner_command, store_command
 from mudra.cli.commands.registry import addresses, binding, payload_files, probe, vocabulary
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.instant_option import read_instant
-from mudra.cli.local.program import Dependencies, program
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
+from mudra.cli.local.program import CommandFailed, Dependencies, program
+from mudra.cli.local.settings import DataDir
+from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, facts
-from mudra.registry.lifecycle.record import Record
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)
@@ -34,31 +33,28 @@ Version = Annotated[
 ]
 
 
-@app.command(epilog="Example: mudra registry show KAVERI-FIP --json")
-def show(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+@store_command(app, "mudra registry show KAVERI-FIP --json")
+async def show(dependencies: Dependencies, entity_id: EntityId) -> Shown:
     """Show an entity's live entry, else the latest version."""
-
-    async def act(dependencies: Dependencies) -> Record | None:
-        async with dependencies.unit_of_work() as work:
-            return await work.registry.record(entity_id)
-
-    record = program().in_store(act, data_dir)
+    async with dependencies.unit_of_work() as work:
+        record = await work.registry.record(entity_id)
     if record is None:
-        fail(f"the registry has no entity {entity_id}")
+        raise CommandFailed(f"the registry has no entity {entity_id}")
     version = record.live or record.versions[-1]
-    entry = msgspec.to_builtins(version.entry)
-    if as_json:
-        show_json({"standing": record.status.value, "version": version.number, "entry": entry})
-        return
-    show_facts(
-        {
-            "entity": f"{record.entity_id} ({record.entity_type})",
-            "standing": record.status.value,
-            "version": f"{version.number}, {version.status}",
-            "pending": record.pending.number if record.pending else "none",
-        }
-    )
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(version.entry)).decode() + "\n")
+    standing, entry = record.status.value, msgspec.to_builtins(version.entry)
+
+    def show() -> None:
+        show_facts(
+            {
+                "entity": f"{record.entity_id} ({record.entity_type})",
+                "standing": standing,
+                "version": f"{version.number}, {version.status}",
+                "pending": record.pending.number if record.pending else "none",
+            }
+        )
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(version.entry)).decode() + "\n")
+
+    return Shown({"standing": standing, "version": version.number, "entry": entry}, show)
 
 
 @owner_command(app, "mudra registry history KAVERI-FIP")
