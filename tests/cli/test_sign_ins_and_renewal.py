@@ -22,14 +22,18 @@ def member(service: Service) -> Iterator[Member]:
     service.cli("logout", check=False)
 
 
-def test_a_logout_revokes_the_token_and_deletes_it(service: Service, member: Member) -> None:
+def test_a_logout_revokes_the_token_and_deletes_it(
+    service: Service, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MUDRA_PROFILE", "alone")
+    service.cli("login", member.email, "--password-stdin", stdin=f"{member.password}\n")
     token = service.cli("token", "user").stdout.strip()
 
     done = json.loads(service.cli("logout", "--json").stdout)
-    after = service.cli("session", "list", check=False)
+    after = service.cli("token", "user", check=False)
 
     assert (done["user"], done["revoked"]) == (member.email, True)
-    assert after.exit_code == 3 or member.email not in after.output
+    assert after.exit_code == 3
     answer = member.read({"Authorization": f"Bearer {token}"})
     assert answer.json()["errorCode"] == "TokenRevoked"
 

@@ -10,6 +10,7 @@ from mudra.http.app import build_app
 
 def application(edge: Edge) -> ASGIApp:
     """Put the ASGI application of a worker together: its routes, and what they work with."""
+    assert edge.http.owner is None, "what listens has no owner: anyone could act as one"
     settings = edge.dependencies.settings
     taken = take_routes(settings)
     taken.status.give(status_cache(settings.data_dir, edge.dependencies.clock.monotonic))
