@@ -77,8 +77,7 @@ async def retire(api: Api, entity_id: EntityId) -> Shown:
 
 @user_command(
     app,
-    "mudra secret renew KAVERI-FIP --before 14d --out /etc/kaveri/secret "
-    "--exec 'systemctl reload kaveri'",
+    "mudra secret renew KAVERI-FIP --before 14d --out kaveri.secret --exec 'touch kaveri.renewed'",
 )
 async def renew(
     api: Api,
