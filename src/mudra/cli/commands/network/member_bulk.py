@@ -6,6 +6,7 @@ import typer
 
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
+from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown
 from mudra.identity.memberships.bulk_act import BulkAct, checked_reason
@@ -39,7 +40,9 @@ async def bulk(
         sent = {**body, "entityIds": left}
         answer = await api.post("/operator/v1/members/bulk", sent, {"entityIds": "ENTITY_IDS"})
         members |= {one["entityId"]: one for one in answer["members"]}
-        left = [one["entityId"] for one in answer["members"] if one["result"] == "left"]
+        before, left = left, [m["entityId"] for m in answer["members"] if m["result"] == "left"]
+        if left == before:
+            raise CommandFailed("no member was begun in time: run the command again", Exit.WAIT)
         csv = answer.get("csv", "")
     counts = {
         result: sum(one["result"] == result for one in members.values())

@@ -1,5 +1,7 @@
 """mudra member import and export: members as a CSV file."""
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +15,8 @@ from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, text
 from mudra.shared.unavailable import DatabaseUnavailable
 
+_OF_THE_FILE = {"csv": "the file", "the": "the"}
+"""How a refusal begins that is about the file: it is wrong usage."""
 _AGAIN = (
     "the database did not answer: run the same command again, it skips the members that are there"
 )
@@ -39,17 +43,7 @@ async def import_file(
         body = {"csv": read_file(file).decode(), "dryRun": dry_run}
     except UnicodeDecodeError:
         fail(f"{file} is not UTF-8: save the file as CSV in UTF-8", Exit.USAGE)
-    names = {"csv": str(file), "the": "the"}
-    rows: dict[int, dict[str, Any]] = {}
-    while True:
-        try:
-            answer = await api.post("/operator/v1/members/import", body, names)
-        except DatabaseUnavailable as error:
-            raise CommandFailed(_AGAIN, Exit.UNREACHABLE) from error
-        # What an earlier round imported is unchanged in this one.
-        rows |= {one["line"]: one for one in answer["rows"] if _is_news(one, rows)}
-        if not answer["left"]:
-            break
+    rows = await _imported(api, body)
     counts = {
         result: sum(one["result"] == result for one in rows.values())
         for result in ("new", "unchanged", "refused", "left")
@@ -72,6 +66,23 @@ async def import_file(
 
     document = {"dryRun": dry_run, **counts, "rows": [*rows.values()]}
     return Shown(document, show, Exit.FAILED if counts["refused"] else Exit.OK)
+
+
+async def _imported(api: Api, body: Mapping[str, object]) -> dict[int, dict[str, Any]]:
+    """Send the file until no row is left: a request begins rows for 20 seconds."""
+    rows: dict[int, dict[str, Any]] = {}
+    left = sys.maxsize
+    while left:
+        try:
+            answer = await api.post("/operator/v1/members/import", body, _OF_THE_FILE)
+        except DatabaseUnavailable as error:
+            raise CommandFailed(_AGAIN, Exit.UNREACHABLE) from error
+        # What an earlier round imported is unchanged in this one.
+        rows |= {one["line"]: one for one in answer["rows"] if _is_news(one, rows)}
+        if answer["left"] >= left:
+            raise CommandFailed("no row was begun in time: run the command again", Exit.WAIT)
+        left = answer["left"]
+    return rows
 
 
 async def export(api: Api) -> Shown:
