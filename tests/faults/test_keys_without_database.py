@@ -77,7 +77,7 @@ def test_a_node_that_knows_of_a_drop_and_cannot_read_it_has_no_keys(nodes: Nodes
     reached, keys._database = keys._database, gone
 
     dropped = nodes.do(drop_what_signs(nodes))
-    until(lambda: keys._changed_unread)
+    until(lambda: keys._cache.last("") is None)
 
     assert len(dropped & before) == 2
     for _ in range(2):

@@ -15,10 +15,10 @@ from mudra.bootstrap.observability import logging as request_logging
 from mudra.console.framework.static_assets import AssetStore
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.registry.directory import signed_listings
-from mudra.shared import fair_turns, network_address, rate_limit
-from mudra.storage.caching import credential_cache, revoked_tokens
-from mudra.storage.crypto.fair_turns import FairTurns as HashingTurns
-from mudra.storage.crypto.fair_turns import keys_of
+from mudra.shared import fair_queue, network_address, rate_limit
+from mudra.storage.caching import credentials as credentials_in_memory
+from mudra.storage.caching import revoked_tokens
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.tokens import issue_log, key_fetches
 from mudra.tokens.authentication import verified_token_cache
 
@@ -37,27 +37,37 @@ def rate_limits(patch: Patch) -> tuple[int, int]:
 
 
 def credentials(patch: Patch) -> tuple[int, int]:
-    patch.setattr(credential_cache, "_MAX_COUNT", 100)
+    patch.setattr(credentials_in_memory, "_MAX_COUNT", 100)
 
     async def fill() -> int:
-        valid = SimpleNamespace(generation=1, on_change=lambda _: None, is_valid=lambda _: True)
         database = SimpleNamespace(transaction=_Transaction)
-        patch.setattr(credential_cache, "PostgresSecrets", _NoSecrets)
-        cache = credential_cache.CredentialCache(database, None, valid)  # type: ignore[arg-type]
+        patch.setattr(credentials_in_memory, "PostgresSecrets", _NoSecrets)
+        cache = credentials_in_memory.Credentials(database, None, proven())  # type: ignore[arg-type]
         for number in range(BEYOND):
             assert await cache.find(f"FIP-{number}") is None
-        return len(cache._cached)
+        return len(cache._cache)
 
     return asyncio.run(fill()), 100
 
 
 def revoked(patch: Patch) -> tuple[int, int]:
     patch.setattr(revoked_tokens, "_MAX_COUNT", 100)
-    changes: list[Callable[[str], None]] = []
-    cache = revoked_tokens.RevokedTokenCache(None, SimpleNamespace(on_change=changes.append))  # type: ignore[arg-type]
-    for number in range(BEYOND):
-        changes[0](revoked_tokens.revoked_key(f"jti-{number}"))
-    return len(cache._announced), 100
+
+    async def fill() -> int:
+        database = SimpleNamespace(transaction=_Transaction)
+        patch.setattr(revoked_tokens, "PostgresIssuedTokens", _NoneRevoked)
+        tokens = revoked_tokens.RevokedTokens(database, proven())  # type: ignore[arg-type]
+        for number in range(BEYOND):
+            assert not await tokens.is_revoked(f"jti-{number}")
+        return len(tokens._cache)
+
+    return asyncio.run(fill()), 100
+
+
+def proven() -> CacheInvalidation:
+    invalidation = CacheInvalidation("")
+    invalidation._proven_at, invalidation._settled_at = float("inf"), float("-inf")
+    return invalidation
 
 
 def verified(patch: Patch) -> tuple[int, int]:
@@ -89,25 +99,18 @@ def listings(patch: Patch) -> tuple[int, int]:
 SAME: Final[Any] = object()
 
 
-def turns(_: Patch) -> tuple[int, int]:
+def queues(_: Patch) -> tuple[int, int]:
     async def fill() -> int:
-        shared = fair_turns.FairTurns(1, 1, 0.01)
+        queue = fair_queue.Queue(1, 0.01)
 
         async def ask(key: str) -> None:
-            async with shared.turn(key):
+            async with queue.turn(f"account-{key}", f"address-{key}"):
                 await asyncio.sleep(0)
 
-        await asyncio.gather(*(ask(f"aa-{number}") for number in range(BEYOND)))
-        return len(shared)
+        await asyncio.gather(*(ask(str(number)) for number in range(BEYOND)))
+        return queue.remembered
 
     return asyncio.run(fill()), 0
-
-
-def hashing_turns(_: Patch) -> tuple[int, int]:
-    shared = HashingTurns()
-    for number in range(BEYOND):
-        shared.begin(shared.take(keys_of(f"account-{number}", f"address-{number}")))
-    return len(shared), 0
 
 
 def issue_groups(patch: Patch) -> tuple[int, int]:
@@ -179,8 +182,7 @@ MEMORIES: Final[dict[str, Callable[[Patch], tuple[int, int]]]] = {
     "revoked tokens": revoked,
     "verified tokens": verified,
     "signed listings": listings,
-    "fair turns": turns,
-    "hashing turns": hashing_turns,
+    "queues": queues,
     "token issue groups": issue_groups,
     "issued tokens": issue_tokens,
     "key fetches": fetches,
@@ -201,6 +203,15 @@ class _Transaction:
 
     async def __aexit__(self, *_: object) -> None:
         return None
+
+
+class _NoneRevoked:
+    def __init__(self, _: object) -> None:
+        pass
+
+    async def revoked_of(self, jtis: object) -> frozenset[str]:
+        assert jtis
+        return frozenset()
 
 
 class _NoSecrets:

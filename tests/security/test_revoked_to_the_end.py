@@ -8,7 +8,7 @@ from tests.support.nodes import Nodes, two_nodes
 from tests.support.until import until
 
 from mudra.storage.caching.cache_invalidation import revoked_key
-from mudra.storage.caching.revoked_tokens import RevokedTokenCache
+from mudra.storage.caching.revoked_tokens import RevokedTokens
 from mudra.storage.tokens.entity_status import ended_tokens
 from mudra.tokens.authentication.token_check import LEEWAY_S
 from mudra.tokens.revocation.revocation_list import CLOCK_TOLERANCE
@@ -38,7 +38,7 @@ def test_the_list_has_a_token_until_its_leeway_is_over(nodes: Nodes) -> None:
 
 def test_a_node_remembers_a_token_until_its_leeway_is_over(nodes: Nodes) -> None:
     of_a = nodes.a.dependencies
-    revoked = RevokedTokenCache(of_a.database, of_a.invalidation)
+    revoked = RevokedTokens(of_a.database, of_a.invalidation)
     until(lambda: of_a.invalidation.is_valid(revoked_key("just")))
 
     assert nodes.do(revoked.is_revoked("just"))

@@ -12,7 +12,6 @@ from tests.support.service import (
 )
 
 from mudra.audit.event import AuditEntry, Caller
-from mudra.http.server.concurrency import Bulkhead
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.sign_in.sign_in import (
     SignInRefused,
@@ -21,6 +20,7 @@ from mudra.identity.sign_in.sign_in import (
     throttle,
 )
 from mudra.identity.sign_in.throttle import FRESH, Counted, History, Standing
+from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -123,7 +123,7 @@ def attempt(memory: InMemory, name: str, password: str, address: str = "") -> ob
             origin=caller.address,
             open_work=memory.unit_of_work,
             hasher=memory,
-            bulkhead=Bulkhead(1, 1.0),
+            queue=Queue(1, 1.0),
             hourly=20,
         )
     )

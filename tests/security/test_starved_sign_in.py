@@ -20,7 +20,7 @@ from mudra.identity.accounts.password_rules import (
     PasswordRefusal,
     check_password,
 )
-from mudra.storage.crypto.fair_turns import FairTurns, keys_of
+from mudra.shared.fair_queue import Queue
 
 GENERATE = "/v1/user/token/generate"
 
@@ -69,18 +69,28 @@ def test_ten_tokens_live_and_the_oldest_ends(service: Service) -> None:
 
 def test_a_flood_of_one_account_or_address_is_passed_by_the_others() -> None:
     """Medium 10: whatever waits of one key, another's is next."""
-    turns = FairTurns()
-    flood = [turns.take(keys_of("attacker", "198.51.100.1")) for _ in range(40)]
-    same_address = turns.take(keys_of("neighbor", "198.51.100.1"))
-    other = turns.take(keys_of("member", "203.0.113.9"))
 
-    assert flood == sorted(set(flood))
-    assert other == flood[0]
-    assert same_address > flood[-1]
-    turns.begin(flood[-1])
-    assert len(turns) == 2  # the neighbor still waits; the rest is forgotten
-    turns.begin(same_address)
-    assert len(turns) == 0
+    async def run() -> list[str]:
+        queue, served = Queue(1, 60.0), list[str]()
+
+        async def hashed(account: str, address: str) -> None:
+            async with queue.turn(f"account:{account}", f"origin:{address}"):
+                served.append(account)
+                await asyncio.sleep(0)
+
+        flood = [("attacker", "198.51.100.1")] * 40
+        others = [("neighbor", "198.51.100.1"), ("member", "203.0.113.9")]
+        async with queue.turn("another"):
+            asked = [asyncio.create_task(hashed(*one)) for one in flood + others]
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked)
+        assert queue.remembered == 0
+        return served
+
+    served = asyncio.run(run())
+
+    assert served.index("member") == 1
+    assert served.index("neighbor") == 41
 
 
 def test_an_address_fails_ten_times_also_at_once(service: Service) -> None:

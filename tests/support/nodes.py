@@ -24,7 +24,7 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.identity.accounts.user import User, UserState
 from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
-from mudra.storage.caching.credential_cache import CredentialCache
+from mudra.storage.caching.credentials import Credentials
 from mudra.storage.database.tables import entity
 from mudra.storage.identity.people import PostgresPeople
 from mudra.storage.tokens.tokens import PostgresSecrets
@@ -41,7 +41,7 @@ class Node:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
-        self.cache = CredentialCache(
+        self.cache = Credentials(
             dependencies.database, dependencies.encryption, dependencies.invalidation
         )
 

@@ -37,7 +37,7 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.settings.settings import Settings
-from mudra.shared.shared_values import SharedValues
+from mudra.shared.made_once import MadeOnce
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -117,7 +117,7 @@ class Dependencies(Struct, frozen=True):
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
     witness: Witness
-    health_values: SharedValues
+    health_values: MadeOnce
     check_submission: CheckSubmission = check_here
     prepare_check: Callable[[str], Awaitable[None]] = nothing_to_prepare
 

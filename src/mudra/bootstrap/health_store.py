@@ -6,8 +6,8 @@ from mudra.audit.ports import AuditLog
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.shared.ids import fresh_id
-from mudra.shared.shared_read import is_gone
-from mudra.shared.shared_values import SharedValues
+from mudra.shared.made_once import MadeOnce
+from mudra.shared.unavailable import DatabaseUnavailable, ServiceUnavailable
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.deadline import TimeIsOver
 from mudra.storage.database.outage import is_lost
@@ -20,20 +20,28 @@ from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.report_marks import PostgresReportMarks
 
 
-def shared_health() -> SharedValues:
+def shared_health() -> MadeOnce:
     """Return what a process keeps of the health that many ask for at once."""
-    return SharedValues(monotonic, _is_of_all)
+    return MadeOnce(monotonic, is_of_all=_is_of_all)
 
 
 def _is_of_all(failure: Exception) -> bool:
-    return is_gone(failure) or (is_lost(failure) and not isinstance(failure, TimeIsOver))
+    """Return whether it fails in the transactions of all that wait.
+
+    Each has its own time there: when that of one is over, the others have some left (0137).
+    """
+    if isinstance(failure, TimeIsOver):
+        return False
+    if isinstance(failure, DatabaseUnavailable) and failure.of_own_time:
+        return False
+    return isinstance(failure, ServiceUnavailable) or is_lost(failure)
 
 
 def health_service(
     transaction: Transaction,
     members: OnboardedMembers,
     incidents: PostgresIncidents,
-    shared: SharedValues,
+    shared: MadeOnce,
 ) -> HealthService:
     """Return the health service of a unit of work."""
     return HealthService(

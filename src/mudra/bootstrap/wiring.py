@@ -31,9 +31,9 @@ from mudra.settings.settings import Settings
 from mudra.settings.sign_in import client_secret
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.storage.caching.credential_cache import CredentialCache
-from mudra.storage.caching.revocation_list import RevocationListCache
-from mudra.storage.caching.revoked_tokens import RevokedTokenCache
+from mudra.storage.caching.credentials import Credentials
+from mudra.storage.caching.revocation_list import SignedRevocations
+from mudra.storage.caching.revoked_tokens import RevokedTokens
 from mudra.storage.crypto.passkey_verifier import WebauthnVerifier
 from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
@@ -122,7 +122,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
             signer,
             VerifiedTokenCache(terms, signer.find_key, dependencies.clock, signer.issuer_of),
             credentials,
-            RevokedTokenCache(dependencies.database, dependencies.invalidation),
+            RevokedTokens(dependencies.database, dependencies.invalidation),
             dependencies.clock,
             guard,
         ),
@@ -161,7 +161,7 @@ def _token_sources(
     """Return credentials and signer; a sandbox shows them as its faults do, and says so."""
     settings, database = dependencies.settings, dependencies.database
     encryption, invalidation = dependencies.encryption, dependencies.invalidation
-    credentials = CredentialCache(
+    credentials = Credentials(
         database, encryption, invalidation, network_enforces=settings.addresses_enforced
     )
     if not settings.sandbox:
@@ -220,8 +220,8 @@ def _node_keys(dependencies: Dependencies) -> NodeKeys:
     )
 
 
-def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> RevocationListCache:
-    return RevocationListCache(
+def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> SignedRevocations:
+    return SignedRevocations(
         dependencies.database,
         dependencies.invalidation,
         keys,

@@ -10,7 +10,6 @@ from litestar.params import SkipValidation
 from msgspec import Struct, field
 
 from mudra.http.request.push_check import CheckPush
-from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
@@ -20,9 +19,9 @@ from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
 from mudra.settings.settings import Settings
-from mudra.shared.fair_turns import FairTurns, Patience
+from mudra.shared.fair_queue import Patience, Queue
+from mudra.shared.made_once import MadeOnce
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
@@ -69,9 +68,9 @@ MAX_PARTS: Final = 24
 """Tables are some 10 KB each; a matrix of 30 AAs and 300 FIPs is 3 MB."""
 
 
-def new_page_turns() -> FairTurns:
+def new_page_turns() -> Queue:
     """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0010)."""
-    return FairTurns(4, 4, 10.0, Patience(wait_s=30.0, per_key=64, in_all=256))
+    return Queue(4, 10.0, patience=Patience(wait_s=30.0, per_key=64, in_all=256))
 
 
 class SandboxNotice(Struct, frozen=True):
@@ -131,18 +130,17 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     """
     notices: Callable[[str], Sequence[SandboxNotice]] = no_notices
     """Returns what pages of an entity warn of, or those of an operator for an empty ID."""
-    reset_turns: KeyedLock = field(default_factory=KeyedLock)
-    revoke_turns: KeyedLock = field(default_factory=KeyedLock)
+    reset_turns: Queue = field(default_factory=lambda: Queue(per_key=1))
+    """One for each entity, without a connection: a hundred resets of one would hold them all."""
+    revoke_turns: Queue = field(default_factory=lambda: Queue(per_key=1))
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
-    registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
-    page_turns: FairTurns = field(default_factory=new_page_turns)
-    page_parts: SharedValues = field(
-        default_factory=lambda: SharedValues(monotonic, max_small=MAX_PARTS)
-    )
+    registry_turns: Queue = field(default_factory=lambda: Queue(8, 10.0, per_key=1))
+    page_turns: Queue = field(default_factory=new_page_turns)
+    page_parts: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic, max_small=MAX_PARTS))
     """What pages of health made for all their readers."""
-    sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
+    sign_in_turns: Queue = field(default_factory=lambda: Queue(2, 2.0))
 
 
 InjectedDependencies: TypeAlias = SkipValidation[HttpDependencies]

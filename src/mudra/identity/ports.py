@@ -2,7 +2,6 @@
 
 import enum
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
@@ -325,15 +324,6 @@ class PasswordHasher(Protocol):
 
     def needs_rehash(self, stored: str) -> bool:
         """Return whether a stored hash has other parameters than those in force."""
-
-
-class Bulkhead(Protocol):
-    """Limits how many attempts run at the same time."""
-
-    wait_s: float
-
-    def turn(self) -> AbstractAsyncContextManager[bool]:
-        """Wait for a turn; False when none came within `wait_s` seconds."""
 
 
 class IdentityUnitOfWork(Protocol):

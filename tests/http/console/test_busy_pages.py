@@ -10,7 +10,7 @@ from tests.support.in_process import InProcess, in_process
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
-from mudra.shared.fair_turns import FairTurns
+from mudra.shared.fair_queue import Queue
 
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}
 PAGES = ("/status", "/status/fip/KAVERI-FIP", "/console/sign-in", "/console/entity/KAVERI-FIP")
@@ -26,7 +26,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
         open_store(settings, create=True) as opened,
         in_process(settings, *opened, connections=2) as one,
     ):
-        http = replace(one.edge.http, page_turns=FairTurns(0, 0, 0.0))
+        http = replace(one.edge.http, page_turns=Queue(0, 0.0))
         yield InProcess(one.loop, replace(one.edge, http=http))
 
 

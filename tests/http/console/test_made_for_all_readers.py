@@ -30,7 +30,7 @@ from mudra.metrics.health.health_service import NetworkHealth
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.settings.settings import Settings
-from mudra.shared.shared_values import SharedValues
+from mudra.shared.made_once import MadeOnce
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
@@ -49,7 +49,7 @@ PAGES = {
 _WORD = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
-class Counting(SharedValues):
+class Counting(MadeOnce):
     """Counts how often something is made, by the first word of its question."""
 
     def __init__(self) -> None:

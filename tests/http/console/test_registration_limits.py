@@ -19,7 +19,7 @@ from tests.support.until import until
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
-from mudra.shared.fair_turns import FairTurns
+from mudra.shared.fair_queue import Queue
 from mudra.shared.rate_limit import KeyedRateLimit
 
 CONNECTIONS = 4
@@ -121,7 +121,7 @@ def test_checks_and_the_api_share_the_rate_of_a_person(served: Served) -> None:
 
 
 def test_who_gets_no_turn_is_asked_to_try_again(served: Served) -> None:
-    busy = served.having(registry_turns=FairTurns(0, 1, 0.0))
+    busy = served.having(registry_turns=Queue(0, 0.0))
 
     refused = busy.check(busy.reader(FIU), FIU)
 

@@ -14,7 +14,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service, in_store, onboard
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
+from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
 from mudra.metrics.health.status_history import DayState
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW
@@ -41,7 +41,7 @@ def test_a_damaged_day_of_the_public_status_is_no_data_until_it_is_fixed(
         calls = RequestFip(fip_id, report.fips[0].metrics)
         assert one.push(msgspec.structs.replace(report, fips=(calls,))).status_code == 200
     sum_up(service)
-    status = StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
+    status = StatusReader(LatestHealth(PUBLIC_SPAN, monotonic))
 
     async def days(dependencies: Dependencies) -> dict[date, DayState]:
         snapshot = await status.read(dependencies.reads, dependencies.clock())
@@ -64,7 +64,7 @@ def test_a_damaged_day_of_the_public_status_is_no_data_until_it_is_fixed(
 
     turn_a_byte("'seen'")
     of_each_aa = in_store(service, days)
-    status = StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
+    status = StatusReader(LatestHealth(PUBLIC_SPAN, monotonic))
     turn_a_byte("'all'")
     without = in_store(service, days), in_store(service, days)
     turn_a_byte("'all'")

@@ -15,7 +15,7 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
+from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.plausibility import ENOUGH_HISTORY, GROWTH, SMALL
@@ -132,7 +132,7 @@ def test_an_admitted_report_reaches_the_days_of_the_public_status(seen: Seen, la
     seen.push(seen.aa(1), 200, 200, window)
     receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
     seen.service.advance(later)
-    reader = StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
+    reader = StatusReader(LatestHealth(PUBLIC_SPAN, monotonic))
 
     async def requests(dependencies: Dependencies) -> int | None:
         snapshot = await reader.read(dependencies.reads, dependencies.clock())

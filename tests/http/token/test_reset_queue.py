@@ -4,7 +4,8 @@ import asyncio
 
 import httpx2
 import sqlalchemy as sa
-from tests.support.database.held_lock import someone_waits
+from tests.support.database.held_lock import count_waiting, someone_waits
+from tests.support.people.console import reader
 from tests.support.service import Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -33,6 +34,34 @@ def test_a_stranger_is_refused_while_an_admin_s_reset_is_under_way(service: Serv
 
     assert (refused.status_code, still_waits) == (401, True)
     assert done.status_code == 200, done.text
+
+
+def test_resets_on_the_page_wait_for_each_other_without_a_connection(service: Service) -> None:
+    member = new_member(service)
+    browser, page = reader(service), f"/console/entity/{member.entity_id}/secret"
+    browser.sign_in(member.email)
+    sent = {"secretExpiryDays": "90", "oldSecretValidity": "0", "version": "1"}
+    sent |= {"csrf_token": browser.word(page)}
+    own = sa.select(entity.c.entity_id).where(entity.c.entity_id == member.entity_id)
+
+    def reset() -> httpx2.Response:
+        return browser.post(f"{page}/reset", sent)
+
+    async def most_at_once(dependencies: Dependencies) -> tuple[int, list[int]]:
+        async with dependencies.database.transaction(within_s=20) as holding:
+            await holding.connection.execute(own.with_for_update())
+            resets = [asyncio.create_task(asyncio.to_thread(reset)) for _ in range(3)]
+            while not (waiting := await count_waiting(dependencies)):
+                assert not any(one.done() for one in resets)
+            for _ in range(10):  # the others are no later than the first
+                await asyncio.sleep(0.05)
+                waiting = max(waiting, await count_waiting(dependencies))
+        return waiting, sorted(one.status_code for one in await asyncio.gather(*resets))
+
+    waiting, codes = in_store(service, most_at_once)
+
+    assert waiting == 1
+    assert codes.count(200) <= 1
 
 
 def test_a_wrong_token_is_refused_as_without_a_queue(member: Member) -> None:

@@ -20,13 +20,12 @@ import pytest
 from psycopg import generators
 
 from mudra.demo.faults import fault_board
-from mudra.storage.tokens import node_keys
 
 _FAIL: Final = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{}'; END $$"
 _OF_THE_DRIVER: Final = {"_rollback_gen", "_enter_gen", "_exit_gen", "_sync_gen"}
 """What ends a transaction that has failed, and what only frames several statements."""
 
-_IN_MEMORY: Final = {node_keys.__file__, fault_board.__file__}
+_IN_MEMORY: Final = {fault_board.__file__}
 """What a node reads to keep it in memory; without a database it goes on with what it has."""
 _TASKS: Final = {"InProcess.handled", "BatchedIssueLog.stop"}
 """Of a request, and of what was written behind."""

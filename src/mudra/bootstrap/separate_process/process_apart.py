@@ -15,7 +15,7 @@ import structlog
 from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 
 from mudra.shared.child_environment import without_settings
-from mudra.shared.fair_turns import FairTurns
+from mudra.shared.fair_queue import Queue
 
 TURN_WAIT_S: Final = 60.0
 ANSWER_S: Final = 15.0
@@ -44,7 +44,7 @@ class ProcessApart:
     """One process, shared in rotation by those who need it."""
 
     def __init__(self) -> None:
-        self._turns = FairTurns(1, 1, TURN_WAIT_S)
+        self._turns = Queue(1, TURN_WAIT_S)
         self._limiter: CapacityLimiter | None = None
 
     async def run(self, key: str, call: Callable[[], T]) -> T:

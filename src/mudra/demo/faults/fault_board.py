@@ -14,7 +14,7 @@ from joserfc.jwk import RSAKey
 from mudra.demo.faults.fault import Fault, FaultKind, jump_of, moved, with_faults
 from mudra.demo.faults.fault_rows import FAULTS_CHANGED, FaultRows, KeptFault, is_published
 from mudra.http.dependencies import SandboxNotice
-from mudra.shared.shared_read import SharedRead
+from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
@@ -50,7 +50,7 @@ class FaultBoard:
         self._public: Mapping[str, RSAKey] = {}
         self._stale = True
         self._again_at = self._changed_at = float("-inf")
-        self._reading = SharedRead()
+        self._reading = Queue(1)
         invalidation.on_change(self._on_change)
 
     def _on_change(self, key: str) -> None:
@@ -73,12 +73,13 @@ class FaultBoard:
         """
         if self.is_ready() or monotonic() < self._again_at:
             return
-        try:
-            async with self._reading.turn():
-                if not self.is_ready():
-                    await self._read()
-        except ServiceUnavailable:
-            self._again_at = monotonic() + _PAUSE_S
+        async with self._reading.turn():
+            if self.is_ready() or monotonic() < self._again_at:  # another call has tried meanwhile
+                return
+            try:
+                await self._read()
+            except ServiceUnavailable:
+                self._again_at = monotonic() + _PAUSE_S
 
     async def _read(self) -> None:
         generation = self._invalidation.generation

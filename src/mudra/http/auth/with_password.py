@@ -30,6 +30,6 @@ async def with_password(
         origin=address_key(caller.address),
         open_work=dependencies.unit_of_work,
         hasher=dependencies.hasher,
-        bulkhead=dependencies.sign_in_turns,
+        queue=dependencies.sign_in_turns,
         hourly=dependencies.settings.sign_in_hourly,
     )

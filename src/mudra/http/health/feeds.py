@@ -3,6 +3,9 @@
 Both are cached for some seconds, for all readers, as finished bytes (decision 0137).
 """
 
+import asyncio
+from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -13,10 +16,9 @@ from msgspec import Struct
 
 from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
-from mudra.http.health.made_of_health import MadeOfHealth, OpenFile, open_file
 from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.http.response.entity_tag import has_it
+from mudra.http.response.entity_tag import entity_tag, has_it
 from mudra.http.response.health_responses import PublicStatusResponse
 from mudra.http.response.json_response import refusal
 from mudra.http.response.response_body import CsvText
@@ -32,28 +34,21 @@ from mudra.metrics.health.feed import (
 )
 from mudra.metrics.health.fip_state import no_states
 from mudra.metrics.health.health_service import NetworkHealth
-from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
-from mudra.metrics.health.status_snapshot import READ_S
+from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
 from mudra.shared.entity_type import EntityType
+from mudra.shared.made_once import MadeOnce
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.ports import Signer
 
 _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
 
 
-class Signatures:
-    """The signature of the last body, computed once for all readers."""
+class OpenFile(Struct, frozen=True):
+    """A finished body with its tag, shared by all answers that carry it."""
 
-    def __init__(self) -> None:
-        self._last: tuple[bytes, str, str] = (b"", "", "")
-
-    def of(self, body: bytes, dependencies: HttpDependencies) -> str:
-        """Returns the detached JWS of a body by the current signing key."""
-        kid = dependencies.signer.signing_kid(TokenKind.ENTITY)
-        if self._last[:2] != (body, kid):
-            signed = dependencies.signer.sign_detached(TokenKind.ENTITY, body)
-            self._last = (body, kid, signed)
-        return self._last[2]
+    body: bytes
+    tag: str
 
 
 class _MadeFeed(Struct, frozen=True):
@@ -64,9 +59,9 @@ class _MadeFeed(Struct, frozen=True):
 class Feed:
     """The feed of the network: the states as events compare them, and the body with its tag."""
 
-    def __init__(self, cache: NetworkHealthCache) -> None:
-        self._cache = cache
-        self._made = MadeOfHealth(_made_feed)
+    def __init__(self, health: LatestHealth) -> None:
+        self._health = health
+        self._made = MadeOnce(monotonic)
 
     async def read(self, dependencies: HttpDependencies) -> HealthFeed:
         """Returns the feed, from memory while it is current."""
@@ -76,14 +71,22 @@ class Feed:
         """Returns the same as bytes."""
         return (await self._get(dependencies)).file
 
+    async def signature(self, file: OpenFile, signer: Signer) -> str:
+        """Returns the detached JWS of a body by the current signing key."""
+
+        async def sign() -> str:
+            return signer.sign_detached(TokenKind.ENTITY, file.body)
+
+        made_of = file.tag, signer.signing_kid(TokenKind.ENTITY)
+        return await self._made.get("signature", made_of, sign)
+
     async def _get(self, dependencies: HttpDependencies) -> _MadeFeed:
-        health = await self._cache.get(dependencies.reads, dependencies.clock(), READ_S)
-        return await self._made.get(health, current=True)  # its own rule: `MAX_SILENCE`
+        health = await self._health.get(dependencies.reads, dependencies.clock())
+        return await self._made.get("feed", health, partial(asyncio.to_thread, _made_feed, health))
 
 
 def feed_route(source: Feed) -> HTTPRouteHandler:
     """Returns the handler of the feed."""
-    signatures = Signatures()
 
     @get(
         "/feed",
@@ -105,7 +108,7 @@ def feed_route(source: Feed) -> HTTPRouteHandler:
         response = _tagged(context, file, JSON, "private, no-cache")
         response.headers["Vary"] = "Authorization"
         # As in the registry: anyone can verify a copy of the body.
-        response.headers["x-jws-signature"] = signatures.of(file.body, dependencies)
+        response.headers["x-jws-signature"] = await source.signature(file, dependencies.signer)
         return response
 
     return feed
@@ -113,13 +116,15 @@ def feed_route(source: Feed) -> HTTPRouteHandler:
 
 def public_status_routes() -> list[HTTPRouteHandler]:
     """Returns the handlers of the public status."""
-    cache = NetworkHealthCache(PUBLIC_SPAN, monotonic)
-    as_json, as_csv = MadeOfHealth(_json), MadeOfHealth(_csv)
+    latest, made = LatestHealth(PUBLIC_SPAN, monotonic), MadeOnce(monotonic)
 
-    async def read(made: MadeOfHealth[OpenFile], dependencies: HttpDependencies) -> OpenFile:
-        health = await cache.get(dependencies.reads, dependencies.clock(), READ_S)
+    async def read(
+        make: Callable[[NetworkHealth, bool], OpenFile], dependencies: HttpDependencies
+    ) -> OpenFile:
+        health = await latest.get(dependencies.reads, dependencies.clock())
         current = is_current(health.reported_until, dependencies.clock())
-        return await made.get(health, current=current)
+        in_thread = partial(asyncio.to_thread, make, health, current)
+        return await made.get(make, (health, current), in_thread)
 
     @get(
         "/status/v1/fips.json",
@@ -131,7 +136,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes]:
         """Show status by FIP and API over the last day, from a full hour on; names no AA."""
-        return _open(request, dependencies, await read(as_json, dependencies), JSON)
+        return _open(request, dependencies, await read(_json, dependencies), JSON)
 
     @get(
         "/status/v1/fips.csv",
@@ -143,18 +148,22 @@ def public_status_routes() -> list[HTTPRouteHandler]:
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes]:
         """Show the same as CSV."""
-        return _open(request, dependencies, await read(as_csv, dependencies), CSV)
+        return _open(request, dependencies, await read(_csv, dependencies), CSV)
 
     return [status_json, status_csv]
 
 
+def _open_file(body: bytes) -> OpenFile:
+    return OpenFile(body, entity_tag(body))
+
+
 def _json(health: NetworkHealth, current: bool) -> OpenFile:
     rows = _public_rows(health, current=current)
-    return open_file(msgspec.json.encode(PublicStatusResponse(feed_time(health.within), rows)))
+    return _open_file(msgspec.json.encode(PublicStatusResponse(feed_time(health.within), rows)))
 
 
 def _csv(health: NetworkHealth, current: bool) -> OpenFile:
-    return open_file(public_csv(_public_rows(health, current=current)).encode())
+    return _open_file(public_csv(_public_rows(health, current=current)).encode())
 
 
 def _public_rows(health: NetworkHealth, *, current: bool) -> list[PublicRow]:
@@ -162,11 +171,11 @@ def _public_rows(health: NetworkHealth, *, current: bool) -> list[PublicRow]:
     return rows if current else unsure(rows)
 
 
-def _made_feed(health: NetworkHealth, _: bool) -> _MadeFeed:
+def _made_feed(health: NetworkHealth) -> _MadeFeed:
     proof = health.coverage.proof()
     states = health.states if health.reported_until else no_states()
     feed = health_feed(health.fips, health.within, proof, states, health.causes, health.disputed)
-    return _MadeFeed(feed, open_file(msgspec.json.encode(feed)))
+    return _MadeFeed(feed, _open_file(msgspec.json.encode(feed)))
 
 
 def _open(

@@ -24,7 +24,7 @@ from mudra.http.health.health_queries import (
 from mudra.http.health.metrics_push import push
 from mudra.http.health.metrics_receipts import own_receipts
 from mudra.http.server.router import Router
-from mudra.metrics.health.network_health_cache import FEED_SPAN, NetworkHealthCache
+from mudra.metrics.health.latest_health import FEED_SPAN, LatestHealth
 
 _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     health_matrix,
@@ -41,10 +41,10 @@ def metrics_routes(
     prefixes: Sequence[str], on_new_states: Callable[[Callable[[], None]], None]
 ) -> list[ControllerRouterHandler]:
     """Returns the handlers for members under every prefix, for operators and for the public."""
-    cache = NetworkHealthCache(FEED_SPAN, monotonic)
-    feed = Feed(cache)
+    health = LatestHealth(FEED_SPAN, monotonic)
+    feed = Feed(health)
     events = FeedEvents(feed.read)
-    on_new_states(cache.spoil)
+    on_new_states(health.spoil)
     on_new_states(events.announce)
     of_members = [
         push,

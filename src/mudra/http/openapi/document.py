@@ -5,9 +5,10 @@ on answering token requests.
 """
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
-from typing import Final, Generic, TypeVar
+from math import inf
+from time import monotonic
+from typing import Final
 
 import msgspec
 from litestar import Litestar, Response, get
@@ -21,27 +22,10 @@ from mudra.http.openapi.components import mapping, with_components
 from mudra.http.registry.published_answers import describe_published
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
+from mudra.shared.made_once import MadeOnce
 
 _JSON: Final = "application/vnd.oai.openapi+json"
 _YAML: Final = "application/vnd.oai.openapi"
-
-
-SourceT = TypeVar("SourceT")
-
-
-class _MadeOnce(Generic[SourceT]):
-    """What a thread makes at the first request, and again where that failed."""
-
-    def __init__(self, make: Callable[[SourceT], bytes]) -> None:
-        self._make = make
-        self._task: asyncio.Task[bytes] | None = None
-
-    async def of(self, source: SourceT) -> bytes:
-        """Return what is made of this source; it is the same at each request."""
-        made = self._task
-        if made is None or (made.done() and made.exception() is not None):
-            made = self._task = asyncio.create_task(asyncio.to_thread(self._make, source))
-        return await asyncio.shield(made)
 
 
 class _NotTheFrameworks(Router):
@@ -74,17 +58,21 @@ def document_router(*, published: bool = False) -> Router:
     `published` says that the registry answers in the network's published form. There is no
     viewer: those of the framework load scripts from other sites.
     """
-    described = _MadeOnce(partial(json_document, published=published))
-    written = _MadeOnce(_yaml)
+    made = MadeOnce(monotonic, lives_s=lambda _: inf, idle_s=inf, is_of_all=lambda _: True)
+
+    async def described(app: Litestar) -> bytes:
+        make = partial(asyncio.to_thread, json_document, app, published=published)
+        return await made.get(_JSON, app, make)
 
     @get(["/", "/openapi.json"], include_in_schema=False)
     async def as_json(request: AnyRequest) -> Response[bytes]:
-        return Response(await described.of(request.app), media_type=_JSON)
+        return Response(await described(request.app), media_type=_JSON)
 
     @get(["/openapi.yaml", "/openapi.yml"], include_in_schema=False)
     async def as_yaml(request: AnyRequest) -> Response[bytes]:
-        document = await described.of(request.app)
-        return Response(await written.of(document), media_type=_YAML)
+        document = await described(request.app)
+        written = await made.get(_YAML, document, partial(asyncio.to_thread, _yaml, document))
+        return Response(written, media_type=_YAML)
 
     return Router("/schema", route_handlers=[as_json, as_yaml])
 

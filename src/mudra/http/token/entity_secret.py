@@ -46,9 +46,9 @@ class _InTurn(UserGate, frozen=True):
     ) -> AsyncIterator[UserCall[Any] | Refusal]:
         """Refuse anyone without a valid token at once: no one waits behind them."""
         token = await verified_bearer(context, scheme_needed=self.scheme_needed)
-        turn: AbstractAsyncContextManager[None] = nullcontext()
+        turn: AbstractAsyncContextManager[bool | None] = nullcontext()
         if isinstance(received, EntitySecretResetRequest) and not isinstance(token, Refusal):
-            turn = context.dependencies.reset_turns.of(received.entity_id)
+            turn = context.dependencies.reset_turns.turn(received.entity_id)
         async with turn, super().enter(context, received, opening) as call:
             yield call
 

@@ -168,7 +168,7 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
         return client_id.response()
     if isinstance(found, VerifiedToken):
         caller = Caller(f"entity:{client_id}", address, txn_id)
-        async with dependencies.revoke_turns.of(client_id), dependencies.unit_of_work() as work:
+        async with dependencies.revoke_turns.turn(client_id), dependencies.unit_of_work() as work:
             refused = await revoke_entity_token(
                 found, client_id, caller, work.tokens, work.audit_log
             )

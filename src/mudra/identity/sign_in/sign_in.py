@@ -18,10 +18,11 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.password_rules import MAX_LENGTH
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, normalize_username
-from mudra.identity.ports import Attempts, Bulkhead, IdentityUnitOfWork, PasswordHasher
+from mudra.identity.ports import Attempts, IdentityUnitOfWork, PasswordHasher
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
+from mudra.shared.fair_queue import Queue
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 
@@ -73,7 +74,7 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
     origin: str,
     open_work: Callable[[], AbstractAsyncContextManager[W]],
     hasher: PasswordHasher,
-    bulkhead: Bulkhead,
+    queue: Queue,
     hourly: int,
 ) -> T | PasswordRefused:
     """Check a password and, if it is right, run `then` in the same transaction.
@@ -82,9 +83,9 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
     most `hourly` times in any hour.
     """
     # A flood asks the throttle a few at a time: tokens are issued on the same loop.
-    async with bulkhead.turn() as admitted_in_time:
+    async with queue.turn() as admitted_in_time:
         if not admitted_in_time:
-            return HashingBusy(int(bulkhead.wait_s))
+            return HashingBusy(int(queue.wait_s))
         async with open_work() as work:
             admitted = await admit(work, username, caller, origin=origin, hourly=hourly)
     if not isinstance(admitted, Admitted):

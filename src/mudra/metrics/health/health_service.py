@@ -48,7 +48,7 @@ from mudra.metrics.rollup.series import Point, points
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
-from mudra.shared.shared_values import SharedValues
+from mudra.shared.made_once import MadeOnce
 
 T = TypeVar("T")
 
@@ -60,8 +60,11 @@ class HealthOfMember(Struct, frozen=True):
     coverage: Coverage
 
 
-class NetworkHealth(Struct, frozen=True):
-    """The health of FIPs over all AAs, up to the last closed window."""
+class NetworkHealth(Struct, frozen=True, eq=False):
+    """The health of FIPs over all AAs, up to the last closed window.
+
+    Compared by identity: it is megabytes, and all readers get the same one.
+    """
 
     fips: Mapping[str, FipHealth]
     within: TimeRange
@@ -83,7 +86,7 @@ class HealthService(Struct, frozen=True):
     incidents: Incidents
     fip_states: LatestFipStates
     silences: Silences
-    shared: SharedValues
+    shared: MadeOnce
 
     async def maintenances(
         self, within: TimeRange, now: datetime, of: Collection[str] | None = None

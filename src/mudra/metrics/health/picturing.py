@@ -1,7 +1,7 @@
 """Makes the picture of the network from columns of sums, without a Python step for each cell."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Final
@@ -29,7 +29,7 @@ from mudra.metrics.health.picture import (
     Verdict,
 )
 from mudra.metrics.health.weighed import Disputed
-from mudra.metrics.incidents.explanation import explains
+from mudra.metrics.incidents.explanation import ends_of, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import TIMING_CODES, NotificationType, RequestType, Tag
 from mudra.metrics.rollup.coverage import Coverage
@@ -142,13 +142,32 @@ def matrix(calls: Totals, causes: Sequence[StoredIncident], code: str = "") -> M
             eligible(sums).tolist(),
         )
     )
-    verdicts = tuple(
-        Verdict(cell.aa_id, cell.fip_id, one)
-        for one in causes
-        for cell in cells
-        if explains(one.incident, cell.aa_id, cell.fip_id, code)
+    return Matrix(cells, tuple(causes), tuple(_verdicts(cells, causes, code)))
+
+
+def _verdicts(
+    cells: Sequence[MatrixCell], causes: Sequence[StoredIncident], code: str
+) -> Iterator[Verdict]:
+    """Yields the cells that show each cause: a nation has 40,000, few of which a cause is about."""
+    of_aa, of_fip = (
+        defaultdict[str, list[MatrixCell]](list),
+        defaultdict[str, list[MatrixCell]](list),
     )
-    return Matrix(cells, tuple(causes), verdicts)
+    for cell in cells:
+        of_aa[cell.aa_id].append(cell)
+        of_fip[cell.fip_id].append(cell)
+    for one in causes:
+        ends = ends_of(one.incident) if of_api(one.incident, code) else None
+        if ends is None:
+            continue
+        aa_id, fip_id = ends
+        here: Sequence[MatrixCell] = cells
+        if fip_id is not None:
+            here = [cell for cell in of_fip[fip_id] if aa_id in {None, cell.aa_id}]
+        elif aa_id is not None:
+            here = of_aa[aa_id]
+        for cell in here:
+            yield Verdict(cell.aa_id, cell.fip_id, one)
 
 
 def health_of_fips(totals: Totals) -> Mapping[str, FipHealth]:

@@ -126,7 +126,7 @@ class FipHistory(msgspec.Struct, frozen=True):
     or one of the operator's."""
 
 
-class StatusSnapshot(msgspec.Struct, frozen=True):
+class StatusSnapshot(msgspec.Struct, frozen=True, eq=False):  # megabytes: compared by identity
     """The public status, as of the end of the last closed window."""
 
     as_of: datetime

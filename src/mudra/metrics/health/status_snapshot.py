@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.feed import PublicRow, public_status
 from mudra.metrics.health.health_service import HealthUnitOfWork, NetworkHealth
-from mudra.metrics.health.network_health_cache import NetworkHealthCache
+from mudra.metrics.health.latest_health import READ_S, LatestHealth
 from mudra.metrics.health.status_history import (
     Day,
     FipHistory,
@@ -39,8 +39,6 @@ from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
-READ_S: Final = 10.0
-"""The limit of one read: a day without its sums, on a busy machine, takes seconds."""
 _DAY: Final = timedelta(days=1)
 _GROUPS_KEPT: Final = timedelta(minutes=1)
 """Entries change seldom, and each is read whole."""
@@ -108,7 +106,7 @@ def _unread(day: datetime) -> _DayHealth:
 class StatusReader:
     """Reads snapshots; reads days again only when their reports have changed."""
 
-    def __init__(self, last_day: NetworkHealthCache) -> None:
+    def __init__(self, last_day: LatestHealth) -> None:
         self._last_day = last_day
         self._days: dict[datetime, _DayHealth] = {}
         self._groups: Mapping[str, tuple[str, ...]] = {}
@@ -116,7 +114,7 @@ class StatusReader:
 
     async def read(self, open_work: OpenStatus, now: datetime) -> StatusSnapshot:
         """Returns the public status as of the last closed window."""
-        network = await self._last_day.get(open_work, now, READ_S)
+        network = await self._last_day.get(open_work, now)
         days = days_before(now)
         await self._read_days(open_work, days, day_start(now))
         async with open_work(within_s=READ_S) as work:

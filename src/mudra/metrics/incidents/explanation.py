@@ -1,6 +1,7 @@
 """Which calls a cause explains: the one answer that every picture of health shows."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from mudra.localization.language import gettext
 from mudra.metrics.incidents.incident import (
@@ -33,23 +34,29 @@ def causes_of(incidents: Iterable[StoredIncident], within: TimeRange) -> Sequenc
     ]
 
 
-def explains(incident: Incident, aa_id: str, fip_id: str, code: str = "") -> bool:
-    """Returns whether calls of an AA to a FIP show this cause; of one API where `code` names it.
+class Ends(NamedTuple):
+    """The AA and the FIP of calls; None for any."""
 
-    A silent agent explains none: its AA's calls are not known to fail.
+    aa_id: str | None
+    fip_id: str | None
+
+
+def ends_of(incident: Incident) -> Ends | None:
+    """Returns the ends of the calls that show this cause; None where no calls do.
+
+    A silent agent is shown by none: its AA's calls are not known to fail.
     """
     match incident.subject:
         case Fip(fip) | FipApi(fip, _):
-            here = fip == fip_id
+            return Ends(None, fip)
         case AaCalls(aa) | AaApi(aa, _):
-            here = aa == aa_id
+            return Ends(aa, None)
         case Path(aa, fip):
-            here = (aa, fip) == (aa_id, fip_id)
+            return Ends(aa, fip)
         case Network():
-            here = True
+            return Ends(None, None)
         case AaReporting():
-            here = False
-    return here and of_api(incident, code)
+            return None
 
 
 def of_api(incident: Incident, code: str) -> bool:

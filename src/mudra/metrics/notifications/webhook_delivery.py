@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import DatabaseUnavailable
 
 AT_ONCE: Final = 20
@@ -67,10 +68,10 @@ async def deliver_messages(
     receiver that answers too late, gets it again with the same `webhook-id`, never zero times.
     A database that is away for a moment only delays the completion.
     """
-    at_database = asyncio.Semaphore(_AT_DATABASE)
+    at_database = Queue(_AT_DATABASE)
 
     async def deliver(message: WaitingMessage) -> None:
-        async with at_database, open_work() as work:
+        async with at_database.turn(), open_work() as work:
             if not await work.messages.still_taken(message):
                 return
             now = work.now
@@ -79,7 +80,7 @@ async def deliver_messages(
             problem = await post(message, now)
         except Exception as error:  # noqa: BLE001  # raised again once the attempt is recorded
             fault, problem = error, f"the call failed: {type(error).__name__}"
-        async with at_database:
+        async with at_database.turn():
             delivery = await _complete(open_work, message, problem, pause_after(message.attempts))
         report(delivery)
         if fault is not None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Final, Protocol
 
 from mudra.metrics.payload.catalogue import Tag
-from mudra.shared.fair_turns import FairTurns
+from mudra.shared.fair_queue import Queue
 from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 
 MAX_UPLOADS: Final = 128
@@ -63,13 +63,13 @@ class PushLimits:
         rate: RateLimit,
         rate_of_all: RateLimit,
         random_retry_s: Callable[[int, int], int],
-        uploads: FairTurns,
+        uploads: Queue,
     ) -> None:
         self._rate = rate
         self._rate_of_all = rate_of_all
         self._random_retry_s = random_retry_s
         self._uploads = uploads
-        self._at_database = FairTurns(MAX_AT_DATABASE, MAX_AT_DATABASE, DATABASE_WAIT_S)
+        self._at_database = Queue(MAX_AT_DATABASE, DATABASE_WAIT_S)
 
     def use_rate_of_all(self, aa_id: str) -> TooManyPushes | None:
         """Counts a request of an AA before anything of it is read."""
@@ -102,9 +102,9 @@ class PushLimits:
         return TooBusyForPushes(self._random_retry_s(*RETRY_S))
 
 
-def upload_places() -> FairTurns:
+def upload_places() -> Queue:
     """Returns the places of a node, in the usual number."""
-    return FairTurns(MAX_UPLOADS, MAX_UPLOADS_OF_ONE, UPLOAD_WAIT_S)
+    return Queue(MAX_UPLOADS, UPLOAD_WAIT_S, per_key=MAX_UPLOADS_OF_ONE)
 
 
 def of_all(limit: int) -> int:

@@ -18,7 +18,7 @@ from mudra.metrics.subscriptions.ports import OpenSubscriptions, SubscriptionUni
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.webhook_subscription import announcement_body
 from mudra.shared.secret_text import SecretText
-from mudra.shared.shared_read import is_unavailable
+from mudra.shared.unavailable import ServiceUnavailable
 
 _BATCH: Final = 200
 """Emails of one transaction."""
@@ -53,7 +53,7 @@ class AnnouncementMessages(Struct, frozen=True):
                 if sending is not None:
                     await self._write(work, sending, now)
         except Exception as failure:  # raised again once the others are written
-            if sending is None or is_unavailable(failure):
+            if sending is None or isinstance(failure, ServiceUnavailable):
                 raise
             failed[sending.announcement.announcement_id] = failure
         return sending is not None

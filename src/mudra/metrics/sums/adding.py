@@ -28,6 +28,8 @@ _SAFE: Final = 2**62
 _MOST_PENDING: Final = 1_500_000
 _NUMBERS_A_ROW: Final = 8
 """A row has so many times the numbers of a rise: all pending ones take about 40 MB."""
+_NUMBERS_A_BLOCK: Final = 32
+"""The same for a block of a report, whose estimated times are not there yet: some twenty."""
 _DENSE: Final = 32
 _DENSEST: Final = 2**22
 """Rises are sorted where an array of all places would have more places, or more for each rise."""
@@ -83,6 +85,8 @@ class RunningSum:
 
 
 def _numbers(part: Cells) -> int:
+    if part.points is not None:
+        return len(part) * _NUMBERS_A_BLOCK
     return len(part) * _NUMBERS_A_ROW + (0 if part.rises is None else len(part.rises.place))
 
 

@@ -17,18 +17,19 @@ import secrets
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final, TypeVar, cast
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
 
 import argon2
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
 from mudra.identity.accounts.password_rules import normalized
 from mudra.identity.accounts.refusals import HashingBusy
+from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.fair_turns import FairTurns, keys_of
 
 QUEUE: Final = 50
+"""So many wait for the thread, each at most `WAIT_S`; then a key with fewer waiting goes first."""
 WAIT_S: Final = 2.0
 TIME_COST: Final = 3
 MIN_MEMORY_MIB: Final = 19
@@ -72,7 +73,10 @@ class Argon2Passwords:
             time_cost=TIME_COST, memory_cost=memory_mib * _MIB, parallelism=1
         )
         self._dummy = _dummy_hash(memory_mib * _MIB)
-        self._queue = HashingQueue()
+        self._queue = Queue(1, WAIT_S, most_waiting=QUEUE)
+        self._thread = ThreadPoolExecutor(
+            max_workers=1, thread_name_prefix="argon2", initializer=_lower_priority
+        )
 
     def __repr__(self) -> str:
         return f"Argon2Passwords(pepper_version={self._version})"
@@ -81,15 +85,13 @@ class Argon2Passwords:
         self, password: SecretText, *, account: str = "", origin: str = ""
     ) -> str | HashingBusy:
         """Hash a password; `account` and `origin` share the queue fairly."""
-        whose = keys_of(account, origin)
-        return await self._queue.run(lambda: self._hashed(password), whose)
+        return await self._in_turn(lambda: self._hashed(password), account, origin)
 
     async def verify(
         self, stored: str | None, password: SecretText, *, account: str = "", origin: str = ""
     ) -> bool | HashingBusy:
         """Check a password; without a stored hash this costs the same and is False."""
-        whose = keys_of(account, origin)
-        return await self._queue.run(lambda: self._matches(stored, password), whose)
+        return await self._in_turn(lambda: self._matches(stored, password), account, origin)
 
     def needs_rehash(self, stored: str) -> bool:
         """Return whether a stored hash has other parameters or another pepper than the current."""
@@ -103,7 +105,18 @@ class Argon2Passwords:
 
     def close(self) -> None:
         """Let the hash in progress finish and accept no more."""
-        self._queue.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _in_turn(self, work: Callable[[], T], account: str, origin: str) -> T | HashingBusy:
+        """Do the work in its turn, or return that it would take too long."""
+        named = {f"account:{account}" if account else "", f"origin:{origin}" if origin else ""}
+        keys = named - {""}
+        if not await self._queue.enter(*keys):
+            return HashingBusy(retry_after_s=int(WAIT_S))
+        working = asyncio.get_running_loop().run_in_executor(self._thread, work)
+        working.add_done_callback(lambda _: self._queue.leave(*keys))
+        # The hash of a caller that goes away continues, and holds its place until it has ended.
+        return await asyncio.shield(working)
 
     def _hashed(self, password: SecretText) -> str:
         return f"p{self._version}" + self._argon.hash(self._peppered(self._version, password))
@@ -131,97 +144,6 @@ class Argon2Passwords:
             normalized(password.reveal()).encode(errors="surrogatepass"),
             hashlib.sha256,
         )
-
-
-class _Piece:
-    """One piece of work that waits for its turn, and wakes its event loop at its start and end."""
-
-    def __init__(self, work: Callable[[], object], number: int, order: int) -> None:
-        self.work = work
-        self.place = (number, order)
-        self.number = number
-        self.started: Future[bool] = Future()
-        self.result: Future[object] = Future()
-
-
-class HashingQueue:
-    """One thread, and a queue of at most QUEUE that wait at most WAIT_S each.
-
-    When the queue is full, a newcomer of a key with fewer waiting takes the place of the last.
-    """
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(
-            max_workers=1, thread_name_prefix="argon2", initializer=_lower_priority
-        )
-        self._guard = threading.Lock()
-        self._turns = FairTurns()
-        self._waiting: list[_Piece] = []
-        self._order = 0
-        self._running = 0
-
-    async def run(
-        self, work: Callable[[], T], keys: frozenset[str] = frozenset()
-    ) -> T | HashingBusy:
-        """Do the work in its turn, or return that it would take too long."""
-        piece = self._enqueue(work, keys)
-        if piece is None:
-            return HashingBusy(retry_after_s=int(WAIT_S))
-        try:
-            async with asyncio.timeout(WAIT_S):
-                began = await asyncio.shield(asyncio.wrap_future(piece.started))
-        except TimeoutError:
-            began = not self._withdraw(piece)
-        except asyncio.CancelledError:
-            self._withdraw(piece)
-            raise
-        if not began:
-            return HashingBusy(retry_after_s=int(WAIT_S))
-        # The hash of a caller that goes away continues, and is counted until it has ended.
-        return cast("T", await asyncio.shield(asyncio.wrap_future(piece.result)))
-
-    def close(self) -> None:
-        """Let the hash in progress finish and accept no more."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _enqueue(self, work: Callable[[], object], keys: frozenset[str]) -> _Piece | None:
-        with self._guard:
-            if len(self._waiting) + self._running > QUEUE:  # the one in progress counts
-                last = max(self._waiting, key=lambda piece: piece.place)
-                if last.number <= self._turns.number(keys):
-                    return None
-                self._waiting.remove(last)
-                last.started.set_result(False)
-            self._order += 1
-            piece = _Piece(work, self._turns.take(keys), self._order)
-            self._waiting.append(piece)
-        self._thread.submit(self._work_next)
-        return piece
-
-    def _withdraw(self, piece: _Piece) -> bool:
-        with self._guard:
-            if piece not in self._waiting:
-                return False
-            self._waiting.remove(piece)
-            return True
-
-    def _work_next(self) -> None:
-        with self._guard:
-            if not self._waiting:
-                return  # it was withdrawn, or gave its place to another
-            piece = min(self._waiting, key=lambda one: one.place)
-            self._waiting.remove(piece)
-            self._turns.begin(piece.number)
-            self._running = 1
-        piece.started.set_result(True)
-        try:
-            piece.result.set_result(piece.work())
-        except BaseException as error:
-            piece.result.set_exception(error)
-            raise
-        finally:
-            with self._guard:
-                self._running = 0
 
 
 def _lower_priority() -> None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 QUEUE_S: Final = 10.0
@@ -24,9 +25,8 @@ class Turns:
     """The turns of one process. `connections` requests have one at the same time."""
 
     def __init__(self, connections: int) -> None:
-        self._free = asyncio.Semaphore(connections)
-        self._trying = asyncio.Semaphore(1)
-        self._waiting: set[asyncio.Timeout] = set()
+        self._free = Queue(connections)
+        self._trying = Queue(1)
         self._succeeded_at = float("-inf")
         self._gone: Outage | None = None
 
@@ -34,30 +34,22 @@ class Turns:
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn and have it; raises DatabaseUnavailable when there is none in time."""
         if self._gone is not None:
-            async with self._one_of(self._trying, OUTAGE_WAIT_S):
+            async with self._place_of(self._trying, OUTAGE_WAIT_S):
                 if self._gone is not None:
-                    async with self._one_of(self._free, OUTAGE_WAIT_S):
+                    async with self._place_of(self._free, OUTAGE_WAIT_S):
                         yield
                     return
-        async with self._one_of(self._free, QUEUE_S):
+        async with self._place_of(self._free, QUEUE_S):
             yield
 
     @asynccontextmanager
-    async def _one_of(self, places: asyncio.Semaphore, within_s: float) -> AsyncIterator[None]:
-        wait = asyncio.timeout(within_s)
-        try:
-            async with wait:
-                self._waiting.add(wait)
-                await places.acquire()
-        except TimeoutError:
-            cause = self._gone or Outage.ALL_IN_USE
-            raise DatabaseUnavailable("no turn in time", cause) from None
-        finally:
-            self._waiting.discard(wait)
+    async def _place_of(self, queue: Queue, wait_s: float) -> AsyncIterator[None]:
+        if not await queue.enter(wait_s=wait_s):
+            raise DatabaseUnavailable("no turn in time", self._gone or Outage.ALL_IN_USE)
         try:
             yield
         finally:
-            places.release()
+            queue.leave()
 
     def succeeded(self) -> None:
         """Note that the database did something."""
@@ -66,10 +58,8 @@ class Turns:
 
     def lost(self, cause: Outage) -> None:
         """Note a lost connection; refuse those who wait with its cause if nothing succeeds."""
-        now = asyncio.get_running_loop().time()
-        if now - self._succeeded_at < GIVE_UP_S:
+        if asyncio.get_running_loop().time() - self._succeeded_at < GIVE_UP_S:
             return
         self._gone = cause
-        for wait in self._waiting:
-            if not wait.expired():
-                wait.reschedule(now)
+        self._free.turn_away()
+        self._trying.turn_away()

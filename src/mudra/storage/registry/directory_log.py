@@ -10,15 +10,16 @@ begins again when the log has another one in its place.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.registry.directory.directory import Change, Directory
 from mudra.shared.entity_type import EntityType
-from mudra.shared.shared_read import SharedRead
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
@@ -47,40 +48,29 @@ _UPTO: Final = (
 )
 
 
+class _Applied(Struct, frozen=True):
+    """The directory after the rows that were read, the last of them, and the last marker."""
+
+    directory: Directory
+    last: Change | None = None
+    marker: int = 0
+
+
 class PostgresDirectoryLog:
     """Reads the directory and its log of changes; one per process."""
 
     def __init__(self, database: ReplicaReads, invalidation: CacheInvalidation) -> None:
         self._database = database
-        self._invalidation = invalidation
-        self._directory = Directory()
-        self._last: Change | None = None
-        """The row after which the directory is."""
-        self._marker = 0
-        self._stale = True
-        self._reading = SharedRead()
-        invalidation.on_change(self._changed)
-
-    def _changed(self, key: str) -> None:
-        if key in {"*", REGISTRY_CHANGED}:
-            self._stale = True
-
-    @property
-    def _is_current(self) -> bool:
-        return not self._stale and self._invalidation.is_valid(REGISTRY_CHANGED)
+        self._applied = _Applied(Directory())
+        self._cache = NodeCache(invalidation, (REGISTRY_CHANGED,), self._read)
 
     async def current(self) -> Directory:
         """Return the directory after the last committed change."""
-        if self._is_current:
-            return self._directory
-        async with self._reading.turn():
-            if not self._is_current:
-                await self._read()
-            return self._directory
+        return (await self._cache.find("")).directory
 
-    async def _read(self) -> None:
-        generation = self._invalidation.generation
-        directory, last, marker = self._directory, self._last, self._marker
+    async def _read(self, keys: Sequence[str]) -> Mapping[str, _Applied]:
+        before = self._applied
+        directory, last, marker = before.directory, before.last, before.marker
         async with self._database.transaction() as transaction:
             changes = [] if last is None else await _changes_from(transaction, last.sequence)
             if last is None or changes[:1] != [last] or len(changes) > MOST_APPLIED:
@@ -93,9 +83,9 @@ class PostgresDirectoryLog:
             last = changes[-1]
             markers = [one.sequence for one in changes if one.entity_type is None]
             marker = max([marker, *markers])
-        # Together, after all that may fail: a proof alone can make memory valid again.
-        self._directory, self._last, self._marker = directory, last, marker
-        self._stale = generation != self._invalidation.generation
+        # After all that may fail: a proof alone can make memory valid again.
+        self._applied = _Applied(directory, last, marker)
+        return dict.fromkeys(keys, self._applied)
 
     async def following(self, since: int, most: int) -> Sequence[Change]:
         """Return the log's rows after `since` in order, at most that many."""
@@ -111,8 +101,7 @@ class PostgresDirectoryLog:
 
     async def opened_at(self) -> int:
         """Return the sequence of the last marker of a visibility change; 0 if there is none."""
-        await self.current()
-        return self._marker
+        return (await self._cache.find("")).marker
 
 
 _OPENED: Final = "registry-open"

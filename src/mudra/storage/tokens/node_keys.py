@@ -1,16 +1,16 @@
 """The signing keys in this node's memory, loaded once and read again when they change."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from time import monotonic
 from typing import Final
 
 import msgspec
 from joserfc.jwk import RSAKey
+from msgspec import Struct
 
-from mudra.shared.shared_read import SharedRead
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED, CacheInvalidation
+from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.token_signer import TokenSigner
 from mudra.storage.database.database import Database
@@ -18,7 +18,7 @@ from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey, published, signing
 
-_REREAD_AFTER_S: Final = 60.0
+_LIFE_S: Final = 60.0
 _CHOICE_HOLDS: Final = timedelta(seconds=1)
 """A key is published long before and after it signs, so a second more or less does not matter."""
 
@@ -28,6 +28,14 @@ class NoSigningKey(ServiceUnavailable):
 
     def __init__(self, kind: str) -> None:
         super().__init__(Outage.SIGNING_KEY, kind)
+
+
+class _Keys(Struct, frozen=True):
+    """The keys, what signs with them by kid, and what verifies."""
+
+    all: Sequence[SigningKey] = ()
+    signers: Mapping[str, TokenSigner] = {}
+    public: Mapping[str, RSAKey] = {}
 
 
 class NodeKeys:
@@ -43,34 +51,19 @@ class NodeKeys:
     ) -> None:
         self._database = database
         self._encryption = encryption
-        self._invalidation = invalidation
         self._clock = clock
         self._header_type = header_type
-        self._keys: Sequence[SigningKey] = ()
-        self._signers: dict[str, TokenSigner] = {}
-        self._public: dict[str, RSAKey] = {}
+        self._keys = _Keys()
+        """As they were read last; used after `ready` alone."""
         self._signing: dict[TokenKind, tuple[datetime, TokenSigner]] = {}
         """The signer of each kind, and when it was chosen; used again for `_CHOICE_HOLDS`."""
-        self._stale = True
-        self._changed_unread = False
-        """Whether keys changed, or may have, and were not read since: memory is not used then."""
-        self._read_at = float("-inf")
-        self._reading = SharedRead()
-        invalidation.on_change(self._changed)
-
-    def _changed(self, key: str) -> None:
-        if key in {"*", KEYS_CHANGED}:
-            self._stale = True
-        if key == KEYS_CHANGED:
-            self._changed_unread = True
+        self._cache = NodeCache(
+            invalidation, (KEYS_CHANGED,), self._read, lives_s=_LIFE_S, without_database=True
+        )
 
     def is_ready(self) -> bool:
         """Return whether the keys in memory are valid now."""
-        if self._stale:
-            return False
-        if self._invalidation.is_valid(KEYS_CHANGED):
-            return monotonic() - self._read_at < _REREAD_AFTER_S
-        return not self._changed_unread and self._invalidation.is_usable_for_tokens(KEYS_CHANGED)
+        return self._cache.known("") is not None
 
     async def ready(self) -> None:
         """Return once the keys in memory are valid; reads them when they changed.
@@ -78,42 +71,30 @@ class NodeKeys:
         Keys in memory are used even without the database, since which of them signs depends on
         time alone; but not once this node knows of a change: one of them may have been dropped.
         """
-        if self.is_ready():
-            return
-        called_at = monotonic()
         try:
-            async with self._reading.turn():
-                # A read that began while this call waited serves every call that waited.
-                if self._stale or self._read_at < called_at:
-                    await self._read()
+            await self._cache.find("")
         except ServiceUnavailable:
-            if not self._keys or self._changed_unread:
+            if self._cache.last("") is None:
                 raise
 
-    async def _read(self) -> None:
-        generation, started_at = self._invalidation.generation, monotonic()
+    async def _read(self, names: Sequence[str]) -> Mapping[str, _Keys]:
         async with self._database.transaction() as transaction:
             store = PostgresSigningKeys(transaction, self._encryption)
             keys = await store.all_keys()
-            changed = self._stale or not self._public.keys() >= {key.kid for key in keys}
-            private = await store.private_parts() if changed else None
-        if private is not None:  # a key destroyed in the database leaves memory too
-            self._signers = {
-                kid: self._signers.get(kid) or TokenSigner(kid, pem, self._header_type)
-                for kid, pem in private.items()
-            }
-        self._public = {
-            key.kid: self._public.get(key.kid) or RSAKey.import_key(dict(key.public_jwk))
+            private = await store.private_parts(self._keys.signers.keys())
+        before = self._keys
+        # A key destroyed in the database leaves memory too.
+        signers = {
+            kid: before.signers[kid] if pem is None else TokenSigner(kid, pem, self._header_type)
+            for kid, pem in private.items()
+        }
+        public = {
+            key.kid: before.public.get(key.kid) or RSAKey.import_key(dict(key.public_jwk))
             for key in keys
         }
-        self._keys = keys
+        self._keys = _Keys(keys, signers, public)
         self._signing.clear()
-        self._read_at = started_at
-        self._stale = generation != self._invalidation.generation
-        # What a fence announced may be committed after this read.
-        self._changed_unread = self._changed_unread and (
-            self._stale or self._invalidation.is_fenced(KEYS_CHANGED)
-        )
+        return dict.fromkeys(names, self._keys)
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:
         """Sign claims with the key that signs now; about 0.25 ms of CPU."""
@@ -132,8 +113,8 @@ class NodeKeys:
         chosen = self._signing.get(kind)
         if chosen is not None and now - chosen[0] < _CHOICE_HOLDS:
             return chosen[1]
-        key = signing(self._keys, kind, now)
-        signer = self._signers.get(key.kid) if key else None
+        key = signing(self._keys.all, kind, now)
+        signer = self._keys.signers.get(key.kid) if key else None
         if signer is None:
             raise NoSigningKey(kind.value)
         self._signing[kind] = now, signer
@@ -141,22 +122,22 @@ class NodeKeys:
 
     def published_kids(self) -> Sequence[str]:
         """Return the IDs of the keys in the JWK Set."""
-        return [key.kid for key in published(self._keys, self._clock())]
+        return [key.kid for key in published(self._keys.all, self._clock())]
 
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""
-        for key in published(self._keys, self._clock()):
+        for key in published(self._keys.all, self._clock()):
             if key.kid == kid:
-                return key.kind, self._public[kid]
+                return key.kind, self._keys.public[kid]
         return None
 
     def issuer_of(self, kid: str) -> str:
         """Return the other issuer of an imported key; empty for a key of this service."""
-        return next((key.issuer for key in self._keys if key.kid == kid), "")
+        return next((key.issuer for key in self._keys.all if key.kid == kid), "")
 
     async def jwks(self) -> bytes:
         """Return the published keys as a JWK Set (RFC 7517 5), also without the database."""
         await self.ready()
         return msgspec.json.encode(
-            {"keys": [key.public_jwk for key in published(self._keys, self._clock())]}
+            {"keys": [key.public_jwk for key in published(self._keys.all, self._clock())]}
         )

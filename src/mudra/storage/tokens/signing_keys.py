@@ -54,11 +54,13 @@ class PostgresSigningKeys:
             for row in rows
         ]
 
-    async def private_parts(self) -> dict[str, SecretText]:
-        """Decrypt the private parts that still exist, by kid."""
+    async def private_parts(self, known: Collection[str] = ()) -> dict[str, SecretText | None]:
+        """Return the private parts that still exist, by kid; None for a known one."""
         rows = await self._tx.connection.execute(_PRIVATE)
         return {
-            kid: self._encryption.decrypt_text(sealed, "signing_key", "sealed_private", kid)
+            kid: None
+            if kid in known
+            else self._encryption.decrypt_text(sealed, "signing_key", "sealed_private", kid)
             for kid, sealed in rows
         }
 

@@ -107,8 +107,8 @@ _REVOKE_USER_TOKEN: Final = (
 _REVOKE_ENTITY_TOKEN: Final = (
     insert(revoked_entity_token).on_conflict_do_nothing().returning(revoked_entity_token.c.jti)
 )
-_ENTITY_TOKEN_REVOKED: Final = sa.select(sa.literal(1)).where(
-    revoked_entity_token.c.jti == sa.bindparam("jti")
+_REVOKED_OF: Final = sa.select(revoked_entity_token.c.jti).where(
+    revoked_entity_token.c.jti == sa.any_(_REQUESTED)
 )
 
 
@@ -387,8 +387,12 @@ class PostgresIssuedTokens:
 
     async def entity_token_revoked(self, jti: str) -> bool:
         """Return whether an entity token was revoked."""
-        found = await self._tx.connection.scalar(_ENTITY_TOKEN_REVOKED, {"jti": jti})
-        return found is not None
+        return bool(await self.revoked_of([jti]))
+
+    async def revoked_of(self, jtis: Collection[str]) -> frozenset[str]:
+        """Return which of these entity tokens were revoked."""
+        found = await self._tx.connection.scalars(_REVOKED_OF, {"requested": list(jtis)})
+        return frozenset(found)
 
     async def entity_accepts(self, entity_id: str, issued_at: datetime) -> bool:
         """Return whether a token of the entity, issued then, is valid as far as the entity goes."""

@@ -274,7 +274,7 @@ def test_a_receipt_holds_what_was_pushed() -> None:
 def test_the_places_and_limits_of_a_node() -> None:
     assert (MAX_UPLOADS, MAX_UPLOADS_OF_ONE) == (128, 8)
     places = vars(upload_places())
-    assert (places["_free"], places["_max_per_key"], places["_wait_s"]) == (128, 8, 15.0)
+    assert (places["_free"], places["_per_key"], places["wait_s"]) == (128, 8, 15.0)
     assert of_all(12) == 36
     assert TooManyPushes(7).retry_after_s == 7
 

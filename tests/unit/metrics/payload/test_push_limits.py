@@ -10,7 +10,7 @@ import pytest
 from mudra.http.response.errors import problem_of
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.push_limits import PushLimits, TooManyPushes
-from mudra.shared.fair_turns import FairTurns
+from mudra.shared.fair_queue import Queue
 from mudra.shared.rate_limit import KeyedRateLimit
 
 
@@ -18,7 +18,7 @@ def limits(admitted=8, burst=2, burst_of_all=6):
     def rate(burst):
         return KeyedRateLimit(1 / 600, burst, repeat(0.0).__next__)
 
-    uploads = FairTurns(admitted, admitted, wait_s=0.0)
+    uploads = Queue(admitted, 0.0)
     return PushLimits(rate(burst), rate(burst_of_all), random.randint, uploads)
 
 

@@ -1,6 +1,7 @@
 """A member's secret: its state and use; show (to one who confirms), reset and retire it."""
 
-import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from litestar.params import FromPath
@@ -85,9 +86,11 @@ async def show_text(page_context: PageContext, _: Fields, entity_id: FromPath[st
     return await _outcome(page_context, details)
 
 
-def _in_turn(context: RequestContext, _: object) -> asyncio.Lock:
+@asynccontextmanager
+async def _in_turn(context: RequestContext, _: object) -> AsyncIterator[None]:
     """Let resets of the same entity wait for each other before they take a connection."""
-    return context.dependencies.reset_turns.of(entity_in_path(context))
+    async with context.dependencies.reset_turns.turn(entity_in_path(context)):
+        yield
 
 
 @page.post(f"{_PATH}/reset", gate=ADMIN, proof=RECENT_ON_OWN_PAGE, turn=_in_turn)

@@ -9,7 +9,9 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Final, TypeAlias
 
 import msgspec
@@ -19,9 +21,10 @@ from msgspec import Struct
 
 from mudra.console.pages.public.public_response import PackedFile, pack
 from mudra.http.dependencies import HttpDependencies
-from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, REST, NetworkHealthCache
+from mudra.metrics.health.latest_health import PUBLIC_SPAN, READ_S, REST, LatestHealth
 from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at
-from mudra.metrics.health.status_snapshot import READ_S, StatusReader
+from mudra.metrics.health.status_snapshot import StatusReader
+from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import ServiceUnavailable
 
 _RENEW_AFTER_S: Final = 10.0
@@ -57,8 +60,7 @@ class StatusCache:
     _until: float = 0.0
     _shown: tuple[StatusSnapshot, StatusSnapshot] | None = None
     """A snapshot without recent reports, and what is shown of it."""
-    _files: dict[str, tuple[StatusSnapshot, PackedFile]] = field(default_factory=dict)
-    _packing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _files: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic))
 
     async def get(self, dependencies: HttpDependencies) -> CachedStatus | None:
         """Returns the status, if any, at most a minute old while the database is available.
@@ -82,12 +84,8 @@ class StatusCache:
         self, name: str, snapshot: StatusSnapshot, made: Callable[[StatusSnapshot], bytes]
     ) -> PackedFile:
         """Returns a file of all institutions, made once of each snapshot that `get` returned."""
-        async with self._packing:
-            kept = self._files.get(name)
-            if kept is None or kept[0] is not snapshot:
-                packed = await asyncio.to_thread(lambda: pack(made(snapshot)))
-                kept = self._files[name] = snapshot, packed
-            return kept[1]
+        packed = partial(asyncio.to_thread, lambda: pack(made(snapshot)))
+        return await self._files.get(name, snapshot, packed, large=True)
 
     def _at(self, now: datetime) -> StatusSnapshot:
         """Returns the snapshot for the current time; the same one while nothing changes."""
@@ -167,9 +165,9 @@ def _on_disk(snapshot: StatusSnapshot) -> tuple[datetime, object]:
     return snapshot.as_of, snapshot.announcements
 
 
-def status_cache(folder: Path, monotonic: Callable[[], float]) -> StatusCache:
+def status_cache(folder: Path, clock: Callable[[], float]) -> StatusCache:
     """Return the snapshot of this process, with its copy in a folder."""
-    return StatusCache(folder, StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic)), monotonic)
+    return StatusCache(folder, StatusReader(LatestHealth(PUBLIC_SPAN, clock)), clock)
 
 
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from litestar import Response
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from mudra.console.pages.public import status as pages
 from mudra.console.pages.public import status_downloads
@@ -336,4 +336,4 @@ def test_a_process_that_starts_shows_what_another_one_kept(
     assert found is not None
     assert found.fresh is fresh
     assert [fip.days for fip in found.snapshot.fips] == [fip.days for fip in SNAPSHOT.fips]
-    assert replace(found.snapshot, fips=[]) == replace(SNAPSHOT, fips=[])
+    assert asdict(replace(found.snapshot, fips=[])) == asdict(replace(SNAPSHOT, fips=[]))

@@ -1,26 +1,29 @@
 """What many ask for at once is made once, and again when what it is made of has changed."""
 
 import asyncio
+import gc
 import weakref
 
 import pytest
 
-from mudra.shared.shared_values import IDLE_S, MAX_LARGE, MAX_SMALL, TTL_S, SharedValues
+from mudra.shared.made_once import IDLE_S, MAX_LARGE, MAX_SMALL, TTL_S, MadeOnce
 from mudra.shared.unavailable import DatabaseUnavailable
 
 
 class Asking:
     """Readers of values that count how often they are made."""
 
-    def __init__(self):
+    def __init__(self, **more):
         self.now = 0.0
-        self.values = SharedValues(lambda: self.now)
-        self.made = []
-        self.failure = None
+        self.values = MadeOnce(lambda: self.now, **more)
+        self.begun, self.made = 0, []
+        self.failure, self.takes_s = None, 0.0
 
     async def get(self, question, made_of):
         async def make():
+            self.begun += 1
             await asyncio.sleep(0)
+            self.now += self.takes_s
             if self.failure:
                 raise self.failure
             self.made.append((question, made_of))
@@ -54,7 +57,7 @@ def test_it_is_made_again_when_what_it_is_made_of_has_changed_or_time_has_passed
 
 def test_of_large_values_one_is_made_at_a_time():
     async def act():
-        values, making, most = SharedValues(lambda: 0.0), set(), []
+        values, making, most = MadeOnce(lambda: 0.0), set(), []
 
         async def ask(question, *, large):
             async def make():
@@ -92,7 +95,7 @@ def test_only_the_latest_questions_are_kept():
 
 def test_small_questions_take_no_place_of_large_ones():
     async def act():
-        values, made = SharedValues(lambda: 0.0), []
+        values, made = MadeOnce(lambda: 0.0), []
 
         async def make():
             made.append(1)
@@ -117,7 +120,7 @@ def test_what_is_too_old_is_not_kept_until_others_take_its_place():
 
     async def act():
         now = 0.0
-        values = SharedValues(lambda: now)
+        values = MadeOnce(lambda: now)
 
         async def make():
             return Figures()
@@ -154,7 +157,7 @@ def test_what_no_one_asks_for_any_more_is_not_kept():
 
 def test_what_is_being_made_is_not_made_once_more_for_others_who_come():
     async def act():
-        values, made = SharedValues(lambda: 0.0), []
+        values, made = MadeOnce(lambda: 0.0), []
         begun, may_end = asyncio.Event(), asyncio.Event()
 
         async def slowly():
@@ -187,19 +190,89 @@ def test_those_who_wait_fail_with_a_database_that_is_gone_and_the_next_tries_aga
             *(asking.get("AA", 1) for _ in range(3)), return_exceptions=True
         )
         assert {type(one) for one in results} == {DatabaseUnavailable}
+        assert asking.begun == 1
         asking.failure = None
         assert await asking.get("AA", 1) == "AA of 1"
 
     asyncio.run(act())
 
 
-def test_another_fault_is_that_of_one():
+def test_another_failure_is_that_of_one_and_the_next_makes_it():
     async def act():
         asking = Asking()
         asking.failure = ZeroDivisionError()
+        first = asyncio.create_task(asking.get("AA", 1))
+        second = asyncio.create_task(asking.get("AA", 1))
         with pytest.raises(ZeroDivisionError):
-            await asking.get("AA", 1)
+            await first
         asking.failure = None
-        assert await asking.get("AA", 1) == "AA of 1"
+        assert await second == "AA of 1"
+
+    asyncio.run(act())
+
+
+def test_which_failures_are_of_all_can_be_chosen():
+    async def act():
+        asking = Asking(is_of_all=lambda failure: isinstance(failure, TimeoutError))
+        asking.failure = TimeoutError()
+        results = await asyncio.gather(
+            *(asking.get("AA", 1) for _ in range(5)), return_exceptions=True
+        )
+        assert {type(one) for one in results} == {TimeoutError}
+        assert asking.begun == 1
+
+    asyncio.run(act())
+
+
+def test_when_the_one_that_makes_it_goes_away_the_next_makes_it():
+    async def act():
+        asking = Asking()
+        first = asyncio.create_task(asking.get("AA", 1))
+        second = asyncio.create_task(asking.get("AA", 1))
+        await asyncio.sleep(0)
+        first.cancel()
+        assert await second == "AA of 1"
+        assert asking.begun == 2
+
+    asyncio.run(act())
+
+
+def test_what_a_failed_computation_held_is_gone_with_the_next_success():
+    """A kept failure has the frames of its traceback: all that was read before it."""
+
+    class Figures:
+        pass
+
+    values, held = MadeOnce(lambda: 0.0), []
+
+    async def make(*, fails):
+        figures = Figures()
+        held.append(weakref.ref(figures))
+        if fails:
+            raise DatabaseUnavailable("gone")
+        return "made"
+
+    async def act():
+        with pytest.raises(DatabaseUnavailable):
+            await values.get("AA", 1, lambda: make(fails=True))
+        await values.get("AA", 1, lambda: make(fails=False))
+
+    asyncio.run(act())
+    gc.collect()
+
+    assert [one() for one in held] == [None, None]
+
+
+def test_how_long_a_value_lives_can_depend_on_how_long_it_took():
+    async def act():
+        asking = Asking(lives_s=lambda took_s: 20 * took_s)
+        asking.takes_s = 3.0
+        await asking.get("network", 1)
+        asking.now += 59.0
+        await asking.get("network", 1)
+        assert asking.begun == 1
+        asking.now += 1.0
+        await asking.get("network", 1)
+        assert asking.begun == 2
 
     asyncio.run(act())
