@@ -112,6 +112,10 @@ def settings_page() -> str:
                 "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
                 "| the user's configuration directory |"
             ),
+            (
+                "| `MUDRA_PROFILE` | whose sign-ins member commands use: a profile has its own "
+                "| letters, digits, `-`, `_` | |"
+            ),
             "",
         ]
     )

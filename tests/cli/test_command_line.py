@@ -109,7 +109,7 @@ def test_onboarding_again_changes_nothing_and_other_particulars_are_refused(
     assert again["result"] == "unchanged"
     assert again["entityId"] == entity_id
     assert other.exit_code == 1
-    assert "Nothing was changed" in other.stderr
+    assert "nothing was changed" in other.stderr
     assert service.cli("mail", "list", "--to", email, "--json").stdout == mails_before
 
 

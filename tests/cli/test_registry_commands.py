@@ -213,7 +213,7 @@ def test_a_word_that_an_operator_adds_is_taken_from_then_on(service: Service, tm
     ("words", "code", "reported"),
     [
         (("approve", "NO-SUCH"), 1, "no entry NO-SUCH"),
-        (("history", "NO-SUCH"), 1, "no entity NO-SUCH"),
+        (("history", "NO-SUCH"), 1, "no entry NO-SUCH"),
         (("approve", "X", "--from", "tomorrow"), 2, "--from must be a time"),
         (("approve", "X", "--in", "two days"), 2, "--in must be a duration"),
         (("approve", "X", "--in", "PT1H", "--from", "2030-01-01T00:00:00Z"), 2, "not both"),

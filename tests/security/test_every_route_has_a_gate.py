@@ -2,9 +2,9 @@
 
 from litestar.routes import HTTPRoute
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.routes import service_routes
 from mudra.http.route_settings import RouteSettings
+from mudra.settings.settings import Settings
 
 FOR_ALL = {
     "/",

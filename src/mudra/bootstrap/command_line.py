@@ -8,12 +8,12 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.shown_settings import shown_settings
-from mudra.cli.local.program import CommandFailed, Dependencies, provide
+from mudra.cli.local.program import CommandFailed, provide
 from mudra.cli.main import app
 from mudra.cli.output.output import Exit
 from mudra.demo.network import Demo
@@ -29,6 +29,11 @@ from mudra.overview.backups import (
 )
 from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+
+    from mudra.bootstrap.dependencies import Dependencies
 
 __all__ = ["LocalProgram", "app"]
 
@@ -51,12 +56,27 @@ class LocalProgram:
         """List the settings in force with their sources; raises CommandFailed."""
         return shown_settings(self.settings(overrides))
 
-    def in_store(self, action: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None) -> T:
+    def in_store(
+        self, action: Callable[["Dependencies"], Awaitable[T]], data_dir: Path | None
+    ) -> T:
         """Open data directory and database for one action; raises CommandFailed."""
         from mudra.bootstrap.local_store import in_store  # noqa: PLC0415  # loads the drivers
 
         os.umask(PRIVATE)
         return in_store(self.settings({"data_dir": data_dir}), action)
+
+    def in_api(
+        self, action: Callable[["AsyncClient"], Awaitable[T]], data_dir: Path | None, owner: str
+    ) -> T:
+        """Open the API of a data directory or database for one action; raises CommandFailed."""
+
+        async def within(dependencies: "Dependencies") -> T:
+            from mudra.bootstrap.local_api import api_of_owner  # noqa: PLC0415  # loads the API
+
+            async with api_of_owner(dependencies, owner) as client:
+                return await action(client)
+
+        return self.in_store(within, data_dir)
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
         """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""

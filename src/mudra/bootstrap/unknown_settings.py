@@ -9,7 +9,8 @@ from mudra.storage.database.embedded.programs import SETTING as POSTGRES_BIN
 
 OTHER_VARIABLES: Final = frozenset(
     {
-        *("MUDRA_MASTER_KEY", "MUDRA_MASTER_KEY_COMMAND", "MUDRA_PASSWORD", "MUDRA_CONFIG_DIR"),
+        *("MUDRA_MASTER_KEY", "MUDRA_MASTER_KEY_COMMAND", "MUDRA_PASSWORD"),
+        *("MUDRA_CONFIG_DIR", "MUDRA_PROFILE"),
         POSTGRES_BIN,
     }
 )

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from time import monotonic
 
-from litestar.types import ASGIApp
 from msgspec import Struct
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -17,13 +16,11 @@ from mudra.bootstrap.observability.telemetry import (
     count_refused,
     observe_replica,
 )
-from mudra.bootstrap.routes import take_routes
 from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
-from mudra.console.pages.public.status_cache import status_cache
-from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies, SandboxNotice, no_notices
 from mudra.http.token import oauth
+from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.jobs.telemetry import count_damaged_block
@@ -90,8 +87,8 @@ class Edge(Struct, frozen=True):
             last.push_async_callback(self.issue_log.stop)
 
 
-def open_http_edge(dependencies: Dependencies) -> Edge:
-    """Put the HTTP edge of a worker together."""
+def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) -> Edge:
+    """Put the HTTP edge of a worker together, or with the `owner` that of a command."""
     settings = dependencies.settings
     keys = _node_keys(dependencies)
     issue_log = BatchedIssueLog(dependencies.database, count_refused, count_lost)
@@ -141,6 +138,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         provider=_provider(dependencies),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
+        owner=owner,
         node=node,
         time_machine=dependencies.time_machine if settings.sandbox else None,
         notices=notices,
@@ -246,19 +244,6 @@ def _push_limits(dependencies: Dependencies) -> PushLimits:
 
     whole = limit(of_all(rate), of_all(burst))
     return PushLimits(limit(rate, burst), whole, random.randint, upload_places())
-
-
-def application(edge: Edge) -> ASGIApp:
-    """Put the ASGI application of a worker together: its routes, and what they work with."""
-    settings = edge.dependencies.settings
-    taken = take_routes(settings)
-    taken.status.give(status_cache(settings.data_dir, edge.dependencies.clock.monotonic))
-    app = build_app(taken.routes, edge.http)
-    if not settings.sandbox:
-        return app
-    from mudra.demo.faults.middleware import with_faults  # noqa: PLC0415  # the sandbox's alone
-
-    return with_faults(app, edge.http)
 
 
 def token_terms(settings: Settings) -> TokenTerms:

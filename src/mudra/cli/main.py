@@ -3,6 +3,7 @@
 Importing them all would cost more than a warm start of the service, and needs every extra.
 """
 
+import os
 from collections.abc import Callable, Iterator, MutableMapping
 from importlib import import_module
 from typing import Annotated, Any, TypeAlias, cast
@@ -53,6 +54,17 @@ class _Commands(TyperGroup):
     def __init__(self, **attributes: Any) -> None:  # Typer's own, passed on
         super().__init__(**attributes)
         self.commands = cast("Any", _Lazy())  # Typer does not export the type that it declares
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was typed; one that cannot go on ends with its sentence."""
+        # Loaded with every command, and not for a list of them.
+        from mudra.cli.local.program import CommandFailed  # noqa: PLC0415
+        from mudra.cli.output.output import fail  # noqa: PLC0415
+
+        try:
+            return super().invoke(ctx)
+        except CommandFailed as failed:
+            fail(str(failed), failed.code)
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002  # as the base has it
         """Name them in the order of the table."""
@@ -119,9 +131,15 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  # its callback has used it
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
+    profile: Annotated[
+        str,
+        typer.Option(help="Use the sign-ins of this profile; else MUDRA_PROFILE.", metavar="NAME"),
+    ] = "",
 ) -> None:
     """Take the options that stand before the command."""
+    if profile:
+        os.environ["MUDRA_PROFILE"] = profile

@@ -59,6 +59,12 @@ ROWS: Final = {
         Extra.CLI,
         "mudra login lakshmi@kaveribank.example",
     ),
+    "logout": Row(
+        "account.logout",
+        "Sign out: revoke the saved User Access Token, and delete it.",
+        Extra.CLI,
+        "mudra logout",
+    ),
     "doctor": Row(
         "node.doctor",
         "Check settings, disk, master key, database, clock, signing keys, email and invariants.",

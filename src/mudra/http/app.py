@@ -324,6 +324,11 @@ def safety_headers(settings: RouteSettings) -> list[ResponseHeader]:
 _Answer = Response[bytes] | Response[str]
 
 
+def _raise_to_owner(error: Exception, dependencies: HttpDependencies) -> None:
+    if dependencies.owner is not None:
+        raise error  # the command says why, with what helps on this machine
+
+
 def _exception_handlers(
     given: Given[HttpDependencies], lost: NotFoundPage
 ) -> dict[int | type[Exception], Callable[[AnyRequest, Exception], _Answer]]:
@@ -352,9 +357,11 @@ def _exception_handlers(
 
     def unavailable(_: AnyRequest, error: Exception) -> Response[bytes]:
         assert isinstance(error, ServiceUnavailable)
+        _raise_to_owner(error, given.get())
         return _unavailable(error, given.get()).response()
 
     def unexpected(_: AnyRequest, error: Exception) -> Response[bytes]:
+        _raise_to_owner(error, given.get())
         return _unexpected(error, given.get()).response()
 
     return {

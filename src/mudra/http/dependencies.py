@@ -10,6 +10,7 @@ from litestar.params import SkipValidation
 from msgspec import Struct, field
 
 from mudra.http.request.push_check import CheckPush
+from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
 from mudra.identity.single_sign_on.ports import IdentityProvider
@@ -122,6 +123,11 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     new_id: Callable[[], str]
     node: NodeState
     time_machine: TimeMachine | None
+    owner: Operator | None = None
+    """Who makes every call: the owner of this machine, in the process of a command.
+
+    None in a process that listens.
+    """
     notices: Callable[[str], Sequence[SandboxNotice]] = no_notices
     """Returns what pages of an entity warn of, or those of an operator for an empty ID."""
     reset_turns: Queue = field(default_factory=lambda: Queue(per_key=1))

@@ -8,11 +8,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
+import httpx2
 from tests.support.database.open_store import OpenStore
 
 from mudra.bootstrap.command_line import LocalProgram
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import opening
-from mudra.cli.local.program import Dependencies, program, provide
+from mudra.cli.local.program import program, provide
 from mudra.settings.settings import Settings
 
 T = TypeVar("T")
@@ -33,6 +35,18 @@ class KeptProgram(LocalProgram):
             return super().in_store(action, data_dir)
         with opening():
             return self._store.act(action)
+
+    def in_api(
+        self,
+        action: Callable[[httpx2.AsyncClient], Awaitable[T]],
+        data_dir: Path | None,
+        owner: str,
+    ) -> T:
+        """Act on the API of the open store; raises CommandFailed as the program does."""
+        if self.settings({"data_dir": data_dir}) != self._settings:
+            return super().in_api(action, data_dir, owner)
+        with opening():
+            return self._store.act_on_api(action, owner)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from time import monotonic, thread_time
 import uvicorn
 import uvloop
 
+from mudra.bootstrap.application import application
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.graceful_stop import StoppingServer
@@ -18,7 +19,7 @@ from mudra.bootstrap.observability.logging import RequestLine, RequestLog
 from mudra.bootstrap.observability.loop_watch import LoopWatch
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.request_metrics import RequestMetrics
-from mudra.bootstrap.wiring import application, open_http_edge
+from mudra.bootstrap.wiring import open_http_edge
 from mudra.http.app import build_fast_path
 from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import fast_path_protocol

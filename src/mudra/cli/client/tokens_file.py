@@ -1,14 +1,19 @@
 """Where member commands keep their tokens: one file of mode 0600 under the user's configuration."""
 
 import os
-import tempfile
-from contextlib import suppress
+import re
 from pathlib import Path
+from typing import Final
 
 import msgspec
 import platformdirs
 
+from mudra.cli.client.private_file import write_private
 from mudra.shared.secret_text import SecretText
+
+PROFILE: Final = "MUDRA_PROFILE"
+"""Names whose sign-ins a command uses: those of one network or role are kept apart from others."""
+_PROFILE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{0,32}")
 
 
 class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,28 +39,39 @@ class TokensFileError(Exception):
 
 
 def tokens_path() -> Path:
-    """The file: MUDRA_CONFIG_DIR/tokens.json, else under the user's configuration directory."""
+    """The file: MUDRA_CONFIG_DIR/tokens.json, else under the user's configuration directory.
+
+    A profile has a file of its own, tokens-PROFILE.json; raises TokensFileError for a bad name.
+    """
     set_by_user = os.environ.get("MUDRA_CONFIG_DIR")
     folder = Path(set_by_user) if set_by_user else Path(platformdirs.user_config_dir("mudra"))
-    return folder / "tokens.json"
+    profile = os.environ.get(PROFILE, "")
+    if not _PROFILE_NAME.fullmatch(profile):
+        raise TokensFileError(
+            f"a profile's name has up to 32 letters, digits, - and _, unlike {profile!r}"
+        )
+    return folder / (f"tokens-{profile}.json" if profile else "tokens.json")
 
 
 def remember(entry: SignedIn) -> Path:
     """Keep a sign-in as the current one, in place of a previous one of the same base and user."""
+    return _write([entry, *_others(entry)])
+
+
+def forget(entry: SignedIn) -> Path:
+    """Delete a sign-in; raises TokensFileError, OSError."""
+    return _write(_others(entry))
+
+
+def _others(entry: SignedIn) -> list[SignedIn]:
+    kept = _load(tokens_path())
+    return [e for e in kept if (e.base_url, e.email) != (entry.base_url, entry.email)]
+
+
+def _write(entries: list[SignedIn]) -> Path:
     path = tokens_path()
-    others = [e for e in _load(path) if (e.base_url, e.email) != (entry.base_url, entry.email)]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tokens-")  # made with mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode([entry, *others]))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        raise
+    write_private(path, msgspec.json.encode(entries))
     return path
 
 

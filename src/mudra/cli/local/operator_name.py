@@ -4,9 +4,14 @@ import getpass
 import os
 
 
-def operator_name() -> str:
+def account_name() -> str:
     """Name the account of this machine that runs the command."""
     try:
-        return f"operator:{getpass.getuser()}"
+        return getpass.getuser()
     except (KeyError, OSError):
-        return f"operator:uid-{os.getuid()}"
+        return f"uid-{os.getuid()}"
+
+
+def operator_name() -> str:
+    """Name the account as the audit does."""
+    return f"operator:{account_name()}"

@@ -8,12 +8,13 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_type_hints
 
 P = ParamSpec("P")
 G = TypeVar("G")
+R = TypeVar("R")
 _NONE: Final = Parameter.empty
 
 
 def with_options(
     group: type[G],
-) -> Callable[[Callable[Concatenate[G, P], None]], Callable[..., None]]:
+) -> Callable[[Callable[Concatenate[G, P], R]], Callable[..., R]]:
     """Give a command the options of a group as its first parameter, one object.
 
     In the help they come after the arguments of the command, and before its own options.
@@ -30,16 +31,16 @@ def with_options(
         for one in fields(group)  # type: ignore[arg-type]  # a dataclass
     ]
 
-    def declare(command: Callable[Concatenate[G, P], None]) -> Callable[..., None]:
+    def declare(command: Callable[Concatenate[G, P], R]) -> Callable[..., R]:
         _, *rest = signature(command).parameters.values()
         own = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in rest]
         first = [one for one in own if one.default is _NONE]
         last = [one for one in own if one.default is not _NONE]
 
         @functools.wraps(command)
-        def run(**values: Any) -> None:
+        def run(**values: Any) -> R:
             typed = group(**{name: values.pop(name) for name in names})
-            command(typed, **values)  # type: ignore[call-arg]  # the rest, as Typer parsed it
+            return command(typed, **values)  # type: ignore[call-arg]  # the rest, as Typer parsed it
 
         run.__signature__ = Signature([*first, *options, *last])  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in (*first, *options, *last)}

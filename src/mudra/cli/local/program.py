@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from datetime import datetime
     from pathlib import Path
 
+    from httpx2 import AsyncClient
+
     from mudra.audit.archive import ArchiveFiles
     from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
@@ -36,7 +38,10 @@ T = TypeVar("T")
 
 
 class CommandFailed(Exception):
-    """The command cannot go on: the text says why and the way out."""
+    """The command cannot go on: the text says why and the way out.
+
+    It ends the command, with that text on standard error, wherever it is raised.
+    """
 
     def __init__(self, sentence: str, code: Exit = Exit.FAILED) -> None:
         super().__init__(sentence)
@@ -92,6 +97,14 @@ class Program(Protocol):
 
     def in_store(self, action: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None) -> T:
         """Open data directory and database for one action; raises CommandFailed."""
+
+    def in_api(
+        self, action: Callable[[AsyncClient], Awaitable[T]], data_dir: Path | None, owner: str
+    ) -> T:
+        """Open the API of data directory and database for one action; raises CommandFailed.
+
+        Its caller is `owner`, the owner of this machine, with all rights of an operator.
+        """
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
         """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""

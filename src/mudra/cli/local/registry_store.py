@@ -1,31 +1,15 @@
-"""What the registry's commands share: who acts, files of payloads, findings."""
-
-from pathlib import Path
+"""What the registry's commands share: who acts, payloads, findings."""
 
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.output.output import Exit, fail
 from mudra.http.request.body.strict_json import JsonRefused, parse_document
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.actor import Actor
 from mudra.shared.finding import Finding
 
-MAX_BYTES = 64 * 1024 * 1024
-"""Size of the largest file that is read."""
-
 
 def operator() -> Actor:
     """Return the one who runs this command: anyone who may open the data directory may decide."""
     return actor.operator(operator_name())
-
-
-def read_file(path: Path) -> bytes:
-    """Read a file of payloads, or fail with what is wrong with it."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            fail(f"{path} is larger than {MAX_BYTES} bytes", Exit.USAGE)
-        return path.read_bytes()
-    except OSError as error:
-        fail(f"{path} cannot be read: {error.strerror}", Exit.USAGE)
 
 
 def parse(data: bytes) -> object:

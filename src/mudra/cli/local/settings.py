@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.local.program import CommandFailed, program
-from mudra.cli.output.output import fail
+from mudra.cli.local.program import program
 from mudra.settings.settings import Settings
 
 DataDir = Annotated[
@@ -18,7 +17,4 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")
 
 def settings_of(data_dir: Path | None = None) -> Settings:
     """Read the settings, or end with an error that names the wrong one."""
-    try:
-        return program().settings({"data_dir": data_dir})
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    return program().settings({"data_dir": data_dir})

@@ -8,8 +8,8 @@ import msgspec
 from joserfc.errors import JoseError
 from joserfc.jws import extract_compact
 
-from mudra.cli.output.output import show_json, show_table
-from mudra.http.response.account_responses import TokenDetails
+from mudra.cli.client.api import Answer
+from mudra.cli.output.shown import Shown, table
 from mudra.shared.secret_text import SecretText
 
 
@@ -35,20 +35,18 @@ class _Expiry(msgspec.Struct):
     exp: int = 0
 
 
-def show_tokens(tokens: Sequence[TokenDetails], *, as_json: bool) -> None:
+def shown_tokens(tokens: Sequence[Answer]) -> Shown:
     """Show a user's tokens as the service lists them."""
-    if as_json:
-        show_json(msgspec.to_builtins(tokens))
-        return
-    show_table(
+    return table(
         ["TOKEN", "STATE", "ISSUED", "EXPIRES", "LAST USED", "FROM"],
         [
             [
-                *(one.jti, one.state, one.issued_at, one.expires_at),
-                *(one.last_used_at or "", one.last_address or ""),
+                *(one["jti"], one["state"], one["issuedAt"], one["expiresAt"]),
+                *(one.get("lastUsedAt", ""), one.get("lastAddress", "")),
             ]
             for one in tokens
         ],
+        tokens,
     )
 
 

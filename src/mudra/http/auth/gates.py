@@ -145,6 +145,8 @@ class OperatorGate(PersonGate[C_co], frozen=True):
     async def _operator(
         self, token: TokenVerification | NoAuthorization, context: RequestContext, work: UnitOfWork
     ) -> Operator | Refusal:
+        if context.dependencies.owner is not None:
+            return context.dependencies.owner
         found = await calling_user(token, context, work)
         if isinstance(found, Refusal):
             return found

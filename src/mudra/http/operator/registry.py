@@ -67,7 +67,7 @@ async def decide_on(
     if isinstance(goes_live_at, InvalidField):
         return goes_live_at
     caller, user_id = call.caller, call.operator.user_id
-    user = await call.work.people.by_id(user_id)
+    user = await call.work.people.by_id(user_id) if user_id else None
     administers = user.administers if user else ()
     acting = actor.operator(
         *(caller.actor, caller.address, caller.txn_id), user_id=user_id, administers=administers

@@ -50,7 +50,9 @@ class RequestContext(Struct, frozen=True):
         return Envelope(self.txn_id, self.dependencies.clock())
 
     def caller(self, actor: str) -> Caller:
-        """Return the caller for the audit log."""
+        """Return the caller for the audit log; a command has neither address nor transaction ID."""
+        if self.dependencies.owner is not None:
+            return Caller(actor)
         return Caller(actor, address_of(self.request, self.dependencies), self.txn_id)
 
 

@@ -1,7 +1,5 @@
 """Authorize operators, create them, and change their scopes."""
 
-from typing import Final
-
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
@@ -34,7 +32,7 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
+from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 
 class OperatorSaved(Struct, frozen=True):
@@ -47,9 +45,6 @@ class OperatorSaved(Struct, frozen=True):
 
 
 SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
-
-
-NOT_AN_OPERATOR: Final = PlainRefusal(RefusalKind.NOT_FOUND, "email is not an operator")
 
 
 def operator_refused(
@@ -150,16 +145,3 @@ async def save_operator(
     is_wanted = is_new or bool(scopes)
     invited = is_wanted and await send_missing_link(work, user.user_id, caller)
     return OperatorSaved(user, scopes, invited, ended)
-
-
-async def end_operator(
-    work: IdentityUnitOfWork, email: str, caller: Caller
-) -> frozenset[Scope] | PlainRefusal | ValueRefused | WrongAccountKind | LastOperator:
-    """Remove all scopes of an operator; returns those it had."""
-    address = normalize_email(email)
-    user = await work.people.by_username(address) if isinstance(address, str) else None
-    held = await work.memberships.scopes(user.user_id) if user else frozenset()
-    if user is None or not held:
-        return NOT_AN_OPERATOR
-    saved = await save_operator(work, user.email, user.name, frozenset(), caller)
-    return held if isinstance(saved, OperatorSaved) else saved

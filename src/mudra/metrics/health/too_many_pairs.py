@@ -15,14 +15,11 @@ class TooManyPairs(Refusal, frozen=True):
     """A row for each pair of AA and FIP was asked for, in a network with very many."""
 
     kind = RefusalKind.INVALID
-    aa: str = "aaId"
-    fip: str = "fipId"
-    """The names of the fields by which fewer are asked for."""
 
     @property
     def sentence(self) -> str:
         """Returns the text for the caller."""
         return (
-            f"{self.aa} or {self.fip} is required: more than {MAX_PAIRS:,} pairs of AA and FIP "
+            f"aaId or fipId is required: more than {MAX_PAIRS:,} pairs of AA and FIP "
             "reported in this time; name one of them, or ask for aas, fips or the matrix"
         )

@@ -69,7 +69,6 @@ from mudra.identity.memberships.member import Member, MemberStatus, NotYourEntit
 from mudra.identity.memberships.member_file import FileRefused
 from mudra.identity.memberships.member_status import already_retired, entry_not_live
 from mudra.identity.memberships.onboard import MemberDiffers
-from mudra.identity.operators.manage_operators import NOT_AN_OPERATOR
 from mudra.identity.operators.operator import (
     NO_OPERATOR,
     OwnScopes,
@@ -200,7 +199,7 @@ REFUSALS: tuple[Refusal, ...] = (
     PASSKEYS_OFF, FACTOR_REQUIRED, HashingBusy(2),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(LinkRefused(fault) for fault in LinkFault),
-    too_many_link_requests(600), ScopeMissing(Scope.MEMBERS), NOT_AN_OPERATOR, NO_OPERATOR,
+    too_many_link_requests(600), ScopeMissing(Scope.MEMBERS), NO_OPERATOR,
     ScopeNotHeld(Scope.REGISTRY), OwnScopes(), OwnAccount(), PersonHoldsMore(Scope.REGISTRY),
     LastOperator(), NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE,
     ValueRefused("email", "must be an email address"),

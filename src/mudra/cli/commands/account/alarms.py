@@ -1,37 +1,38 @@
 """mudra alarms: which alarms about incidents you get, how and when."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-import msgspec
 import typer
 
-from mudra.cli.client.api_client import BaseUrl, get_json, post_json, read_as, signed_in
-from mudra.cli.client.api_responses import (
-    AlarmPreferences,
-    OneOwnWebhook,
-    OwnWebhooks,
-    WebhookAttempt,
-    WebhookAttempts,
-)
-from mudra.cli.client.tokens_file import SignedIn
-from mudra.cli.local.settings import AsJson
-from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
+from mudra.cli.client.api import Answer, Api
+from mudra.cli.command import user_command
+from mudra.cli.output.output import Exit, fail, show_facts, show_table
+from mudra.cli.output.shown import Shown, facts
 from mudra.metrics.notifications.webhook_formats import Format
 
+_PREFERENCES = "v1/user/alarm/preferences"
+_WEBHOOKS = "v1/user/alarm/webhooks"
+_FIELDS = (
+    *("timeZone", "quietFrom", "quietUntil", "breaksQuiet"),
+    *("ofMembers", "ofNetwork", "channel", "apis"),
+)
+_OF_WEBHOOK = (
+    *("webhookId", "url", "format", "waiting"),
+    *("deliveredAt", "problem", "previousKeyUntil"),
+)
 app = typer.Typer(no_args_is_help=True)
 
 
-@app.command(epilog="Example: mudra alarms show --json")
-def show(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra alarms show --json")
+async def show(api: Api) -> Shown:
     """Show your preferences."""
-    _show(_current(signed_in(base_url)), as_json=as_json)
+    return _shown(await api.get(_PREFERENCES))
 
 
-@app.command(
-    "set",
-    epilog="Example: mudra alarms set --time-zone Asia/Kolkata --quiet 22:00-07:00",
-)
-def change(  # noqa: PLR0913, PLR0917  # one option for each preference
+@user_command(app, "mudra alarms set --time-zone Asia/Kolkata --quiet 22:00-07:00", "set")
+async def change(  # noqa: PLR0913, PLR0917  # one option for each preference
+    api: Api,
     time_zone: Annotated[
         str | None, typer.Option(help="Time zone of your quiet hours and of times in emails.")
     ] = None,
@@ -55,27 +56,26 @@ def change(  # noqa: PLR0913, PLR0917  # one option for each preference
     channel: Annotated[
         str | None, typer.Option(help="How alarms come: email, webhook, both, none.")
     ] = None,
-    api: Annotated[
+    api_: Annotated[
         list[str] | None,
-        typer.Option(help="APIs to hear of by code, such as fif; several times. all for all."),
+        typer.Option(
+            "--api", help="APIs to hear of by code, such as fif; several times. all for all."
+        ),
     ] = None,
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Change what is named; the rest stays."""
-    entry = signed_in(base_url)
-    known = _current(entry)
+    known = await api.get(_PREFERENCES)
     changes = {
         "timeZone": time_zone,
         "breaksQuiet": breaks,
         "ofMembers": of_members,
         "ofNetwork": of_network,
         "channel": channel,
-        "apis": [] if api == ["all"] else api,
+        "apis": [] if api_ == ["all"] else api_,
         **_quiet(quiet),
     }
-    body = known | {name: value for name, value in changes.items() if value is not None}
-    _show(post_json(_url(entry), body, entry), as_json=as_json)
+    named = {name: value for name, value in changes.items() if value is not None}
+    return _shown(await api.post(_PREFERENCES, _picked(known, _FIELDS) | named))
 
 
 def _quiet(given: str | None) -> dict[str, str | None]:
@@ -89,118 +89,86 @@ def _quiet(given: str | None) -> dict[str, str | None]:
     return {"quietFrom": begins, "quietUntil": ends}
 
 
-def _current(entry: SignedIn) -> dict[str, object]:
-    answer = get_json(_url(entry), {}, entry)
-    found: dict[str, object] = msgspec.to_builtins(read_as(answer, AlarmPreferences))
-    return found
-
-
-def _show(answer: dict[str, object], *, as_json: bool) -> None:
-    found = read_as(answer, AlarmPreferences)
-    if as_json:
-        show_json(msgspec.to_builtins(found))
-        return
-    quiet = f"{found.quiet_from} to {found.quiet_until}" if found.quiet_from else "none"
-    show_facts(
+def _shown(found: Answer) -> Shown:
+    quiet = f"{found['quietFrom']} to {found['quietUntil']}" if found["quietFrom"] else "none"
+    return facts(
         {
-            "channel": found.channel,
-            "time zone": found.time_zone,
+            "channel": found["channel"],
+            "time zone": found["timeZone"],
             "quiet hours": quiet,
-            "comes in quiet hours": found.breaks_quiet,
-            "of your entities": found.of_members,
-            "of the network": found.of_network,
-            "APIs": ", ".join(found.apis) or "all",
-        }
+            "comes in quiet hours": found["breaksQuiet"],
+            "of your entities": found["ofMembers"],
+            "of the network": found["ofNetwork"],
+            "APIs": ", ".join(found.get("apis", [])) or "all",
+        },
+        _picked(found, _FIELDS),
     )
 
 
-def _url(entry: SignedIn) -> str:
-    return f"{entry.base_url}/v1/user/alarm/preferences"
-
-
-@app.command("webhook", epilog="Example: mudra alarms webhook")
-def own_webhook(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra alarms webhook", "webhook")
+async def own_webhook(api: Api) -> Shown:
     """Show your own webhook and its latest deliveries."""
-    entry = signed_in(base_url)
-    known = read_as(get_json(_webhooks(entry), {}, entry), OwnWebhooks).webhooks
-    attempts = _attempts(entry, known[0].webhook_id) if known else []
-    if as_json:
-        show_json(
-            {
-                "webhook": msgspec.to_builtins(known[0]) if known else None,
-                "attempts": msgspec.to_builtins(attempts),
-            }
-        )
-        return
+    known = (await api.get(_WEBHOOKS))["webhooks"]
     if not known:
-        show_facts({"webhook": "none: mudra alarms add-webhook URL adds one"})
-        return
-    show_facts(msgspec.to_builtins(known[0]))
-    show_table(
-        ["AT", "EVENT", "ATTEMPT", "RESULT"],
-        [[one.at, one.event, str(one.attempt), one.problem or "delivered"] for one in attempts],
-    )
+        none = {"webhook": "none: mudra alarms add-webhook URL adds one"}
+        return facts(none, {"webhook": None, "attempts": []})
+    own = _picked(known[0], _OF_WEBHOOK)
+    attempts = (await api.get(f"{_WEBHOOKS}/{own['webhookId']}/attempts"))["attempts"]
+
+    def show() -> None:
+        show_facts(own)
+        show_table(
+            ["AT", "EVENT", "ATTEMPT", "RESULT"],
+            [
+                [one["at"], one["event"], str(one["attempt"]), one["problem"] or "delivered"]
+                for one in attempts
+            ],
+        )
+
+    return Shown({"webhook": own, "attempts": attempts}, show)
 
 
-@app.command(
-    epilog="Example: mudra alarms add-webhook https://hooks.slack.example/T0/B0/x --format slack"
-)
-def add_webhook(
+@user_command(app, "mudra alarms add-webhook https://hooks.slack.example/T0/B0/x --format slack")
+async def add_webhook(
+    api: Api,
     url: Annotated[str, typer.Argument(help="Where your alarms are posted; https.")],
     format_: Annotated[
         Format, typer.Option("--format", help="What the address reads: our own, or a chat's.")
     ] = Format.STANDARD,
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Add your own webhook; shows the key that signs its messages, only once."""
-    entry = signed_in(base_url)
-    body: dict[str, object] = {"url": url, "format": format_.value}
-    _show_webhook(post_json(_webhooks(entry), body, entry), as_json=as_json)
+    return _webhook(await api.post(_WEBHOOKS, {"url": url, "format": format_.value}))
 
 
-@app.command("test-webhook", epilog="Example: mudra alarms test-webhook")
-def send_test(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra alarms test-webhook", "test-webhook")
+async def send_test(api: Api) -> Shown:
     """Send a test message to your own webhook."""
-    _act("test", base_url, as_json=as_json)
+    return await _act(api, "test")
 
 
-@app.command(epilog="Example: mudra alarms rotate-webhook")
-def rotate_webhook(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra alarms rotate-webhook")
+async def rotate_webhook(api: Api) -> Shown:
     """Make a new key for your own webhook; the previous one signs as well for a day."""
-    _act("rotate", base_url, as_json=as_json)
+    return await _act(api, "rotate")
 
 
-@app.command(epilog="Example: mudra alarms remove-webhook")
-def remove_webhook(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra alarms remove-webhook")
+async def remove_webhook(api: Api) -> Shown:
     """Remove your own webhook; alarms that would be posted to it come by email."""
-    _act("remove", base_url, as_json=as_json)
+    return await _act(api, "remove")
 
 
-def _act(act: str, base_url: str | None, *, as_json: bool) -> None:
-    entry = signed_in(base_url)
-    known = read_as(get_json(_webhooks(entry), {}, entry), OwnWebhooks).webhooks
+async def _act(api: Api, act: str) -> Shown:
+    known = (await api.get(_WEBHOOKS))["webhooks"]
     if not known:
         fail("you have no webhook of your own: mudra alarms add-webhook URL")
-    answer = post_json(f"{_webhooks(entry)}/{known[0].webhook_id}/{act}", {}, entry)
-    _show_webhook(answer, as_json=as_json)
+    return _webhook(await api.post(f"{_WEBHOOKS}/{known[0]['webhookId']}/{act}"))
 
 
-def _show_webhook(answer: dict[str, object], *, as_json: bool) -> None:
-    found = read_as(answer, OneOwnWebhook)
-    facts = {**msgspec.to_builtins(found.webhook)}
-    if found.secret:
-        facts["secret"] = found.secret
-    if as_json:
-        show_json(facts)
-    else:
-        show_facts(facts)
+def _webhook(answer: Answer) -> Shown:
+    secret = {"secret": answer["secret"]} if "secret" in answer else {}
+    return facts(_picked(answer["webhook"], _OF_WEBHOOK) | secret)
 
 
-def _attempts(entry: SignedIn, webhook_id: str) -> list[WebhookAttempt]:
-    answer = get_json(f"{_webhooks(entry)}/{webhook_id}/attempts", {}, entry)
-    return read_as(answer, WebhookAttempts).attempts
-
-
-def _webhooks(entry: SignedIn) -> str:
-    return f"{entry.base_url}/v1/user/alarm/webhooks"
+def _picked(found: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: found[name] for name in names}

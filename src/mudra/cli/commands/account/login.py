@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.client.api_client import BaseUrl, base_address, post_form, read_as
-from mudra.cli.client.api_responses import IssuedToken
+from mudra.cli.client.sign_in import BaseUrl, base_address
 from mudra.cli.client.tokens_file import SignedIn, TokensFileError, remember
+from mudra.cli.command import at_service
 from mudra.cli.local.settings import AsJson
 from mudra.cli.local.typed_password import typed_password
 from mudra.cli.output.output import fail, show_facts, show_json
@@ -31,8 +31,8 @@ def login(
     password = typed_password(from_stdin=password_stdin)
     base = base_address(base_url)
     form = {"username": email, "password": password.reveal()} | ({"otp": otp} if otp else {})
-    response = post_form(f"{base}/v1/user/token/generate", form)
-    token = SecretText(read_as(response, IssuedToken).access_token)
+    issued = at_service(base, lambda api: api.form("v1/user/token/generate", form))
+    token = SecretText(issued["accessToken"])
     expires_at = expiry_of(token)
     try:
         path = remember(

@@ -6,26 +6,25 @@ from typing import Annotated, Final
 
 import typer
 
-from mudra.cli.client.api_client import BaseUrl, base_address, post_open, read_as
-from mudra.cli.client.api_responses import Status
+from mudra.cli.client.api import Answer, Api
+from mudra.cli.client.sign_in import BaseUrl, base_address
+from mudra.cli.command import at_service, open_command
 from mudra.cli.local.settings import AsJson
 from mudra.cli.local.typed_password import typed_line, typed_password
-from mudra.cli.output.output import Exit, fail, show_json
+from mudra.cli.output.output import Exit, fail
+from mudra.cli.output.shown import Shown, line
 
 _LINK: Final = re.compile(r"(?:(?P<base>https?://\S+)/activate/)?(?P<token>[A-Za-z0-9_-]+)")
 
 app = typer.Typer(no_args_is_help=True)
 
 
-@app.command(epilog="Example: mudra password forgot lakshmi@kaveribank.example")
-def forgot(
-    email: Annotated[str, typer.Argument(help="Your user name, an email address.")],
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+@open_command(app, "mudra password forgot lakshmi@kaveribank.example")
+async def forgot(
+    api: Api, email: Annotated[str, typer.Argument(help="Your user name, an email address.")]
+) -> Shown:
     """Request a link that sets a password; the output does not reveal whether the name is known."""
-    url = f"{base_address(base_url)}/v1/user/password/forgot"
-    _show(post_open(url, {"username": email}), as_json=as_json)
+    return _shown(await api.post("v1/user/password/forgot", {"username": email}))
 
 
 @app.command("set", epilog="Example: mudra password set --password-stdin < link-and-password.txt")
@@ -52,7 +51,7 @@ def set_by_link(
         fail(f"the link belongs to {own}, not to {given}: omit --base-url", Exit.USAGE)
     password = typed_password("New password", from_stdin=password_stdin, twice=True)
     body = {"token": link["token"], "password": password.reveal()}
-    _show(post_open(f"{own or base_address(given)}/v1/user/password/set", body), as_json=as_json)
+    _post(own or base_address(given), "v1/user/password/set", body, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra password confirm < link.txt")
@@ -76,7 +75,7 @@ def decline(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
 def _post_link(answer: str, base_url: str | None, *, as_json: bool) -> None:
     link = _link()
     base = link["base"] or base_address(base_url)
-    _show(post_open(f"{base}/v1/user/link/{answer}", {"token": link["token"]}), as_json=as_json)
+    _post(base, f"v1/user/link/{answer}", {"token": link["token"]}, as_json=as_json)
 
 
 def _link() -> re.Match[str]:
@@ -92,8 +91,10 @@ def _link() -> re.Match[str]:
     return found
 
 
-def _show(response: dict[str, object], *, as_json: bool) -> None:
-    if as_json:
-        show_json(response)
-    else:
-        typer.echo(read_as(response, Status).status)
+def _post(base: str, path: str, body: dict[str, str], *, as_json: bool) -> None:
+    answer = at_service(base, lambda api: api.post(path, body))
+    _shown(answer).write(as_json=as_json)
+
+
+def _shown(answer: Answer) -> Shown:
+    return line(answer["status"], answer)

@@ -4,42 +4,29 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.client.api_client import BaseUrl, get_json, post_json, read_as, signed_in
-from mudra.cli.client.api_responses import Sessions, Status
-from mudra.cli.local.settings import AsJson
-from mudra.cli.output.output import show_facts, show_json, show_table
+from mudra.cli.client.api import Api
+from mudra.cli.command import user_command
+from mudra.cli.output.shown import Shown, facts, line, table
 
 app = typer.Typer(no_args_is_help=True)
 
 
-@app.command("list", epilog="Example: mudra session list --json")
-def list_sessions(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra session list --json", "list")
+async def list_sessions(api: Api) -> Shown:
     """List your open sessions of the console, newest first."""
-    entry = signed_in(base_url)
-    answer = get_json(f"{entry.base_url}/v1/user/session/list", {}, entry)
-    sessions = read_as(answer, Sessions).sessions
-    if as_json:
-        show_json(answer["sessions"])
-    elif sessions:
-        show_table(
-            ["SESSION", "STARTED", "LAST USED", "FROM"],
-            [[one.session_id, one.began_at, one.last_used_at, one.address] for one in sessions],
-        )
-    else:
-        typer.echo("You are not signed in to the console anywhere.")
+    sessions = (await api.get("v1/user/session/list"))["sessions"]
+    if not sessions:
+        return line("You are not signed in to the console anywhere.", sessions)
+    names = ("sessionId", "beganAt", "lastUsedAt", "address")
+    rows = [[one[name] for name in names] for one in sessions]
+    return table(["SESSION", "STARTED", "LAST USED", "FROM"], rows, sessions)
 
 
-@app.command(epilog="Example: mudra session end 5d0c9a3e71f2b846")
-def end(
+@user_command(app, "mudra session end 5d0c9a3e71f2b846")
+async def end(
+    api: Api,
     session_id: Annotated[str, typer.Argument(help="ID of the session, from mudra session list.")],
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """End one of your sessions: that browser must sign in again."""
-    entry = signed_in(base_url)
-    url = f"{entry.base_url}/v1/user/session/end"
-    response = post_json(url, {"sessionId": session_id}, entry)
-    if as_json:
-        show_json(response)
-    else:
-        show_facts({"session": session_id, "result": read_as(response, Status).status})
+    done = await api.post("v1/user/session/end", {"sessionId": session_id})
+    return facts({"session": session_id, "result": done["status"]}, done)

@@ -4,103 +4,83 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.client.api_client import BaseUrl, post_json, read_as, signed_in
-from mudra.cli.local.settings import AsJson
-from mudra.cli.output.output import show_json, show_table
-from mudra.http.response.account_responses import AdminDetails, AdminsResponse
+from mudra.cli.client.api import Answer, Api
+from mudra.cli.command import user_command
+from mudra.cli.output.output import show_table
+from mudra.cli.output.shown import Shown, warned
 
 EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
 Email = Annotated[str, typer.Argument(help="Email address of the person.")]
 Name = Annotated[str, typer.Option(help="The person's name, if they have no account yet.")]
 
 
-def admins(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    user_command(app, "mudra entity admins KAVERI-FIP")(admins)
+    user_command(app, "mudra entity add-admin KAVERI-FIP ravi@kaveribank.example")(add_admin)
+    user_command(app, "mudra entity remove-admin KAVERI-FIP ravi@kaveribank.example")(remove_admin)
+    user_command(app, "mudra entity add-reader KAVERI-FIP noc@kaveribank.example")(add_reader)
+    user_command(app, "mudra entity hand-over KAVERI-FIP ravi@kaveribank.example")(hand_over)
+    user_command(app, "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example")(invite_again)
+    user_command(app, "mudra entity contact KAVERI-FIP it-desk@kaveribank.example")(contact)
+
+
+async def admins(api: Api, entity_id: EntityId) -> Shown:
     """List the entity's admins, its readers and its backup contact."""
-    _call("admin/list", {"entityId": entity_id}, base_url, as_json=as_json)
+    return await _call(api, "admin/list", entityId=entity_id)
 
 
-def add_admin(
-    entity_id: EntityId,
-    email: Email,
-    name: Name = "",
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+async def add_admin(api: Api, entity_id: EntityId, email: Email, name: Name = "") -> Shown:
     """Add an admin; a person without an account is invited by email."""
-    body = {"entityId": entity_id, "email": email, "name": name}
-    _call("admin/add", body, base_url, as_json=as_json)
+    return await _call(api, "admin/add", entityId=entity_id, email=email, name=name)
 
 
-def add_reader(
-    entity_id: EntityId,
-    email: Email,
-    name: Name = "",
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+async def add_reader(api: Api, entity_id: EntityId, email: Email, name: Name = "") -> Shown:
     """Invite a reader, who sees the entity's pages and changes nothing."""
-    body = {"entityId": entity_id, "email": email, "name": name, "role": "reader"}
-    _call("admin/add", body, base_url, as_json=as_json)
+    return await _call(api, "admin/add", entityId=entity_id, email=email, name=name, role="reader")
 
 
-def remove_admin(
-    entity_id: EntityId, email: Email, base_url: BaseUrl = None, as_json: AsJson = False
-) -> None:
+async def remove_admin(api: Api, entity_id: EntityId, email: Email) -> Shown:
     """Remove an admin or a reader of the entity immediately."""
-    _call("admin/remove", {"entityId": entity_id, "email": email}, base_url, as_json=as_json)
+    return await _call(api, "admin/remove", entityId=entity_id, email=email)
 
 
-def hand_over(
-    entity_id: EntityId,
-    email: Email,
-    name: Name = "",
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+async def hand_over(api: Api, entity_id: EntityId, email: Email, name: Name = "") -> Shown:
     """Hand over your own admin role: you keep it until the invited person accepts."""
-    body = {"entityId": entity_id, "email": email, "name": name}
-    _call("admin/handover", body, base_url, as_json=as_json)
+    return await _call(api, "admin/handover", entityId=entity_id, email=email, name=name)
 
 
-def invite_again(
-    entity_id: EntityId, email: Email, base_url: BaseUrl = None, as_json: AsJson = False
-) -> None:
+async def invite_again(api: Api, entity_id: EntityId, email: Email) -> Shown:
     """Send a pending invitation again, with a new link for 24 hours."""
-    body = {"entityId": entity_id, "email": email}
-    _call("admin/invite-again", body, base_url, as_json=as_json)
+    return await _call(api, "admin/invite-again", entityId=entity_id, email=email)
 
 
-def contact(
+async def contact(
+    api: Api,
     entity_id: EntityId,
     email: Annotated[str, typer.Argument(help="Email address; empty for none.")],
     phone: Annotated[str, typer.Option(help="Telephone that is answered day and night.")] = "",
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Set the backup contact: its address gets the same emails."""
-    body = {"entityId": entity_id, "email": email, "phone": phone}
-    _call("contact/set", body, base_url, as_json=as_json)
+    return await _call(api, "contact/set", entityId=entity_id, email=email, phone=phone)
 
 
-def _call(path: str, body: dict[str, str], base_url: str | None, *, as_json: bool) -> None:
-    entry = signed_in(base_url)
-    answer = post_json(f"{entry.base_url}/v1/entity/{path}", {**body}, entry)
-    if as_json:
-        show_json(answer)
-        return
-    found = read_as(answer, AdminsResponse)
-    show_table(
-        ["PERSON", "ROLE", "NAME", "STATE"],
-        [[one.email, one.role, one.name, _state(one)] for one in found.admins],
-    )
-    reached = " · ".join(one for one in (found.contact, found.phone) if one)
-    typer.echo(f"backup contact: {reached or 'none'}")
-    for warning in found.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+async def _call(api: Api, path: str, **body: str) -> Shown:
+    answer = await api.post(f"v1/entity/{path}", body)
+
+    def show() -> None:
+        show_table(
+            ["PERSON", "ROLE", "NAME", "STATE"],
+            [[one["email"], one["role"], one["name"], _state(one)] for one in answer["admins"]],
+        )
+        reached = " · ".join(one for one in (answer["contact"], answer["phone"]) if one)
+        typer.echo(f"backup contact: {reached or 'none'}")
+
+    return warned(Shown(answer, show), answer["warnings"])
 
 
-def _state(one: AdminDetails) -> str:
+def _state(one: Answer) -> str:
     """Return the state; of an invitation also until when, and whose role it takes over."""
-    until = f" until {one.invited_until}" if one.invited_until else ""
-    over = f", takes over from {one.takes_over_from}" if one.takes_over_from else ""
-    return f"{one.state}{until}{over}"
+    until = f" until {one['invitedUntil']}" if "invitedUntil" in one else ""
+    over = f", takes over from {one['takesOverFrom']}" if "takesOverFrom" in one else ""
+    return f"{one['state']}{until}{over}"

@@ -1,42 +1,48 @@
 """mudra secret: read, reset and retire an entity's secret."""
 
-from typing import Annotated
+import re
+import subprocess
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
-from mudra.cli.client.api_client import BaseUrl, get_json, post_json, read_as, signed_in
-from mudra.cli.client.api_responses import Secret, SecretUses
-from mudra.cli.client.tokens_file import SignedIn
-from mudra.cli.local.settings import AsJson
-from mudra.cli.output.output import show_facts, show_json
+from mudra.cli.client.api import Answer, Api
+from mudra.cli.client.private_file import write_private
+from mudra.cli.command import user_command
+from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.program import CommandFailed
+from mudra.cli.output.output import Exit
+from mudra.cli.output.shown import Shown, facts
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS
 
 app = typer.Typer(no_args_is_help=True)
+_DAYS: Final = re.compile(r"(\d{1,3})d")
 
 EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
 
 
-@app.command(epilog="Example: mudra secret read KAVERI-FIP --json")
-def read(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra secret read KAVERI-FIP --json")
+async def read(api: Api, entity_id: EntityId) -> Shown:
     """Show the entity's secret and when it expires."""
-    entry = signed_in(base_url)
-    response = post_json(f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry)
-    usage = {} if as_json else _usage_lines(entity_id, entry)
-    _show(response, as_json=as_json, usage=usage)
+    secret = await api.post("v1/entity/secret/read", {"entityId": entity_id})
+    used = _usage(await _use(api, entity_id))
+    return _shown(secret, {f"use of {label}": text for label, text in used.items()})
 
 
-@app.command(epilog="Example: mudra secret use KAVERI-FIP --json")
-def use(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra secret use KAVERI-FIP --json")
+async def use(api: Api, entity_id: EntityId) -> Shown:
     """Show when and from where the current and the old secret were used."""
-    entry = signed_in(base_url)
-    if as_json:
-        show_json(_use(entity_id, entry))
-    else:
-        show_facts({"entity": entity_id, **_usage_lines(entity_id, entry)})
+    uses = await _use(api, entity_id)
+    return facts({"entity": entity_id, **_usage(uses)}, uses)
 
 
-@app.command(epilog="Example: mudra secret reset KAVERI-FIP --keep-old-days 7")
-def reset(
+@user_command(app, "mudra secret reset KAVERI-FIP --keep-old-days 7")
+async def reset(
+    api: Api,
     entity_id: EntityId,
     expiry_days: Annotated[
         int | None,
@@ -48,60 +54,104 @@ def reset(
             min=0, max=MAX_GRACE_DAYS, help="Days to keep the old secret working; 0: none."
         ),
     ] = None,
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Replace the entity's secret: at most 5 times in 24 hours, 5 minutes apart."""
-    entry = signed_in(base_url)
     body: dict[str, object] = {"entityId": entity_id}
     if expiry_days is not None:
         body["secretExpiryDays"] = expiry_days
     if keep_old_days is not None:
         body["oldSecretValidity"] = keep_old_days
-    _show(post_json(f"{entry.base_url}/v1/entity/secret/reset", body, entry), as_json=as_json)
+    return _shown(await api.post("v1/entity/secret/reset", body), {})
 
 
-@app.command(epilog="Example: mudra secret retire KAVERI-FIP")
-def retire(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(
+    app,
+    "mudra secret retire KAVERI-FIP",
+    asks=lambda typed: f"Programs with the old secret of {typed['entity_id']} fail now. End it?",
+)
+async def retire(api: Api, entity_id: EntityId) -> Shown:
     """End the grace period of the old secret now."""
-    entry = signed_in(base_url)
-    url = f"{entry.base_url}/v1/entity/secret/retire"
-    response = post_json(url, {"entityId": entity_id}, entry)
-    if as_json:
-        show_json(response)
-    else:
-        show_facts({"entity": entity_id, "old secret": "ended"})
+    done = await api.post("v1/entity/secret/retire", {"entityId": entity_id})
+    return facts({"entity": entity_id, "old secret": "ended"}, done)
 
 
-def _use(entity_id: str, entry: SignedIn) -> dict[str, object]:
-    return get_json(f"{entry.base_url}/v1/entity/secret/use", {"entityId": entity_id}, entry)
+@user_command(
+    app,
+    "mudra secret renew KAVERI-FIP --before 14d --out kaveri.secret --exec 'touch kaveri.renewed'",
+)
+async def renew(
+    api: Api,
+    entity_id: EntityId,
+    out: Annotated[Path, typer.Option(help="File of the secret, which only you can read.")],
+    before: Annotated[
+        str, typer.Option(help="Reset a secret that expires within this time: 14d, P14D.")
+    ] = "14d",
+    keep_old_days: Annotated[
+        int,
+        typer.Option(min=0, max=MAX_GRACE_DAYS, help="Days to keep the old secret working."),
+    ] = 1,
+    command: Annotated[
+        str, typer.Option("--exec", help="Run this once the file has another secret.")
+    ] = "",
+) -> Shown:
+    """Reset the secret if it expires soon, and keep the current one in a file; for cron.
+
+    A file that has the current secret already stays as it is, and the command is not run.
+    """
+    days = _DAYS.fullmatch(before)
+    within = timedelta(days=int(days[1])) if days else read_duration("--before", before)
+    secret = await api.post("v1/entity/secret/read", {"entityId": entity_id})
+    expires = datetime.fromisoformat(secret["expirationDate"])
+    is_due = expires - datetime.fromisoformat(secret["timestamp"]) <= within
+    if is_due:
+        body = {"entityId": entity_id, "oldSecretValidity": keep_old_days}
+        secret = await api.post("v1/entity/secret/reset", body)
+    is_new = _written(out, secret["secret"])
+    shown = {"entity": entity_id, "reset": is_due, "written": is_new}
+    document = {**shown, "expirationDate": secret["expirationDate"]}
+    if is_new and command:
+        # The owner of the file says what runs when it changes, as in a shell.
+        code = subprocess.run(command, shell=True, check=False).returncode  # noqa: ASYNC221, S602
+        if code:
+            problem = f"--exec ended with {code}: the file has the new secret"
+            return replace(facts(shown, document), code=Exit.FAILED, problem=problem)
+    return facts(shown, document)
 
 
-def _usage_lines(entity_id: str, entry: SignedIn) -> dict[str, object]:
+def _written(path: Path, secret: str) -> bool:
+    """Write a secret where the file has another one; returns whether it did."""
+    content = f"{secret}\n".encode()
+    try:
+        if path.exists() and path.read_bytes() == content:
+            return False
+        write_private(path, content)
+    except OSError as error:
+        raise CommandFailed(f"{path} cannot be written: {error.strerror}") from error
+    return True
+
+
+async def _use(api: Api, entity_id: str) -> Answer:
+    return await api.get("v1/entity/secret/use", {"entityId": entity_id})
+
+
+def _usage(uses: Answer) -> dict[str, object]:
     """Return a line for each secret, with the latest addresses."""
-    uses = read_as(_use(entity_id, entry), SecretUses)
     lines: dict[str, object] = {}
-    for label, use in (("this secret", uses.current), ("the old secret", uses.old)):
-        if use is not None:
-            addresses = ", ".join(one.address for one in use.addresses)
-            lines[label] = use.summary + (f" ({addresses})" if addresses else "")
+    for label, one in (("this secret", uses["current"]), ("the old secret", uses.get("old"))):
+        if one is not None:
+            addresses = ", ".join(used["address"] for used in one["addresses"])
+            lines[label] = one["summary"] + (f" ({addresses})" if addresses else "")
     return lines
 
 
-def _show(
-    response: dict[str, object], *, as_json: bool, usage: dict[str, object] | None = None
-) -> None:
-    if as_json:
-        show_json(response)
-        return
-    found = read_as(response, Secret)
-    fields: dict[str, object] = {
-        "entity": found.entity_id,
-        "secret": found.secret,
-        "expires": found.expiration_date,
+def _shown(secret: Answer, usage: Mapping[str, object]) -> Shown:
+    shown = {
+        "entity": secret["entityId"],
+        "secret": secret["secret"],
+        "expires": secret["expirationDate"],
     }
-    if found.old_secret_validity:
-        fields["old secret"] = f"valid for {found.old_secret_validity} days from the reset"
-    if found.old_secret_expiration_date:
-        fields["old secret"] = f"valid until {found.old_secret_expiration_date}"
-    show_facts(fields | {f"use of {label}": text for label, text in (usage or {}).items()})
+    if validity := secret.get("oldSecretValidity"):
+        shown["old secret"] = f"valid for {validity} days from the reset"
+    if until := secret.get("oldSecretExpirationDate"):
+        shown["old secret"] = f"valid until {until}"
+    return facts({**shown, **usage}, secret)

@@ -6,22 +6,15 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.client.api_client import (
-    BaseUrl,
-    base_address,
-    entity_token,
-    get_json,
-    post_json,
-    read_as,
-    signed_in,
-)
-from mudra.cli.client.api_responses import IssuedToken, Status
+from mudra.cli.client.api import Api
+from mudra.cli.client.sign_in import BaseUrl, base_address, signed_in
+from mudra.cli.command import user_command
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, fail, show_facts, show_json
-from mudra.cli.output.token_text import claims_of, header_of, show_tokens
+from mudra.cli.output.shown import Shown, facts, line
+from mudra.cli.output.token_text import claims_of, header_of, shown_tokens
 from mudra.client.errors import KeysUnavailable, TokenRefused
 from mudra.client.verifier import TokenVerifier
-from mudra.http.response.account_responses import TokensResponse
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
 
@@ -32,22 +25,16 @@ Token = Annotated[
 ]
 
 
-@app.command(epilog="Example: mudra token entity FINSIGHT-FIU > token.jwt")
-def entity(
+@user_command(app, "mudra token entity FINSIGHT-FIU > token.jwt")
+async def entity(
+    api: Api,
     entity_id: Annotated[str, typer.Argument(help="ID of an entity that you administer.")],
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Print an Entity Access Token (24 hours): reads the secret and generates one with it."""
-    entry = signed_in(base_url)
-    response = entity_token(entity_id, entry)
-    issued = read_as(response, IssuedToken)
-    if issued.message:
-        sys.stderr.write(f"mudra: {issued.message}\n")
-    if as_json:
-        show_json(response)
-    else:
-        sys.stdout.write(f"{issued.access_token}\n")
+    issued = await api.entity_token(entity_id)
+    if message := issued.get("message"):
+        sys.stderr.write(f"mudra: {message}\n")
+    return line(issued["accessToken"], issued)
 
 
 @app.command(epilog='Example: curl -H "Authorization: Bearer $(mudra token user)" …')
@@ -118,27 +105,20 @@ def verify(
         show_facts({**fields, "valid": "yes: signature, issuer and times are valid"})
 
 
-@app.command("list", epilog="Example: mudra token list --json")
-def list_tokens(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+@user_command(app, "mudra token list --json", "list")
+async def list_tokens(api: Api) -> Shown:
     """List your own User Access Tokens and when each was last used; never their text."""
-    entry = signed_in(base_url)
-    answer = get_json(f"{entry.base_url}/v1/user/token/list", {}, entry)
-    show_tokens(read_as(answer, TokensResponse).tokens, as_json=as_json)
+    return shown_tokens((await api.get("v1/user/token/list"))["tokens"])
 
 
-@app.command(epilog="Example: mudra token revoke 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
-def revoke(
+@user_command(app, "mudra token revoke 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+async def revoke(
+    api: Api,
     token_id: Annotated[str, typer.Argument(help="ID of the token, from mudra token list.")],
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Revoke one of your own User Access Tokens."""
-    entry = signed_in(base_url)
-    response = post_json(f"{entry.base_url}/v1/user/token/revoke", {"jti": token_id}, entry)
-    if as_json:
-        show_json(response)
-    else:
-        show_facts({"token": token_id, "result": read_as(response, Status).status})
+    done = await api.post("v1/user/token/revoke", {"jti": token_id})
+    return facts({"token": token_id, "result": done["status"]}, done)
 
 
 def _token_text(token: str | None) -> SecretText:

@@ -1,40 +1,40 @@
 """mudra audit: what happened, and the proof that it was not changed since."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Final, assert_never
+from typing import Annotated, Final
 
 import typer
 
-from mudra.audit.acts import Act
-from mudra.audit.archive import Archived, archive_next, check_archives
-from mudra.audit.chain import Broken, CheckpointForged, Epoch
+from mudra.audit.archive import archive_next, check_archives
+from mudra.audit.chain import Broken, CheckpointForged
 from mudra.audit.event import Caller, Outcome
 from mudra.audit.lost_acts import lost_acts
 from mudra.audit.sealing import confirm_restore
-from mudra.audit.search import AuditFilter, AuditRow
-from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
+from mudra.cli.client.api import Api
+from mudra.cli.command import owner_command, store_command
 from mudra.cli.local.checkpoints_option import CollectedLog, collected
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.acts import act_document, show_acts
-from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.shared.time_text import iso_ms
+from mudra.cli.output.shown import Shown, facts, line, table
 
 app = typer.Typer(no_args_is_help=True)
 
 
 _MAX_S: Final = 1800.0
 """Seconds for a verification: half an hour, for a table of any likely length."""
+_FIELDS: Final = (
+    *("at", "event", "outcome", "actor", "entityId"),
+    *("address", "txnId", "reason", "detail"),
+)
 _SENT = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
-@app.command("list", epilog="Example: mudra audit list --entity KAVERI-FIP --last 20")
-def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the search
+@owner_command(app, "mudra audit list --entity KAVERI-FIP --last 20", "list")
+async def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the search
+    api: Api,
     entity: Annotated[str, typer.Option(help="Only events of this entity.")] = "",
     event: Annotated[str, typer.Option(help="Only events of this name; may end in *.")] = "",
     actor: Annotated[
@@ -50,66 +50,49 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
         datetime | None, typer.Option(formats=_SENT, help="Before this time (UTC).")
     ] = None,
     last: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the latest.")] = 50,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """List events, oldest first."""
-    which = AuditFilter(
-        event=event,
-        outcome=outcome.value if outcome else "",
-        actor=actor,
-        entity_id=entity,
-        txn_id=txn,
-        jti=jti,
-        since=since.replace(tzinfo=UTC) if since else None,
-        until=until.replace(tzinfo=UTC) if until else None,
-    )
-
-    async def act(dependencies: Dependencies) -> Sequence[AuditRow]:
-        async with dependencies.unit_of_work() as work:
-            rows = await work.audit_search.events(which, None, last)
-        return list(reversed(rows))
-
-    events = with_store(act, data_dir)
-    if as_json:
-        show_json([_document(found) for found in events])
-        return
-    show_table(
+    query = {
+        "event": event,
+        "outcome": outcome.value if outcome else "",
+        "actor": actor,
+        "entityId": entity,
+        "txnIdIs": txn,
+        "jti": jti,
+        "since": since.replace(tzinfo=UTC).isoformat() if since else "",
+        "until": until.replace(tzinfo=UTC).isoformat() if until else "",
+    }
+    found = await api.pages("/operator/v1/audit", "events", query, last)
+    events = [{name: one[name] for name in _FIELDS} for one in reversed(found)]
+    names = ("at", "event", "outcome", "actor", "entityId", "address", "reason")
+    return table(
         ["AT", "EVENT", "OUTCOME", "ACTOR", "ENTITY", "ADDRESS", "REASON"],
-        [
-            [iso_ms(e.at), e.event, e.outcome, e.actor, e.entity_id, e.address, e.reason]
-            for e in events
-        ],
+        [[one[name] for name in names] for one in events],
+        events,
     )
 
 
-@app.command("verify", epilog="Example: mudra audit verify && echo untouched")
-def verify_chain(
-    checkpoints: CollectedLog = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+@store_command(app, "mudra audit verify && echo untouched", "verify")
+async def verify_chain(dependencies: Dependencies, checkpoints: CollectedLog = None) -> Shown:
     """Verify every event: its seal, its place, and the checkpoints of database and second place.
 
     Exits with 1 when a row was changed, removed, added, moved or misdated (it names the first),
     when sealing has stopped, and when a restore took events back that no one has confirmed.
     """
-
-    async def act(dependencies: Dependencies) -> AuditVerdict:
-        also = collected(dependencies, checkpoints)
-        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-            return await verify_audit(work, Caller(operator_name()), also)
-
-    verdict = with_store(act, data_dir)
+    also = collected(dependencies, checkpoints)
+    async with dependencies.unit_of_work(within_s=_MAX_S) as work:
+        verdict = await verify_audit(work, Caller(operator_name()), also)
     if not verdict.intact:
-        fail(verdict.problem)
-    facts = {"rows": verdict.rows, "vouched": verdict.vouched, "waiting": verdict.waiting}
-    facts |= {"tokenBlocks": verdict.token_blocks, "droppedBlocks": verdict.dropped_blocks}
-    facts["archived"] = verdict.archived
-    if as_json:
-        show_json({**facts, "intact": True, "notes": list(verdict.notes)})
-        return
-    show_facts(
+        raise CommandFailed(verdict.problem)
+    counts = {
+        "rows": verdict.rows,
+        "vouched": verdict.vouched,
+        "waiting": verdict.waiting,
+        "tokenBlocks": verdict.token_blocks,
+        "droppedBlocks": verdict.dropped_blocks,
+        "archived": verdict.archived,
+    }
+    return facts(
         {
             "sealed rows": verdict.rows,
             "of which in archives alone": verdict.archived,
@@ -118,134 +101,92 @@ def verify_chain(
             "blocks of token issues": verdict.token_blocks,
             "dropped for their age": verdict.dropped_blocks,
             **dict.fromkeys(verdict.notes, "confirmed"),
-        }
+        },
+        {**counts, "intact": True, "notes": list(verdict.notes)},
     )
 
 
-@app.command("confirm-restore", epilog="Example: mudra audit confirm-restore")
-def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+@store_command(app, "mudra audit confirm-restore", "confirm-restore")
+async def confirm(dependencies: Dependencies) -> Shown:
     """Record that the database was restored on purpose, so that its lost events are no fault.
 
     Your name is kept in the audit; the number of lost events stays in each verification.
     """
-
-    async def act(dependencies: Dependencies) -> Epoch | None:
-        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-            return await confirm_restore(
-                work.audit_chain,
-                work.audit_log,
-                Caller(operator_name()),
-                await work.audit_chain.ledger.now(),
-            )
-
-    match with_store(act, data_dir):
-        case None:
-            fail("nothing to confirm: the second place has no checkpoint that the database lacks")
-        case Epoch() as opened:
-            if as_json:
-                show_json({"epoch": opened.number, "after": opened.after})
-            else:
-                show_facts({"epoch": opened.number, "begins after row": opened.after})
-        case never:
-            assert_never(never)
+    async with dependencies.unit_of_work(within_s=_MAX_S) as work:
+        now = await work.audit_chain.ledger.now()
+        caller = Caller(operator_name())
+        opened = await confirm_restore(work.audit_chain, work.audit_log, caller, now)
+    if opened is None:
+        raise CommandFailed(
+            "nothing to confirm: the second place has no checkpoint that the database lacks"
+        )
+    return facts(
+        {"epoch": opened.number, "begins after row": opened.after},
+        {"epoch": opened.number, "after": opened.after},
+    )
 
 
-@app.command("archive", epilog="Example: mudra audit archive --to /mnt/worm/audit")
-def archive(
+@store_command(app, "mudra audit archive --to /mnt/worm/audit", "archive")
+async def archive(
+    dependencies: Dependencies,
     to: Annotated[Path, typer.Option(help="The folder of the archives, outside the database.")],
     older: Annotated[
         int, typer.Option("--days", min=0, max=36500, help="Only what is so many days old.")
     ] = 30,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Write the audit since the last archive to a signed file, and verify what was written.
 
     What is archived is dropped from the database after MUDRA_AUDIT_ARCHIVED_DAYS, where that is
     set; a verification then begins where the archive ends. Keep the files: they are the audit.
     """
-
-    async def act(dependencies: Dependencies) -> Archived | Broken | None:
-        files = dependencies.archive_files(to)
+    files, caller = dependencies.archive_files(to), Caller(operator_name())
+    try:
         async with dependencies.unit_of_work(within_s=_MAX_S) as work:
             before = await work.audit_chain.ledger.now() - timedelta(days=older)
-            caller = Caller(operator_name())
-            try:
-                return await archive_next(work.audit_chain, work.audit_log, caller, files, before)
-            except (CheckpointForged, OSError) as error:
-                raise CommandFailed(str(error)) from error
-
-    match with_store(act, data_dir):
-        case None:
-            typer.echo("Nothing to archive: no checkpoint of that age is after the last archive.")
-        case Broken() as broken:
-            fail(broken.sentence())
-        case Archived(made, rows):
-            facts = {"file": made.name, "rows": rows, "until": made.until.count}
-            if as_json:
-                show_json({**facts, "sha256": made.sha256})
-            else:
-                show_facts({"written": made.name, "rows": rows, "up to row": made.until.count})
-        case never:
-            assert_never(never)
+            written = await archive_next(work.audit_chain, work.audit_log, caller, files, before)
+    except (CheckpointForged, OSError) as error:
+        raise CommandFailed(str(error)) from error
+    if written is None:
+        nothing = "Nothing to archive: no checkpoint of that age is after the last archive."
+        return line(nothing, {"file": None, "rows": 0})
+    if isinstance(written, Broken):
+        raise CommandFailed(written.sentence())
+    made, rows = written.archive, written.rows
+    return facts(
+        {"written": made.name, "rows": rows, "up to row": made.until.count},
+        {"file": made.name, "rows": rows, "until": made.until.count, "sha256": made.sha256},
+    )
 
 
-@app.command("check-archives", epilog="Example: mudra audit check-archives --in /mnt/worm/audit")
-def check(
+@store_command(app, "mudra audit check-archives --in /mnt/worm/audit", "check-archives")
+async def check(
+    dependencies: Dependencies,
     folder: Annotated[Path, typer.Option("--in", help="The folder of the archives.")],
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Verify every archive that the database knows: that it is there, its signature, its rows."""
-
-    async def act(dependencies: Dependencies) -> int | Broken:
+    files = dependencies.archive_files(folder)
+    try:
         async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-            try:
-                return await check_archives(work.audit_chain, dependencies.archive_files(folder))
-            except (CheckpointForged, OSError) as error:
-                raise CommandFailed(str(error)) from error
-
-    found = with_store(act, data_dir)
+            found = await check_archives(work.audit_chain, files)
+    except (CheckpointForged, OSError) as error:
+        raise CommandFailed(str(error)) from error
     if isinstance(found, Broken):
-        fail(found.sentence())
-    elif as_json:
-        show_json({"intact": True, "rows": found})
-    else:
-        show_facts({"rows in archives": found})
+        raise CommandFailed(found.sentence())
+    return facts({"rows in archives": found}, {"intact": True, "rows": found})
 
 
-@app.command("lost", epilog="Example: mudra audit lost --json")
-def list_lost(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+@store_command(app, "mudra audit lost --json", "lost")
+async def list_lost(dependencies: Dependencies) -> Shown:
     """List acts that restores took back, by the second place: resets, removed passkeys and so on.
 
     What came after the last checkpoint before the loss is not among them.
     """
-
-    async def act(dependencies: Dependencies) -> Sequence[Act]:
+    try:
         async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-            try:
-                return await lost_acts(work.audit_chain)
-            except CheckpointForged as error:
-                raise CommandFailed(str(error)) from error
-
-    lost = with_store(act, data_dir)
-    if as_json:
-        show_json([act_document(one) for one in lost])
-    elif lost:
-        show_acts(lost)
-    else:
-        typer.echo("Nothing is lost, as far as the second place knows.")
-
-
-def _document(event: AuditRow) -> dict[str, object]:
-    return {
-        "at": iso_ms(event.at),
-        "event": event.event,
-        "outcome": event.outcome,
-        "actor": event.actor,
-        "entityId": event.entity_id,
-        "address": event.address,
-        "txnId": event.txn_id,
-        "reason": event.reason,
-        "detail": dict(event.detail),
-    }
+            lost = await lost_acts(work.audit_chain)
+    except CheckpointForged as error:
+        raise CommandFailed(str(error)) from error
+    documents = [act_document(one) for one in lost]
+    if not lost:
+        return line("Nothing is lost, as far as the second place knows.", documents)
+    return Shown(documents, lambda: show_acts(lost))

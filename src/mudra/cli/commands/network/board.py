@@ -3,9 +3,8 @@
 import msgspec
 import typer
 
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import show_json, show_table
 from mudra.http.response.operator_responses import dashboard_row
 from mudra.identity.operators.operator import Scope
@@ -20,7 +19,7 @@ def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         async with dependencies.unit_of_work() as work:
             return await read_dashboard(work, frozenset(Scope))
 
-    found = with_store(act, data_dir)
+    found = program().in_store(act, data_dir)
     rows, since = found.rows, found.unjudged_since
     if as_json:
         show_json([msgspec.to_builtins(dashboard_row(row)) for row in rows])

@@ -1,20 +1,17 @@
 """mudra health picture and matrix: the metrics of the console, of any time."""
 
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 
-import msgspec
 import typer
 
+from mudra.cli.client.api import Answer, Api
 from mudra.cli.local.duration_option import read_duration
-from mudra.cli.local.program import CommandFailed, Dependencies
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.api_row import COLUMNS, api_line
-from mudra.cli.output.output import Exit, fail, show_json, show_table
+from mudra.cli.output.output import Exit, fail, show_table
+from mudra.cli.output.shown import Shown, text
 from mudra.http.request.health_requests import (
     CODES,
     GROUPED_BY,
@@ -23,29 +20,18 @@ from mudra.http.request.health_requests import (
     time_range,
 )
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.health_responses import (
-    MaintenanceDetails,
-    MatrixResponse,
-    ProofDetails,
-    matrix_response,
-    picture_response,
-    rows_as_csv,
-)
 from mudra.http.response.http_refusals import InvalidField
-from mudra.metrics.health.picture import Row
-from mudra.metrics.health.too_many_pairs import TooManyPairs
-from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import WINDOW
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.unit_of_work import PAGE_S
 
+_PATH = "/operator/v1/health"
 Last = Annotated[str, typer.Option(help="How long, up to the last closed window: PT1H, P7D.")]
 _INSTANT = "ISO 8601 with its offset, such as 2026-01-31T09:30+05:30"
 From = Annotated[str, typer.Option("--from", help=f"From this instant on: {_INSTANT}.")]
 To = Annotated[str, typer.Option("--to", help="Before this instant; the last closed window.")]
 
 
-def picture(  # noqa: PLR0913, PLR0917  # its options
+async def picture(  # noqa: PLR0913, PLR0917  # its options
+    api: Api,
     by: Annotated[
         str, typer.Argument(metavar="BY", help=f"One row for each of: {', '.join(GROUPED_BY)}.")
     ] = "network",
@@ -55,92 +41,68 @@ def picture(  # noqa: PLR0913, PLR0917  # its options
     aa: Annotated[str, typer.Option("--aa", help="Only calls of this AA.")] = "",
     fip: Annotated[str, typer.Option("--fip", help="Only calls to this FIP.")] = "",
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all metrics.")] = False,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Show requests, success, errors and times: of the network, by FIP, by AA, by pair.
 
     Where more than 4,000 pairs of AA and FIP reported, pairs needs --aa or --fip.
     """
     if by not in GROUPED_BY:
         fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
-    length, typed = _length(last), _typed(start, end)
-
-    async def act(
-        dependencies: Dependencies,
-    ) -> tuple[TimeRange, tuple[Row, ...], Sequence[Silence]]:
-        async with dependencies.unit_of_work(within_s=PAGE_S) as work:
-            now = await work.people.now()
-            within = _within(typed, now, length)
-            rows = await work.health.rows(
-                within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
-            )
-            if isinstance(rows, TooManyPairs):
-                raise CommandFailed(TooManyPairs("--aa", "--fip").sentence, Exit.USAGE)
-            named = {one for one in (aa, fip) if one}
-            return within, rows, await work.health.maintenances(within, now, named or None)
-
-    within, rows, planned = with_store(act, data_dir)
+    query = {"aaId": aa, "fipId": fip, **await _time(api, last, start, end)}
+    names = {"aaId": "--aa", "fipId": "--fip"}
     if as_csv:
-        sys.stdout.write(rows_as_csv(rows))
-        return
-    response = picture_response(within, rows, planned)
-    if as_json:
-        show_json(msgspec.to_builtins(response))
-        return
-    show_table(COLUMNS, [api_line(row, api) for row in response.rows for api in row.apis])
-    for row in response.rows[:1]:
-        typer.echo(f"reports: {_reports(row.proof)}")
-    _show_maintenance(response.maintenance)
+        written = await api.text(f"{_PATH}/{by}", {**query, "format": "csv"}, names)
+        return text(written, written)
+    answer = await api.get(f"{_PATH}/{by}", query, names)
+
+    def show() -> None:
+        rows = answer["rows"]
+        show_table(COLUMNS, [api_line(row, one) for row in rows for one in row["apis"]])
+        for row in rows[:1]:
+            typer.echo(f"reports: {_reports(row['proof'])}")
+        _show_maintenance(answer["maintenance"])
+
+    return Shown(answer.content, show)
 
 
-def health_matrix(
+async def health_matrix(
+    api: Api,
     type_: Annotated[str, typer.Option("--type", help=f"Only this API: {', '.join(CODES)}.")] = "",
     last: Last = "P1D",
     start: From = "",
     end: To = "",
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Show AA x FIP, and which cause explains which pair."""
     if type_ and type_ not in CODES:
         fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
-    length, typed = _length(last), _typed(start, end)
-
-    async def act(dependencies: Dependencies) -> MatrixResponse:
-        async with dependencies.unit_of_work(within_s=PAGE_S) as work:
-            now = await work.people.now()
-            within = _within(typed, now, length)
-            matrix = await work.health.matrix(within, type_)
-            coverage = await work.health.coverage(within, now)
-            planned = await work.health.maintenances(within, now)
-            return matrix_response(within, matrix, coverage.proof(), planned)
-
-    matrix = with_store(act, data_dir)
-    if as_json:
-        show_json(msgspec.to_builtins(matrix))
-        return
-    names = {one.incident_id: one.cause for one in matrix.causes}
+    query = {"type": type_, **await _time(api, last, start, end)}
+    answer = await api.get(f"{_PATH}/matrix", query)
+    names = {one["incidentId"]: one["cause"] for one in answer["causes"]}
     causes: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in matrix.verdicts:
-        causes[one.aa_id, one.fip_id].append(names[one.incident_id])
-    show_table(
-        ["AA", "FIP", "STATUS", "SUCCEEDED", "JUDGED", "CAUSE"],
-        [
+    for one in answer["verdicts"]:
+        causes[one["aaId"], one["fipId"]].append(names[one["incidentId"]])
+
+    def show() -> None:
+        show_table(
+            ["AA", "FIP", "STATUS", "SUCCEEDED", "JUDGED", "CAUSE"],
             [
-                *(cell.aa_id, cell.fip_id, cell.status, str(cell.succeeded), str(cell.eligible)),
-                "; ".join(causes.get((cell.aa_id, cell.fip_id), ())),
-            ]
-            for cell in matrix.cells
-        ],
-    )
-    typer.echo(f"reports: {_reports(matrix.proof)}")
-    _show_maintenance(matrix.maintenance)
+                [
+                    *(cell["aaId"], cell["fipId"], cell["status"]),
+                    *(str(cell["succeeded"]), str(cell["judged"])),
+                    "; ".join(causes.get((cell["aaId"], cell["fipId"]), ())),
+                ]
+                for cell in answer["cells"]
+            ],
+        )
+        typer.echo(f"reports: {_reports(answer['proof'])}")
+        _show_maintenance(answer["maintenance"])
+
+    return Shown(answer.content, show)
 
 
-def _show_maintenance(planned: Sequence[MaintenanceDetails]) -> None:
+def _show_maintenance(planned: Sequence[Answer]) -> None:
     for one in planned:
-        typer.echo(f"planned maintenance: {one.entity_id} from {one.begins} to {one.ends}")
+        typer.echo(f"planned maintenance: {one['entityId']} from {one['begins']} to {one['ends']}")
 
 
 def _length(last: str) -> timedelta:
@@ -158,14 +120,15 @@ def _typed(start: str, end: str) -> TimeParameters:
     return read
 
 
-def _within(typed: TimeParameters, now: datetime, length: timedelta) -> TimeRange:
+async def _time(api: Api, last: str, start: str, end: str) -> dict[str, str]:
     """Return the time that was typed; of what was not, the last closed windows."""
-    within = time_range(typed, now, default=length, longest=MAX_LENGTH)
+    length, typed = _length(last), _typed(start, end)
+    within = time_range(typed, await api.now(), default=length, longest=MAX_LENGTH)
     if isinstance(within, InvalidField):
-        raise CommandFailed(f"--{within.sentence}", Exit.USAGE)
-    return within
+        fail(f"--{within.sentence}", Exit.USAGE)
+    return {"from": within.start.isoformat(), "to": within.end.isoformat()}
 
 
-def _reports(proof: ProofDetails) -> str:
+def _reports(proof: Answer) -> str:
     """Return how many of the expected reports were received."""
-    return f"{proof.windows_received} of {proof.windows_expected}"
+    return f"{proof['windowsHeard']} of {proof['windowsExpected']}"

@@ -1,198 +1,127 @@
 """mudra member: onboard members and list them."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mudra.audit.event import Caller
+from mudra.cli.client.api import Answer, Api, in_path
+from mudra.cli.command import owner_command, store_command
 from mudra.cli.commands.network import member_bulk, member_file
-from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
-from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.identity.accounts.refusals import WrongAccountKind
-from mudra.identity.memberships.member import Member, MemberStatus
-from mudra.identity.memberships.member_status import set_member_status
-from mudra.identity.memberships.onboard import (
-    MemberDiffers,
-    NewMember,
-    Onboarded,
-    OnboardResult,
-    onboard_member,
-)
-from mudra.identity.operators.operator import ScopeMissing
-from mudra.identity.operators.person_rule import owner
+from mudra.cli.output.output import Exit, fail
+from mudra.cli.output.shown import Shown, facts, table
 from mudra.shared.entity_type import EntityType
-from mudra.shared.refusal import Refusal, ValueRefused
-from mudra.tokens.ports import DayCount
 
 _MAX_REASON = 200
-_OPTIONS = {"entityId": "ENTITY_ID", "adminEmail": "admin", "adminName": "admin-name"}
-"""Fields of a new member as this command calls them."""
+_NAMES = {"entityId": "ENTITY_ID", "adminEmail": "admin", "adminName": "admin-name", "name": "name"}
 app = typer.Typer(no_args_is_help=True)
 member_file.add_commands(app)
 member_bulk.add_commands(app)
 
 
-@app.command(
-    epilog="Example: mudra member onboard KAVERI-FIP --type FIP --name 'Kaveri Bank' "
-    "--admin lakshmi@kaveribank.example"
+@owner_command(
+    app,
+    "mudra member onboard KAVERI-FIP --type FIP --name 'Kaveri Bank' "
+    "--admin lakshmi@kaveribank.example",
 )
-def onboard(
+async def onboard(  # one option for each field
+    api: Api,
     entity_id: Annotated[str, typer.Argument(help="ID issued by the registry, such as HDFC-FIP.")],
     type: Annotated[EntityType, typer.Option(help="What the member is.")],  # noqa: A002
     name: Annotated[str, typer.Option(help="Name of the entity, for people.")],
     admin: Annotated[str, typer.Option(help="Email address of its designated admin.")],
     admin_name: Annotated[str, typer.Option(help="The admin's name.")] = "",
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Onboard a member: create its first secret and invite its admin by email.
 
     Repeating it changes nothing. An ID that belongs to a member of another type,
     name or admin is refused.
     """
-    new = NewMember(entity_id, type.value, name, admin, admin_name)
-
-    async def run(dependencies: Dependencies) -> OnboardResult:
-        async with dependencies.unit_of_work() as work:
-            return await onboard_member(work, new, owner(Caller(operator_name())))
-
-    result = with_store(run, data_dir)
-    match result:
-        case ValueRefused():
-            fail(f"{_OPTIONS.get(result.field, result.field)} {result.problem}", Exit.USAGE)
-        case MemberDiffers():
-            fail(_differs(result))
-        case WrongAccountKind() | ScopeMissing():
-            fail(result.sentence)
-    _show(result, as_json=as_json)
+    body = {"entityId": entity_id, "type": type.value, "name": name}
+    body |= {"adminEmail": admin, "adminName": admin_name}
+    made = await api.post("/operator/v1/members", body, _NAMES)
+    result = "onboarded" if made["created"] else "unchanged"
+    shown = {"entity": made["entityId"], "type": made["type"], "name": made["name"]}
+    member = await _member(api, made["entityId"])
+    invitation = f"sent to {_as_stored(admin, member)}" if made["invited"] else "none needed"
+    return facts(
+        {**shown, "result": result, "invitation": invitation},
+        {**_document(member), "result": result, "invited": made["invited"]},
+    )
 
 
 EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
 Reason = Annotated[str, typer.Option(help="Why, for the audit: 1 to 200 characters.")]
 
 
-@app.command(epilog="Example: mudra member suspend KAVERI-FIP --reason 'secret leaked, INC-1042'")
-def suspend(
-    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
-) -> None:
+@owner_command(app, "mudra member suspend KAVERI-FIP --reason 'secret leaked, INC-1042'")
+async def suspend(api: Api, entity_id: EntityId, reason: Reason) -> Shown:
     """Stop giving an entity tokens, until it is restored."""
-    _set_status(entity_id, MemberStatus.SUSPENDED, reason, data_dir, as_json=as_json)
+    return await _set_status(api, entity_id, "suspended", reason)
 
 
-@app.command(epilog="Example: mudra member restore KAVERI-FIP --reason 'new secret is in use'")
-def restore(
-    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
-) -> None:
+@owner_command(app, "mudra member restore KAVERI-FIP --reason 'new secret is in use'")
+async def restore(api: Api, entity_id: EntityId, reason: Reason) -> Shown:
     """Give a suspended entity tokens again."""
-    _set_status(entity_id, MemberStatus.ACTIVE, reason, data_dir, as_json=as_json)
+    return await _set_status(api, entity_id, "active", reason)
 
 
-@app.command(epilog="Example: mudra member retire KAVERI-FIP --reason 'merged into DECCAN-FIP'")
-def retire(
-    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
-) -> None:
+@owner_command(
+    app,
+    "mudra member retire KAVERI-FIP --reason 'merged into DECCAN-FIP'",
+    asks=lambda typed: f"{typed['entity_id']} can never be active again. Retire it?",
+)
+async def retire(api: Api, entity_id: EntityId, reason: Reason) -> Shown:
     """End an entity's membership for good: its ID is never active again.
 
     Its registry entry stays in the directory until `mudra registry retire`.
     """
-    _set_status(entity_id, MemberStatus.RETIRED, reason, data_dir, as_json=as_json)
+    return await _set_status(api, entity_id, "retired", reason)
 
 
-@app.command("list", epilog="Example: mudra member list --json")
-def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+@owner_command(app, "mudra member list --json", "list")
+async def list_members(api: Api) -> Shown:
     """List the members."""
-
-    async def run(dependencies: Dependencies) -> list[Member]:
-        async with dependencies.unit_of_work() as work:
-            return list(await work.people.members())
-
-    members = with_store(run, data_dir)
-    if as_json:
-        show_json([_document(member) for member in members])
-        return
-    show_table(
+    members = [_document(one) for one in await api.pages("/operator/v1/members", "members")]
+    return table(
         ["ENTITY", "TYPE", "NAME", "STATUS", "ADMINS"],
-        [[m.entity_id, m.entity_type, m.name, m.status, ", ".join(m.admins)] for m in members],
+        [[*map(str, [*one.values()][:4]), ", ".join(one["admins"])] for one in members],
+        members,
     )
 
 
-def _set_status(
-    entity_id: str, status: MemberStatus, reason: str, data_dir: DataDir, *, as_json: bool
-) -> None:
+async def _set_status(api: Api, entity_id: str, status: str, reason: str) -> Shown:
     if not 1 <= len(reason) <= _MAX_REASON:
         fail(f"--reason must have 1 to {_MAX_REASON} characters", Exit.USAGE)
-
-    async def run(dependencies: Dependencies) -> MemberStatus | Refusal:
-        async with dependencies.unit_of_work() as work:
-            by = owner(Caller(operator_name()))
-            return await set_member_status(work, entity_id, status, reason, by)
-
-    outcome = with_store(run, data_dir)
-    if isinstance(outcome, Refusal):
-        fail(outcome.sentence)
-    facts = {"entity": entity_id, "status": outcome.value}
-    if as_json:
-        show_json(facts)
-    else:
-        show_facts(facts)
+    body = {"status": status, "reason": reason}
+    done = await api.post(f"/operator/v1/members/{in_path(entity_id)}/status", body)
+    return facts({"entity": entity_id, "status": done["status"]})
 
 
-def _differs(result: MemberDiffers) -> str:
-    existing = result.existing
-    return (
-        f"{existing.entity_id} is already onboarded with another {result.field}: "
-        f"{existing.entity_type} '{existing.name}', admins {', '.join(existing.admins)}. "
-        "Nothing was changed"
-    )
-
-
-@app.command(epilog="Example: mudra member tokens FINSIGHT-FIU --json")
-def tokens(
+@store_command(app, "mudra member tokens FINSIGHT-FIU --json")
+async def tokens(
+    dependencies: Dependencies,
     entity_id: Annotated[str, typer.Argument(help="ID of the member.")],
     days: Annotated[int, typer.Option(min=1, max=366, help="Number of days to show.")] = 90,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Count the Entity Access Tokens issued to a member, by day (UTC)."""
-
-    async def run(dependencies: Dependencies) -> list[DayCount]:
-        async with dependencies.unit_of_work() as work:
-            since = (await work.people.now()).date() - timedelta(days=days - 1)
-            return list(await work.token_counts.by_day(entity_id, since))
-
-    rows = with_store(run, data_dir)
-    if as_json:
-        show_json([{"day": row.day.isoformat(), "count": row.count} for row in rows])
-    else:
-        show_table(["DAY", "TOKENS"], [[row.day.isoformat(), str(row.count)] for row in rows])
+    async with dependencies.unit_of_work() as work:
+        since = (await work.people.now()).date() - timedelta(days=days - 1)
+        found = await work.token_counts.by_day(entity_id, since)
+    rows = [{"day": row.day.isoformat(), "count": row.count} for row in found]
+    return table(["DAY", "TOKENS"], [[*map(str, row.values())] for row in rows], rows)
 
 
-def _show(result: Onboarded, *, as_json: bool) -> None:
-    status = "onboarded" if result.created else "unchanged"
-    if as_json:
-        show_json(_document(result.member) | {"result": status, "invited": result.invited})
-        return
-    invitation = f"sent to {result.admin.email}" if result.invited else "none needed"
-    show_facts(
-        {
-            "entity": result.member.entity_id,
-            "type": result.member.entity_type,
-            "name": result.member.name,
-            "result": status,
-            "invitation": invitation,
-        }
-    )
+def _as_stored(email: str, member: Answer) -> str:
+    known = {address.casefold(): address for address in member["admins"]}
+    return str(known.get(email.strip().casefold(), email))
 
 
-def _document(member: Member) -> dict[str, object]:
-    return {
-        "entityId": member.entity_id,
-        "type": member.entity_type,
-        "name": member.name,
-        "status": member.status,
-        "admins": list(member.admins),
-    }
+async def _member(api: Api, entity_id: str) -> Answer:
+    found = await api.pages("/operator/v1/members", "members", {"words": entity_id})
+    return next(one for one in found if one["entityId"] == entity_id)
+
+
+def _document(member: Answer) -> dict[str, Any]:
+    return {name: member[name] for name in ("entityId", "type", "name", "status", "admins")}

@@ -1,114 +1,95 @@
 """mudra member import and export: members as a CSV file."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from msgspec import to_builtins
 
-from mudra.audit.event import Caller
-from mudra.cli.local.one_by_one import Ran, run_one_by_one
-from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
-from mudra.cli.local.registry_store import read_file
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
-from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.http.response.import_responses import import_response
-from mudra.identity.memberships.import_members import (
-    RowOutcome,
-    export_members,
-    import_row,
-    preview_import,
+from mudra.cli.client.api import Api
+from mudra.cli.command import owner_command
+from mudra.cli.local.given_file import read_file
+from mudra.cli.local.program import CommandFailed
+from mudra.cli.output.output import Exit, fail, show_facts, show_table
+from mudra.cli.output.shown import Shown, text
+from mudra.shared.unavailable import DatabaseUnavailable
+
+_OF_THE_FILE = {"csv": "the file", "the": "the"}
+"""How a refusal begins that is about the file: it is wrong usage."""
+_AGAIN = (
+    "the database did not answer: run the same command again, it skips the members that are there"
 )
-from mudra.identity.memberships.member_file import FileRow, read_member_file
-from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.operators.person_rule import owner
-from mudra.shared.refusal import Refusal
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command("import", epilog="Example: mudra member import members.csv --dry-run --json")(
-        import_file
-    )
-    app.command("export", epilog="Example: mudra member export --json")(export)
+    owner_command(app, "mudra member import members.csv --dry-run --json", "import")(import_file)
+    owner_command(app, "mudra member export --json")(export)
 
 
-def import_file(
+async def import_file(
+    api: Api,
     file: Annotated[Path, typer.Argument(help="CSV in UTF-8, with the columns of the export.")],
     dry_run: Annotated[
         bool, typer.Option(help="Show what becomes of each row; change nothing.")
     ] = False,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Onboard each member of a file whose row has no fault, and name the rows that have one.
 
     The same file again changes nothing, so an interrupted import can be resumed.
     """
-    rows = read_member_file(read_file(file))
-    if isinstance(rows, Refusal):
-        fail(rows.sentence, Exit.USAGE)
-    imported = with_store(
-        lambda dependencies: _run(dependencies, rows, dry_run=dry_run, quiet=as_json), data_dir
-    )
-    _show(imported.outcomes, dry_run=dry_run, as_json=as_json)
-    if imported.interrupted:
-        fail(
-            f"the database did not answer after {len(imported.outcomes)} of {len(rows)} rows: "
-            "run the same command again, it skips the members that are there",
-            Exit.UNREACHABLE,
+    try:
+        body = {"csv": read_file(file).decode(), "dryRun": dry_run}
+    except UnicodeDecodeError:
+        fail(f"{file} is not UTF-8: save the file as CSV in UTF-8", Exit.USAGE)
+    rows = await _imported(api, body)
+    counts = {
+        result: sum(one["result"] == result for one in rows.values())
+        for result in ("new", "unchanged", "refused", "left")
+    }
+
+    def show() -> None:
+        show_table(
+            ["LINE", "ENTITY", "RESULT", "COLUMN", "PROBLEM"],
+            [
+                [
+                    *(str(one["line"]), ascii(one["entityId"])[1:-1]),
+                    *(one["result"], one["column"], one["problem"]),
+                ]
+                for one in rows.values()
+            ],
         )
-    if any(one.refusal for one in imported.outcomes):
-        raise typer.Exit(int(Exit.FAILED))
+        show_facts({name: counts[name] for name in ("new", "unchanged", "refused")})
+        if dry_run:
+            typer.echo("Nothing was changed. Run it without --dry-run to import.")
+
+    document = {"dryRun": dry_run, **counts, "rows": [*rows.values()]}
+    return Shown(document, show, Exit.FAILED if counts["refused"] else Exit.OK)
 
 
-def export(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+async def _imported(api: Api, body: Mapping[str, object]) -> dict[int, dict[str, Any]]:
+    """Send the file until no row is left: a request begins rows for 20 seconds."""
+    rows: dict[int, dict[str, Any]] = {}
+    left = sys.maxsize
+    while left:
+        try:
+            answer = await api.post("/operator/v1/members/import", body, _OF_THE_FILE)
+        except DatabaseUnavailable as error:
+            raise CommandFailed(_AGAIN, Exit.UNREACHABLE) from error
+        # What an earlier round imported is unchanged in this one.
+        rows |= {one["line"]: one for one in answer["rows"] if _is_news(one, rows)}
+        if answer["left"] >= left:
+            raise CommandFailed("no row was begun in time: run the command again", Exit.WAIT)
+        left = answer["left"]
+    return rows
+
+
+async def export(api: Api) -> Shown:
     """Write all members as CSV, as an import reads it."""
-
-    async def run(dependencies: Dependencies) -> str:
-        async with dependencies.unit_of_work() as work:
-            return await export_members(work, MemberFilter())
-
-    text = with_store(run, data_dir)
-    if as_json:
-        show_json({"csv": text})
-    else:
-        typer.echo(text, nl=False)
+    written = await api.text("/operator/v1/members/export")
+    return text(written, {"csv": written})
 
 
-async def _run(
-    dependencies: Dependencies, rows: Sequence[FileRow], *, dry_run: bool, quiet: bool
-) -> Ran[RowOutcome]:
-    """Say what becomes of each row, then import it."""
-    async with dependencies.unit_of_work() as work:
-        planned = await preview_import(work, rows)
-    if dry_run:
-        return Ran(planned)
-    by = owner(Caller(operator_name()))
-    return await run_one_by_one(
-        dependencies,
-        planned,
-        lambda work, one: import_row(work, one, by),
-        "importing",
-        quiet=quiet,
-    )
-
-
-def _show(outcomes: Sequence[RowOutcome], *, dry_run: bool, as_json: bool) -> None:
-    shown = import_response(outcomes, dry_run=dry_run)
-    if as_json:
-        show_json(to_builtins(shown))
-        return
-    show_table(
-        ["LINE", "ENTITY", "RESULT", "COLUMN", "PROBLEM"],
-        [
-            [str(row.line), ascii(row.entity_id)[1:-1], row.result, row.column, row.problem]
-            for row in shown.rows
-        ],
-    )
-    show_facts({"new": shown.new, "unchanged": shown.unchanged, "refused": shown.refused})
-    if dry_run:
-        typer.echo("Nothing was changed. Run it without --dry-run to import.")
+def _is_news(row: dict[str, Any], known: dict[int, dict[str, Any]]) -> bool:
+    return row["line"] not in known or known[row["line"]]["result"] == "left"

@@ -12,11 +12,10 @@ import typer
 
 from mudra.audit.event import Caller
 from mudra.cli.commands.registry.payload_files import import_file
+from mudra.cli.local.given_file import read_file
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
-from mudra.cli.local.registry_store import read_file
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.shared.entity_type import EntityType
 from mudra.shared.unavailable import DatabaseUnavailable
@@ -99,7 +98,7 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
                 )
         return lines
 
-    _show(with_store(act, data_dir), as_json=as_json, applied=apply)
+    _show(program().in_store(act, data_dir), as_json=as_json, applied=apply)
 
 
 @app.command("registry-file", epilog="Example: mudra migrate registry-file directory.json --apply")
@@ -141,7 +140,7 @@ def end_imported_keys(
             keys = work.signing_keys.keys
             return list(await end_keys(keys, work.audit_log, issuer, now, caller))
 
-    ended = with_store(act, data_dir)
+    ended = program().in_store(act, data_dir)
     if as_json:
         show_json({"ended": ended})
     else:

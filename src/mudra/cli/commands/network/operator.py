@@ -5,132 +5,83 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
+from mudra.cli.client.api import Api
+from mudra.cli.command import owner_command, store_command
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
-from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.identity.accounts.refusals import NoSuchUser, WrongAccountKind
-from mudra.identity.accounts.user import User
-from mudra.identity.memberships.member_search import UserFilter, UserRow
-from mudra.identity.operators.manage_operators import SaveResult, end_operator, save_operator
+from mudra.cli.local.program import CommandFailed, Dependencies
+from mudra.cli.output.shown import Shown, facts, table
 from mudra.identity.operators.operator import Scope
-from mudra.identity.operators.person_rule import LastOperator
 from mudra.identity.single_sign_on.local_sign_in import allow_password as allow_local_password
-from mudra.shared.refusal import PlainRefusal, Refusal, ValueRefused
+from mudra.shared.refusal import Refusal
 
 app = typer.Typer(no_args_is_help=True)
-_MAX_COUNT = 1000
-_LAST = (
-    "this is the last active operator with the scope members, which manages operators: "
-    "give it to another one first, with mudra operator create"
-)
+_NO_OPERATOR = "{} is not an operator: mudra operator list shows who is"
+_FIELDS = {"email": "email", "name": "name"}
 
 
-@app.command(
-    epilog="Example: mudra operator create noc@network.example --scope health --scope audit"
-)
-def create(
+@owner_command(app, "mudra operator create noc@network.example --scope health --scope audit")
+async def create(
+    api: Api,
     email: Annotated[str, typer.Argument(help="The operator's email address.")],
     scope: Annotated[
         list[Scope] | None, typer.Option(help="A scope to grant; repeat for more. All if omitted.")
     ] = None,
     name: Annotated[str, typer.Option(help="The operator's name.")] = "",
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Create an operator and invite it by email; an existing operator gets these scopes."""
-    scopes = frozenset(scope or Scope)
-
-    async def run(dependencies: Dependencies) -> SaveResult:
-        async with dependencies.unit_of_work() as work:
-            return await save_operator(work, email, name, scopes, Caller(operator_name()))
-
-    saved = with_store(run, data_dir)
-    match saved:
-        case ValueRefused():
-            fail(f"{saved.field} {saved.problem}", Exit.USAGE)
-        case WrongAccountKind():
-            fail(f"{email} is an admin of an entity: an operator needs a separate account")
-        case LastOperator():
-            fail(_LAST)
-    names = sorted(one.value for one in saved.scopes)
-    if as_json:
-        facts = {"email": saved.user.email, "scopes": names, "invited": saved.invited}
-        show_json({**facts, "tokensEnded": saved.tokens_ended})
-        return
-    show_facts(
+    body = {"email": email, "name": name, "scopes": sorted({*(scope or Scope)})}
+    saved = await api.post("/operator/v1/operators", body, _FIELDS)
+    document = {name: saved[name] for name in ("email", "scopes", "invited", "tokensEnded")}
+    return facts(
         {
-            "operator": saved.user.email,
-            "scopes": ", ".join(names),
-            "invitation": "sent" if saved.invited else "none needed",
-            "tokens ended": saved.tokens_ended,
-        }
+            "operator": saved["email"],
+            "scopes": ", ".join(saved["scopes"]),
+            "invitation": "sent" if saved["invited"] else "none needed",
+            "tokens ended": saved["tokensEnded"],
+        },
+        document,
     )
 
 
-@app.command(epilog="Example: mudra operator allow-password chief@network.example --minutes 30")
-def allow_password(
+@store_command(app, "mudra operator allow-password chief@network.example --minutes 30")
+async def allow_password(
+    dependencies: Dependencies,
     email: Annotated[str, typer.Argument(help="The operator's email address.")],
     minutes: Annotated[int, typer.Option(min=1, max=1440, help="For how long.")] = 30,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Let an operator sign in with a password for some minutes, where only single sign-on may."""
-
-    async def run(dependencies: Dependencies) -> User | NoSuchUser:
-        async with dependencies.unit_of_work() as work:
-            return await allow_local_password(work, email, minutes, Caller(operator_name()))
-
-    allowed = with_store(run, data_dir)
-    if isinstance(allowed, NoSuchUser):
-        fail(f"{email} is not an operator: mudra operator list shows who is")
-    if as_json:
-        show_json({"email": allowed.email, "minutes": minutes})
-        return
-    show_facts({"operator": allowed.email, "password": f"accepted for {minutes} minutes"})
+    async with dependencies.unit_of_work() as work:
+        allowed = await allow_local_password(work, email, minutes, Caller(operator_name()))
+    if isinstance(allowed, Refusal):
+        raise CommandFailed(_NO_OPERATOR.format(email))
+    return facts(
+        {"operator": allowed.email, "password": f"accepted for {minutes} minutes"},
+        {"email": allowed.email, "minutes": minutes},
+    )
 
 
-@app.command(epilog="Example: mudra operator end noc@network.example")
-def end(
-    email: Annotated[str, typer.Argument(help="The operator's email address.")],
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+@owner_command(app, "mudra operator end noc@network.example")
+async def end(
+    api: Api, email: Annotated[str, typer.Argument(help="The operator's email address.")]
+) -> Shown:
     """Remove all scopes of an operator; it loses its rights at the next request."""
-
-    async def run(
-        dependencies: Dependencies,
-    ) -> frozenset[Scope] | PlainRefusal | ValueRefused | WrongAccountKind | LastOperator:
-        async with dependencies.unit_of_work() as work:
-            return await end_operator(work, email, Caller(operator_name()))
-
-    held = with_store(run, data_dir)
-    if isinstance(held, LastOperator):
-        fail(_LAST)
-    if isinstance(held, Refusal):
-        fail(f"{email} is not an operator: mudra operator list shows who is")
-    names = sorted(scope.value for scope in held)
-    if as_json:
-        show_json({"email": email, "taken": names})
-        return
-    show_facts({"operator": email, "taken": ", ".join(names)})
+    address = email.strip().casefold()
+    operators = await api.pages("/operator/v1/users", "users", {"operators": "true"})
+    held = next((one for one in operators if one["email"].casefold() == address), None)
+    if held is None:
+        raise CommandFailed(_NO_OPERATOR.format(email))
+    await api.post("/operator/v1/operators", {"email": held["email"], "scopes": []})
+    taken = sorted(held["scopes"])
+    return facts({"operator": email, "taken": ", ".join(taken)}, {"email": email, "taken": taken})
 
 
-@app.command("list", epilog="Example: mudra operator list --json")
-def list_operators(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+@owner_command(app, "mudra operator list --json", "list")
+async def list_operators(api: Api) -> Shown:
     """List the operators and their scopes."""
-
-    async def run(dependencies: Dependencies) -> list[UserRow]:
-        async with dependencies.unit_of_work() as work:
-            return list(
-                await work.member_search.users(UserFilter(operators_only=True), "", _MAX_COUNT)
-            )
-
-    rows = with_store(run, data_dir)
-    if as_json:
-        show_json([{"email": r.email, "state": r.state, "scopes": list(r.scopes)} for r in rows])
-        return
-    show_table(
-        ["OPERATOR", "STATE", "SCOPES"], [[r.email, r.state, ", ".join(r.scopes)] for r in rows]
+    found = await api.pages("/operator/v1/users", "users", {"operators": "true"})
+    rows = [{name: one[name] for name in ("email", "state", "scopes")} for one in found]
+    return table(
+        ["OPERATOR", "STATE", "SCOPES"],
+        [[one["email"], one["state"], ", ".join(one["scopes"])] for one in found],
+        rows,
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_json
 from mudra.cli.output.steps import steps_shown
@@ -53,11 +53,8 @@ def create(
     NAME.dump.age and its description NAME.json; a file has its name once it is whole.
     """
     order = BackupOrder(to, tuple(recipient or ()), nice)
-    try:
-        with steps_shown(quiet=as_json) as on_progress:
-            made = program().make_backup(order, data_dir, on_progress)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    with steps_shown(quiet=as_json) as on_progress:
+        made = program().make_backup(order, data_dir, on_progress)
     if as_json:
         show_json({"file": str(made.file), **_document(made.details)})
         return
@@ -70,11 +67,8 @@ def create(
 )
 def verify(file: BackupFile, identity: IdentityFile, as_json: AsJson = False) -> None:
     """Read a backup to its end: checksum, key and every encrypted byte; restore nothing."""
-    try:
-        with steps_shown(quiet=as_json) as on_progress:
-            details = program().check_backup(file, identity, on_progress)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    with steps_shown(quiet=as_json) as on_progress:
+        details = program().check_backup(file, identity, on_progress)
     if as_json:
         show_json({"intact": True, **_document(details)})
         return
@@ -90,10 +84,7 @@ def key(
 
     Set the public one in MUDRA_BACKUP_RECIPIENTS. Keep the file away from the service's machines.
     """
-    try:
-        private, public = program().new_backup_key()
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    private, public = program().new_backup_key()
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

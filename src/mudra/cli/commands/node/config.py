@@ -2,9 +2,9 @@
 
 import typer
 
-from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.output.output import fail, show_json, show_table
+from mudra.cli.output.output import show_json, show_table
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -17,10 +17,7 @@ def config() -> None:
 @app.command(epilog="Example: MUDRA_PORT=8443 mudra config show --json")
 def show(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show every setting with its source; secrets show only whether they are set."""
-    try:
-        shown = program().shown_settings({"data_dir": data_dir})
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    shown = program().shown_settings({"data_dir": data_dir})
     if as_json:
         show_json(
             [{"name": one.env, "value": one.value, "source": one.source.value} for one in shown]

@@ -8,7 +8,7 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.local.checkpoints_option import CollectedLog
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.acts import act_document, show_acts
 from mudra.cli.output.output import Exit, fail, show_facts, show_json
@@ -33,10 +33,7 @@ def prepare(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     is mudra_reader. The embedded database prepares itself at each start.
     Exits with 1 when the service's role may still do more than it needs.
     """
-    try:
-        left = program().prepare_database(data_dir)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    left = program().prepare_database(data_dir)
     if as_json:
         show_json({"prepared": not left, "excess": list(left)})
         if left:
@@ -72,10 +69,7 @@ def recovered(
     the audit knows are listed; entity tokens among them are revoked again, and signing keys
     dropped again. Start the nodes then, and confirm it by mudra audit confirm-restore.
     """
-    try:
-        report = program().after_recovery(to.replace(tzinfo=UTC), Caller(operator_name()), data_dir)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    report = program().after_recovery(to.replace(tzinfo=UTC), Caller(operator_name()), data_dir)
     if as_json:
         show_json(
             {
@@ -131,10 +125,7 @@ def moved(
             "since the database was moved; else run mudra database recovered --to TIME",
             Exit.USAGE,
         )
-    try:
-        recorded = program().after_move(Caller(operator_name()), data_dir, checkpoints)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    recorded = program().after_move(Caller(operator_name()), data_dir, checkpoints)
     if as_json:
         show_json({"already": not recorded})
     elif recorded:

@@ -2,9 +2,9 @@
 
 import typer
 
-from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.output.output import Exit, fail, show_json
+from mudra.cli.output.output import Exit, show_json
 from mudra.overview.administration import Diagnosis
 
 
@@ -13,10 +13,7 @@ def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     Exits with 1 when a check fails, and says what to do about it. A warning ends with 0.
     """
-    try:
-        found = program().diagnose(data_dir)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    found = program().diagnose(data_dir)
     if as_json:
         show_json(
             [

@@ -1,30 +1,30 @@
 """mudra keys: the signing keys of the service."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from mudra.audit.event import Caller, EventName
+from mudra.cli.client.api import Api
+from mudra.cli.command import owner_command
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_json, show_table
+from mudra.cli.output.shown import Shown, table
 from mudra.overview.administration import Rewrapped
-from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import (
-    KEY_CHANGE_S,
-    KeyChange,
-    KeyDetails,
-    UnknownKey,
-)
 
 app = typer.Typer(no_args_is_help=True)
 
+_PATH = "/operator/v1/keys"
+_KEPT = (
+    "Every key for {} tokens was dropped minutes ago, and the new ones are "
+    "kept. To drop them too, add --again."
+)
 _EVENT_TEXTS = {
     EventName.KEYS_SIGNING_CREATE: "created and published",
     EventName.KEYS_SIGNING_ACTIVATE: "signs from",
@@ -34,51 +34,32 @@ _EVENT_TEXTS = {
 }
 
 
-@app.command("list", epilog="Example: mudra keys list --json")
-def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+@owner_command(app, "mudra keys list --json", "list")
+async def list_keys(api: Api) -> Shown:
     """List the signing keys and their states; as JSON, also who fetched each key."""
-
-    async def handle(dependencies: Dependencies) -> Sequence[KeyDetails]:
-        async with dependencies.unit_of_work() as work:
-            return await work.signing_keys.list(await work.people.now())
-
-    rows = [_fields(one) for one in with_store(handle, data_dir)]
-    if as_json:
-        show_json(rows)
-        return
+    keys = (await api.get(_PATH))["keys"]
     names = ("kid", "kind", "state", "createdAt", "activeFrom", "retiresAt")
-    show_table(
+    return table(
         ["KID", "FOR", "STATE", "PUBLISHED", "SIGNS FROM", "STOPS AT"],
-        [[str(row[name]) for name in names] for row in rows],
+        [[one[name] for name in names] for one in keys],
+        keys,
     )
 
 
-def _fields(details: KeyDetails) -> dict[str, object]:
-    """Return a key as /operator/v1/keys shows it."""
-    key = details.key
-    return {
-        "kid": key.kid,
-        "kind": key.kind.value,
-        "createdAt": iso_ms(key.created_at),
-        "activeFrom": iso_ms(key.active_from) if key.active_from else "",
-        "retiresAt": iso_ms(key.retires_at) if key.retires_at else "",
-        "state": details.state.value,
-        "fetches": [
-            {
-                "entityId": one.entity_id,
-                "count": one.count,
-                "firstAt": iso_ms(one.first_at),
-                "lastAt": iso_ms(one.last_at),
-            }
-            for one in details.fetches
-        ],
-    }
+def _question(typed: Mapping[str, Any]) -> str:
+    if not typed["emergency"]:
+        return ""
+    key = "every key" if typed["every"] else typed["key"] or "the key that signs now"
+    return f"All tokens of {key} end now. Drop it?"
 
 
-@app.command(
-    epilog="Example: mudra keys rotate --kind entity · mudra keys rotate --emergency --key KID"
+@owner_command(
+    app,
+    "mudra keys rotate --kind entity · mudra keys rotate --emergency --key KID",
+    asks=_question,
 )
-def rotate(
+async def rotate(
+    api: Api,
     kind: Annotated[
         TokenKind | None, typer.Option(help="Rotate for this kind of token only.")
     ] = None,
@@ -99,9 +80,7 @@ def rotate(
         bool,
         typer.Option(help="With --all: drop also keys that one of the last ten minutes made."),
     ] = False,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Let the next key sign, as soon as it has been published for an hour.
 
     Tokens signed by the current key stay valid until they expire. With --emergency
@@ -114,48 +93,22 @@ def rotate(
         fail("--all drops every key: leave --key out", Exit.USAGE)
     if again and not every:
         fail("--again needs --all", Exit.USAGE)
-    kinds = frozenset([kind] if kind else TokenKind)
+    body = {"kind": kind.value if kind else "", "emergency": emergency}
+    sent = {**body, "kid": key, "all": every, "again": again}
+    changes = (await api.post(f"{_PATH}/rotate", sent))["changes"]
+    rows = [{**one, "what": _EVENT_TEXTS[one.pop("event")], "at": one.pop("at")} for one in changes]
+    kinds = {kind} if kind else {*TokenKind}
+    kept = sorted(kinds - {one["kind"] for one in changes}) if every else []
 
-    async def handle(dependencies: Dependencies) -> Sequence[KeyChange] | UnknownKey:
-        caller = Caller(operator_name())
-        async with dependencies.unit_of_work(within_s=KEY_CHANGE_S) as work:
-            now = await work.people.now()
-            if key:
-                return await work.signing_keys.drop_key(key, kinds, caller, now)
-            if every:
-                return await work.signing_keys.drop_all(kinds, caller, now, again=again)
-            return await work.signing_keys.rotate(kinds, caller, now, emergency=emergency)
+    def show() -> None:
+        if rows:
+            show_table(["KID", "FOR", "WHAT", "AT"], [[*row.values()] for row in rows])
+        elif key:
+            typer.echo(f"{key} was dropped already: nothing to do. See mudra keys list.")
+        elif not kept:
+            typer.echo("A rotation is already in progress: nothing to do. See mudra keys list.")
 
-    changes = with_store(handle, data_dir)
-    if isinstance(changes, UnknownKey):
-        fail(f"no signing key of this kind has the KID {key}: see mudra keys list")
-    kept = kinds - {one.kind for one in changes} if every else frozenset[TokenKind]()
-    _show_changes(changes, as_json=as_json, dropped=key, kept=kept)
-
-
-def _show_changes(
-    changes: Sequence[KeyChange], *, as_json: bool, dropped: str, kept: frozenset[TokenKind]
-) -> None:
-    rows = [
-        {"kid": c.kid, "kind": c.kind.value, "what": _EVENT_TEXTS[c.event], "at": iso_ms(c.at)}
-        for c in changes
-    ]
-    for kind in sorted(kept):
-        typer.echo(
-            f"Every key for {kind.value} tokens was dropped minutes ago, and the new ones are "
-            "kept. To drop them too, add --again.",
-            err=as_json,
-        )
-    if as_json:
-        show_json(rows)
-    elif rows:
-        show_table(["KID", "FOR", "WHAT", "AT"], [list(row.values()) for row in rows])
-    elif kept:
-        return
-    elif dropped:
-        typer.echo(f"{dropped} was dropped already: nothing to do. See mudra keys list.")
-    else:
-        typer.echo("A rotation is already in progress: nothing to do. See mudra keys list.")
+    return Shown(rows, show, notes=[_KEPT.format(one) for one in kept])
 
 
 @app.command(epilog="Example: mudra keys rewrap")
@@ -174,7 +127,7 @@ def rewrap(data_dir: DataDir = None, as_json: AsJson = False) -> None:
                 lambda more: progress.advance(task, more),
             )
 
-        done = with_store(handle, data_dir)
+        done = program().in_store(handle, data_dir)
     if as_json:
         show_json({"version": done.version, "count": done.count})
     else:

@@ -5,16 +5,15 @@ from typing import Annotated
 import msgspec
 import typer
 
-from mudra.audit.event import Caller
-from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
+from mudra.cli.client.api import Api, in_path
+from mudra.cli.command import as_owner, owner_command
+from mudra.cli.local.program import CommandFailed, Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.response.account_responses import mail_details
+from mudra.cli.output.shown import Shown, facts, table
 from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.overview.mail_queue import NoSuchMail, QueuedMail, StoredEmail, retry_mail
+from mudra.overview.mail_queue import StoredEmail
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)
@@ -35,7 +34,7 @@ def list_mails(
 ) -> None:
     """List emails, the oldest first. Anyone who can read the master key can read them."""
     if failed:
-        _show_failed(data_dir, as_json=as_json)
+        as_owner(_failed, data_dir).write(as_json=as_json)
         return
     address = normalize_email(to) if to else None
     wanted = to if isinstance(address, AddressRefused) else address
@@ -44,7 +43,7 @@ def list_mails(
         async with dependencies.unit_of_work() as work:
             return list(await work.mailbox.mails(to=wanted))
 
-    mails = with_store(run, data_dir)
+    mails = program().in_store(run, data_dir)
     if as_json:
         show_json([msgspec.to_builtins(mail_response(mail)) for mail in mails])
         return
@@ -69,7 +68,7 @@ def show(
         async with dependencies.unit_of_work() as work:
             return await work.mailbox.mail(mail_id)
 
-    mail = with_store(run, data_dir)
+    mail = program().in_store(run, data_dir)
     if mail is None:
         fail(f"no mail has the ID {mail_id}")
     files = mail.email.attachments
@@ -90,41 +89,29 @@ def show(
     typer.echo(f"\n{mail.email.text}", nl=False)
 
 
-@app.command(epilog="Example: mudra mail retry 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
-def retry(
+@owner_command(app, "mudra mail retry 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+async def retry(
+    api: Api,
     mail_id: Annotated[str, typer.Argument(help="ID of the email, as mudra mail list shows it.")],
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Try an unsent email again now."""
-
-    async def run(dependencies: Dependencies) -> str | NoSuchMail:
-        async with dependencies.unit_of_work() as work:
-            caller = Caller(operator_name())
-            return await retry_mail(mail_id, caller, work.mail_queue, work.audit_log)
-
-    if isinstance(with_store(run, data_dir), NoSuchMail):
+    try:
+        done = await api.post(f"/operator/v1/mails/{in_path(mail_id)}/retry")
+    except CommandFailed:
         fail(f"no unsent mail has the ID {mail_id}")
-    facts = {"mail": mail_id, "result": "will be tried now"}
-    if as_json:
-        show_json(facts)
-    else:
-        show_facts(facts)
+    return facts({"mail": mail_id, "result": done["status"]})
 
 
-def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
-    async def run(dependencies: Dependencies) -> list[QueuedMail]:
-        async with dependencies.unit_of_work() as work:
-            return list(await work.mail_queue.queue(failed=True, limit=_MAX_COUNT))
-
-    mails = with_store(run, data_dir)
-    if as_json:
-        show_json([msgspec.to_builtins(mail_details(mail)) for mail in mails])
-        return
-    show_table(
+async def _failed(api: Api) -> Shown:
+    mails = await api.pages("/operator/v1/mails", "mails", {"failed": "true"}, _MAX_COUNT)
+    return table(
         ["ID", "SINCE", "TO", "SUBJECT", "ATTEMPTS", "LAST ERROR"],
         [
-            [m.mail_id, iso_ms(m.created_at), m.recipient, m.subject, str(m.attempts), m.last_error]
-            for m in mails
+            [
+                *(one["id"], one["createdAt"], one["to"], one["subject"]),
+                *(str(one["attempts"]), one.get("lastError", "")),
+            ]
+            for one in mails
         ],
+        mails,
     )

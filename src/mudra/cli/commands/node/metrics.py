@@ -10,9 +10,8 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.commands.node.metrics_export import export
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_json
 from mudra.cli.output.steps import steps_shown
 from mudra.metrics.payload.catalogue import Tag, day_start, hour_start, window_start
@@ -88,7 +87,7 @@ def remake(
     async def act(dependencies: Dependencies) -> Sequence[Remade]:
         return await dependencies.stored_metrics.remake(wanted)
 
-    done = with_store(act, data_dir)
+    done = program().in_store(act, data_dir)
     if as_json:
         show_json(
             {
@@ -144,7 +143,7 @@ def remove(
         caller = Caller(operator_name())
         return await dependencies.stored_metrics.remove(aa, tags[tag], window, caller)
 
-    if not with_store(act, data_dir):
+    if not program().in_store(act, data_dir):
         fail(f"{aa} has no damaged report of {tag} at {iso_ms(window)}: nothing was changed")
     if as_json:
         show_json({"removed": True})
@@ -160,7 +159,7 @@ def _checked(data_dir: Path | None, *, quiet: bool) -> Checked:
                 lambda done, total: on_progress("blocks", done, total)
             )
 
-        return with_store(act, data_dir)
+        return program().in_store(act, data_dir)
 
 
 def _one(aa: str, grain: str, at: datetime | None) -> SumsPlace:

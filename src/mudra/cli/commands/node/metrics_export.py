@@ -9,9 +9,8 @@ from typing import Annotated, Final
 
 import typer
 
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_json
 from mudra.cli.output.steps import rows_shown
 from mudra.metrics.rollup.damage import BlockDamaged
@@ -95,7 +94,7 @@ def _exported(
             return over, await stored.export(order, on_rows)
 
         try:
-            return with_store(act, data_dir)
+            return program().in_store(act, data_dir)
         except ExportRefused as refused:
             fail(str(refused), Exit.USAGE)
         except BlockDamaged as error:

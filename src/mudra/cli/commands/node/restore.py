@@ -7,10 +7,10 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.commands.node.backup import BackupFile, IdentityFile
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.acts import act_document, show_acts
-from mudra.cli.output.output import fail, show_facts, show_json
+from mudra.cli.output.output import show_facts, show_json
 from mudra.cli.output.steps import steps_shown
 from mudra.overview.backups import RestoreOrder, RestoreReport
 from mudra.shared.time_text import iso_ms
@@ -35,11 +35,8 @@ def restore(
     mudra audit confirm-restore.
     """
     order = RestoreOrder(file, identity, replace)
-    try:
-        with steps_shown(quiet=as_json) as on_progress:
-            report = program().restore(order, Caller(operator_name()), data_dir, on_progress)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    with steps_shown(quiet=as_json) as on_progress:
+        report = program().restore(order, Caller(operator_name()), data_dir, on_progress)
     if as_json:
         show_json(_document(report))
         return

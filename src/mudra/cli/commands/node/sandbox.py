@@ -4,17 +4,16 @@ import re
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-import httpx2
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from mudra.cli.client.api_client import BaseUrl, base_address, post_open, read_as
-from mudra.cli.client.api_responses import Clock
+from mudra.cli.client.api import Api
+from mudra.cli.command import open_command
 from mudra.cli.commands.node import sandbox_fault
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
-from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
+from mudra.cli.output.output import Exit, console, fail, show_json
+from mudra.cli.output.shown import Shown, facts
 from mudra.demo.past import DEMO_FIPS, Past
 from mudra.demo.traffic import Disruption, Traffic
 from mudra.metrics.payload.catalogue import WINDOW, WINDOWS_PER_DAY, RequestType, window_start
@@ -34,22 +33,16 @@ def sandbox() -> None:
     """Group the sandbox's commands."""
 
 
-@app.command(epilog="Example: mudra sandbox advance P7D")
-def advance(
+@open_command(app, "mudra sandbox advance P7D")
+async def advance(
+    api: Api,
     by: Annotated[
         str, typer.Argument(metavar="DURATION", help="ISO 8601, weeks to seconds: PT6M, P1D, P2W.")
     ],
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Move the sandbox's clock forward, so that grace periods, limits and expiry pass."""
-    address = base_address(base_url)
-    root = httpx2.URL(address).copy_with(raw_path=b"/sandbox/v1/clock")
-    answer = post_open(str(root), {"advance": by})
-    if as_json:
-        show_json(answer)
-    else:
-        show_facts({"now": read_as(answer, Clock).now})
+    answer = await api.post("/sandbox/v1/clock", {"advance": by})
+    return facts({"now": answer["now"]}, answer)
 
 
 @app.command(epilog="Example: mudra sandbox traffic --days 30 --incident KAVERI-FIP:fif@1800+120")
@@ -83,7 +76,7 @@ def traffic(
             dependencies, Past(Traffic(DEMO_FIPS, load, disruptions), within, seed), as_json
         )
 
-    filled = with_store(act, data_dir)
+    filled = program().in_store(act, data_dir)
     if as_json:
         show_json(filled)
     else:

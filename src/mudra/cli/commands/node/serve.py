@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.program import program
 from mudra.cli.local.settings import DataDir
 from mudra.cli.output.output import Exit, fail
 from mudra.cli.table import Extra
@@ -42,15 +42,12 @@ def serve(
         "sandbox": sandbox or None,
     }
     shape = (Demo.ALIVE if traffic else Demo.STILL) if demo else Demo.NONE
-    try:
-        if demo and not program().settings(overrides).sandbox:
-            fail("--demo needs --sandbox: its passwords are published", Exit.USAGE)
-        if shape is Demo.ALIVE and not Extra.AGENT.is_installed:
-            wanted = f"pip install '{Extra.AGENT.requirement}', or add --no-traffic"
-            fail(f"--demo runs agents and needs the extra [agent]: {wanted}", Exit.NOT_INSTALLED)
-        code = program().serve(overrides, lambda ready: _announce(ready, shape), shape)
-    except CommandFailed as failed:
-        fail(str(failed), failed.code)
+    if demo and not program().settings(overrides).sandbox:
+        fail("--demo needs --sandbox: its passwords are published", Exit.USAGE)
+    if shape is Demo.ALIVE and not Extra.AGENT.is_installed:
+        wanted = f"pip install '{Extra.AGENT.requirement}', or add --no-traffic"
+        fail(f"--demo runs agents and needs the extra [agent]: {wanted}", Exit.NOT_INSTALLED)
+    code = program().serve(overrides, lambda ready: _announce(ready, shape), shape)
     raise typer.Exit(code)
 
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Annotated
 
 import typer
 from msgspec import Struct
 
+from mudra.cli.command import store_command
 from mudra.cli.local.program import Dependencies
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
-from mudra.cli.output.output import show_facts, show_json, show_table
+from mudra.cli.output.output import show_facts, show_table
+from mudra.cli.output.shown import Shown
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding, is_enforced
 from mudra.tokens.secrets.foreign_addresses import AddressReport, report_addresses
@@ -19,57 +18,56 @@ from mudra.tokens.secrets.foreign_addresses import AddressReport, report_address
 
 def add_to(app: typer.Typer) -> None:
     """Add the command of this file."""
-    app.command(epilog="Example: mudra registry addresses --days 30 --json")(addresses)
+    store_command(app, "mudra registry addresses --days 30 --json")(addresses)
 
 
-def addresses(
+async def addresses(
+    dependencies: Dependencies,
     days: Annotated[int, typer.Option(min=1, max=400, help="Uses of the last days.")] = 30,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Show which addresses got tokens for an entity whose live entry does not list them.
 
     It is what a binding would refuse, by `mudra registry binding` or MUDRA_ADDRESS_BINDING. An
     entity without a live entry, or whose entry lists no `ips`, is named apart.
     """
-    seen = with_store(partial(_seen, days=days), data_dir)
+    seen = await _seen(dependencies, days=days)
     report = seen.report
-    if as_json:
-        show_json(
+    document = {
+        "foreign": [
             {
-                "foreign": [
-                    {
-                        "entityId": one.entity_id,
-                        "address": one.address,
-                        "tokens": one.count,
-                        "lastUsedAt": iso_ms(one.last_used_at),
-                    }
+                "entityId": one.entity_id,
+                "address": one.address,
+                "tokens": one.count,
+                "lastUsedAt": iso_ms(one.last_used_at),
+            }
+            for one in report.foreign
+        ],
+        "listed": report.listed,
+        "unbound": list(report.unbound),
+        "network": "enforce" if seen.network else "watch",
+        "enforced": seen.enforced,
+        "exempt": seen.exempt,
+    }
+
+    def show() -> None:
+        if report.foreign:
+            show_table(
+                ["ENTITY", "ADDRESS", "TOKENS", "LAST USED"],
+                [
+                    [one.entity_id, one.address, str(one.count), iso_ms(one.last_used_at)]
                     for one in report.foreign
                 ],
-                "listed": report.listed,
-                "unbound": list(report.unbound),
-                "network": "enforce" if seen.network else "watch",
-                "enforced": seen.enforced,
-                "exempt": seen.exempt,
+            )
+        show_facts(
+            {
+                "addresses not listed": len(report.foreign),
+                "addresses listed": report.listed,
+                "entities without listed addresses": ", ".join(report.unbound) or "none",
+                "entities bound to their addresses": ", ".join(seen.enforced) or "none",
             }
         )
-        return
-    if report.foreign:
-        show_table(
-            ["ENTITY", "ADDRESS", "TOKENS", "LAST USED"],
-            [
-                [one.entity_id, one.address, str(one.count), iso_ms(one.last_used_at)]
-                for one in report.foreign
-            ],
-        )
-    show_facts(
-        {
-            "addresses not listed": len(report.foreign),
-            "addresses listed": report.listed,
-            "entities without listed addresses": ", ".join(report.unbound) or "none",
-            "entities bound to their addresses": ", ".join(seen.enforced) or "none",
-        }
-    )
+
+    return Shown(document, show)
 
 
 class _Seen(Struct, frozen=True):

@@ -2,22 +2,22 @@
 
 from typing import Annotated
 
-import httpx2
 import typer
 
-from mudra.cli.client.api_client import BaseUrl, get_json, post_json, read_as, signed_in
-from mudra.cli.local.settings import AsJson
-from mudra.cli.output.output import show_facts, show_json, show_table
-from mudra.http.response.binding_responses import BindingResponse
+from mudra.cli.client.api import Answer, Api, in_path
+from mudra.cli.command import user_command
+from mudra.cli.output.output import show_facts, show_table
+from mudra.cli.output.shown import Shown
 from mudra.tokens.secrets.address_binding import AddressBinding
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command of this file."""
-    app.command(epilog="Example: mudra registry binding KAVERI-FIP enforce --json")(binding)
+    user_command(app, "mudra registry binding KAVERI-FIP enforce --json")(binding)
 
 
-def binding(
+async def binding(
+    api: Api,
     entity_id: Annotated[str, typer.Argument(help="The entity's ID.")],
     to: Annotated[
         AddressBinding | None,
@@ -33,43 +33,36 @@ def binding(
     as_operator: Annotated[
         bool, typer.Option(help="Act as an operator with the scope members, on any entity.")
     ] = False,
-    base_url: BaseUrl = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Show or switch from which addresses an entity's secret and registered key get tokens."""
-    entry = signed_in(base_url)
     body: dict[str, object] = {"binding": to.value, "evenSo": even_so} if to else {}
     if as_operator:
-        url = str(
-            httpx2.URL(entry.base_url).copy_with(
-                path=f"/operator/v1/members/{entity_id}/address-binding"
-            )
-        )
-        answer = post_json(url, body, entry) if to else get_json(url, {}, entry)
+        path = f"/operator/v1/members/{in_path(entity_id)}/address-binding"
+        found = await (api.post(path, body) if to else api.get(path))
     else:
-        url = f"{entry.base_url}/v1/entity/address/binding"
-        answer = (
-            post_json(url, {"entityId": entity_id, **body}, entry)
+        path = "v1/entity/address/binding"
+        found = await (
+            api.post(path, {"entityId": entity_id, **body})
             if to
-            else get_json(url, {"entityId": entity_id}, entry)
+            else api.get(path, {"entityId": entity_id})
         )
-    if as_json:
-        show_json(answer)
-        return
-    found = read_as(answer, BindingResponse)
-    if found.foreign:
+    return Shown(found, lambda: _show(found))
+
+
+def _show(found: Answer) -> None:
+    if found["foreign"]:
         show_table(
             ["ADDRESS NOT LISTED", "TOKENS", "LAST USED"],
-            [[one.address, str(one.count), one.last_used_at] for one in found.foreign],
+            [[one["address"], str(one["count"]), one["lastUsedAt"]] for one in found["foreign"]],
         )
     show_facts(
         {
-            "entity": found.entity_id,
-            "binding": found.binding,
-            "exempt from the network's": "yes, by an operator" if found.exempt else "no",
-            "network": found.network_binding,
-            "other addresses": "refused" if found.enforced else "accepted",
-            "listed": ", ".join(found.listed) or "none",
-            f"not listed, last {found.days} days": found.foreign_count,
+            "entity": found["entityId"],
+            "binding": found["binding"],
+            "exempt from the network's": "yes, by an operator" if found["exempt"] else "no",
+            "network": found["networkBinding"],
+            "other addresses": "refused" if found["enforced"] else "accepted",
+            "listed": ", ".join(found["listed"]) or "none",
+            f"not listed, last {found['days']} days": found["foreignCount"],
         }
     )

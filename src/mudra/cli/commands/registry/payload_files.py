@@ -2,19 +2,23 @@
 
 import sys
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from msgspec import Struct
 from rich.progress import track
 
-from mudra.cli.client.api_client import BaseUrl
+from mudra.cli.client.api import Api
 from mudra.cli.client.registry_call import ask_findings, send_entry
-from mudra.cli.local.program import Dependencies
-from mudra.cli.local.registry_store import findings_json, operator, parse, read_file
+from mudra.cli.client.sign_in import BaseUrl, signed_in
+from mudra.cli.command import at_service
+from mudra.cli.local.given_file import read_file
+from mudra.cli.local.program import Dependencies, program
+from mudra.cli.local.registry_store import findings_json, operator, parse
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
@@ -30,6 +34,7 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 from mudra.shared.unavailable import DatabaseUnavailable
 
+T = TypeVar("T")
 File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]
 Older = Annotated[
     bool,
@@ -82,7 +87,7 @@ def lint(
             "--older and --sandbox work offline only: with --online the service decides", Exit.USAGE
         )
     if online:
-        report = LintReport(1, ask_findings(_one_payload(file), base_url))
+        report = LintReport(1, _as_user(base_url, partial(ask_findings, raw=_one_payload(file))))
     else:
         policy = AddressPolicy(sandbox, sandbox)
         report = lint_file(read_file(file), parse, policy, shipped_vocabulary(), older=older)
@@ -118,7 +123,7 @@ def submit(
     """
     raw = _one_payload(file)
     if not as_operator:
-        status, notes = send_entry(raw, base_url)
+        status, notes = _as_user(base_url, partial(send_entry, raw=raw))
         _show((Line(_id_of(raw), status, notes),), as_json=as_json)
         return
 
@@ -130,9 +135,14 @@ def submit(
                 return _refused(checked)
             return _line(await submit_or_update(work.registry, checked, operator()), checked)
 
-    lines = (with_store(act, data_dir),)
+    lines = (program().in_store(act, data_dir),)
     _show(lines, as_json=as_json)
     _end(lines)
+
+
+def _as_user(base_url: str | None, call: Callable[[Api], Awaitable[T]]) -> T:
+    entry = signed_in(base_url)
+    return at_service(entry.base_url, call, entry.secret_token)
 
 
 def import_file(
@@ -169,7 +179,7 @@ def import_file(
                 return Imported(tuple(lines), interrupted=True)
         return Imported(tuple(lines))
 
-    imported = with_store(act, data_dir)
+    imported = program().in_store(act, data_dir)
     _show(imported.lines, as_json=as_json)
     if imported.interrupted:
         fail(

@@ -4,38 +4,30 @@ from typing import Annotated
 
 import typer
 
+from mudra.cli.command import store_command
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
-from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_store
-from mudra.cli.output.output import fail, show_facts, show_json, show_table
+from mudra.cli.local.program import CommandFailed, Dependencies
+from mudra.cli.output.shown import Shown, facts, table
 from mudra.registry.payload.extend_vocabulary import extend_vocabulary, read_vocabulary
 from mudra.registry.payload.refusals import PayloadRefused
-from mudra.registry.payload.vocabulary import Addition, Vocabulary, VocabularyKind
+from mudra.registry.payload.vocabulary import Addition, VocabularyKind
 
 app = typer.Typer(no_args_is_help=True, help="FI types and identifier types.")
 
 
-@app.command("list", epilog="Example: mudra registry vocabulary list --json")
-def list_words(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+@store_command(app, "mudra registry vocabulary list --json", "list")
+async def list_words(dependencies: Dependencies) -> Shown:
     """List the words that entries may use."""
-
-    async def act(dependencies: Dependencies) -> Vocabulary:
-        async with dependencies.unit_of_work() as work:
-            return await read_vocabulary(work.vocabulary)
-
-    vocabulary = with_store(act, data_dir)
+    async with dependencies.unit_of_work() as work:
+        vocabulary = await read_vocabulary(work.vocabulary)
     words = {kind.value: list(vocabulary.words(kind).listed) for kind in VocabularyKind}
-    if as_json:
-        show_json(words)
-    else:
-        show_table(
-            ["LIST", "WORD"], [[kind, one] for kind, listed in words.items() for one in listed]
-        )
+    rows = [[kind, one] for kind, listed in words.items() for one in listed]
+    return table(["LIST", "WORD"], rows, words)
 
 
-@app.command(epilog="Example: mudra registry vocabulary add fitype GOLD_LOAN --variant GOLD-LOANS")
-def add(
+@store_command(app, "mudra registry vocabulary add fitype GOLD_LOAN --variant GOLD-LOANS")
+async def add(
+    dependencies: Dependencies,
     kind: Annotated[VocabularyKind, typer.Argument(help="The list to extend.")],
     word: Annotated[str, typer.Argument(help="Capital letters, digits and _.")],
     variant: Annotated[list[str] | None, typer.Option(help="A spelling read as the word.")] = None,
@@ -43,21 +35,13 @@ def add(
         str,
         typer.Option(help="Of the public status, for a FI type: deposits, gold-loans; else other."),
     ] = "",
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Add a word without a new release; again, to give it a variant or another group."""
-    addition = Addition(kind, word, tuple(variant or ()), group)
-
-    async def act(dependencies: Dependencies) -> Addition | PayloadRefused:
-        async with dependencies.unit_of_work() as work:
-            return await extend_vocabulary(work.vocabulary, addition, operator_name())
-
-    outcome = with_store(act, data_dir)
+    variants = [*(variant or ())]
+    addition = Addition(kind, word, tuple(variants), group)
+    async with dependencies.unit_of_work() as work:
+        outcome = await extend_vocabulary(work.vocabulary, addition, operator_name())
     if isinstance(outcome, PayloadRefused):
-        fail("; ".join(one.sentence() for one in outcome.findings))
-    facts = {"kind": kind.value, "word": word, "variants": list(variant or ()), "group": group}
-    if as_json:
-        show_json(facts)
-    else:
-        show_facts(facts | {"variants": ", ".join(variant or ()) or "none"})
+        raise CommandFailed("; ".join(one.sentence() for one in outcome.findings))
+    shown = {"kind": kind.value, "word": word, "variants": variants, "group": group}
+    return facts(shown | {"variants": ", ".join(variants) or "none"}, shown)

@@ -1,0 +1,64 @@
+"""What a command shows: for people, and with --json for programs."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import typer
+from msgspec import Struct
+
+from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
+
+
+class Shown(Struct, frozen=True):
+    """The result of a command in both forms, and how the command ends."""
+
+    document: object
+    show: Callable[[], None]
+    code: Exit = Exit.OK
+    problem: str = ""
+    """A sentence on standard error, once the result is shown."""
+    notes: Sequence[str] = ()
+    """Sentences that come first, for programs on standard error."""
+
+    def write(self, *, as_json: bool) -> None:
+        """Print one of the forms, and end the command where it failed."""
+        for note in self.notes:
+            typer.echo(note, err=as_json)
+        if as_json:
+            show_json(self.document)
+        else:
+            self.show()
+        if self.problem:
+            fail(self.problem, self.code)
+        if self.code:
+            raise typer.Exit(int(self.code))
+
+
+def facts(shown: Mapping[str, object], document: object = None) -> Shown:
+    """Show names and values; programs get the same where there is no `document`."""
+    return Shown(shown if document is None else document, lambda: show_facts(shown))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], document: object) -> Shown:
+    """Show a table; programs get the document."""
+    return Shown(document, lambda: show_table(columns, rows))
+
+
+def text(shown: str, document: object) -> Shown:
+    """Show a text as it is; programs get the document."""
+    return Shown(document, lambda: typer.echo(shown, nl=False))
+
+
+def line(shown: str, document: object) -> Shown:
+    """Show a sentence; programs get the document."""
+    return Shown(document, lambda: typer.echo(shown))
+
+
+def warned(shown: Shown, warnings: Sequence[str]) -> Shown:
+    """Show also warnings, which programs find in the document."""
+
+    def show() -> None:
+        shown.show()
+        for sentence in warnings:
+            typer.echo(f"warning: {sentence}", err=True)
+
+    return Shown(shown.document, show)
