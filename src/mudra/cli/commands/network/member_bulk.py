@@ -1,5 +1,6 @@
 """mudra member bulk: one act on many members."""
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from mudra.cli.command import owner_command
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown
+from mudra.cli.output.steps import rows_shown
 from mudra.identity.memberships.bulk_act import BulkAct, checked_reason
 
 
@@ -36,14 +38,16 @@ async def bulk(
     body = {"act": act.value, "reason": "" if dry_run else reason, "dryRun": dry_run}
     members: dict[str, dict[str, Any]] = {}
     left, csv = list(dict.fromkeys(entity_ids)), ""
-    while left:
-        sent = {**body, "entityIds": left}
-        answer = await api.post("/operator/v1/members/bulk", sent, {"entityIds": "ENTITY_IDS"})
-        members |= {one["entityId"]: one for one in answer["members"]}
-        before, left = left, [m["entityId"] for m in answer["members"] if m["result"] == "left"]
-        if left == before:
-            raise CommandFailed("no member was begun in time: run the command again", Exit.WAIT)
-        csv = answer.get("csv", "")
+    with rows_shown(quiet=not sys.stderr.isatty()) as on_rows:
+        while left:
+            sent = {**body, "entityIds": left}
+            answer = await api.post("/operator/v1/members/bulk", sent, {"entityIds": "ENTITY_IDS"})
+            members |= {one["entityId"]: one for one in answer["members"]}
+            before, left = left, [m["entityId"] for m in answer["members"] if m["result"] == "left"]
+            if left == before:
+                raise CommandFailed("no member was begun in time: run the command again", Exit.WAIT)
+            csv = answer.get("csv", "")
+            on_rows(act.value, len(members) - len(left))
     counts = {
         result: sum(one["result"] == result for one in members.values())
         for result in ("ready", "done", "refused", "left")

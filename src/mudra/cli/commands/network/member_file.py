@@ -1,7 +1,7 @@
 """mudra member import and export: members as a CSV file."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from mudra.cli.local.given_file import read_file
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, text
+from mudra.cli.output.steps import rows_shown
 from mudra.shared.unavailable import DatabaseUnavailable
 
 _OF_THE_FILE = {"csv": "the file", "the": "the"}
@@ -43,7 +44,8 @@ async def import_file(
         body = {"csv": read_file(file).decode(), "dryRun": dry_run}
     except UnicodeDecodeError:
         fail(f"{file} is not UTF-8: save the file as CSV in UTF-8", Exit.USAGE)
-    rows = await _imported(api, body)
+    with rows_shown(quiet=not sys.stderr.isatty()) as on_rows:
+        rows = await _imported(api, body, lambda done: on_rows(file.name, done))
     counts = {
         result: sum(one["result"] == result for one in rows.values())
         for result in ("new", "unchanged", "refused", "left")
@@ -68,7 +70,9 @@ async def import_file(
     return Shown(document, show, Exit.FAILED if counts["refused"] else Exit.OK)
 
 
-async def _imported(api: Api, body: Mapping[str, object]) -> dict[int, dict[str, Any]]:
+async def _imported(
+    api: Api, body: Mapping[str, object], on_rows: Callable[[int], None]
+) -> dict[int, dict[str, Any]]:
     """Send the file until no row is left: a request begins rows for 20 seconds."""
     rows: dict[int, dict[str, Any]] = {}
     left = sys.maxsize
@@ -82,6 +86,7 @@ async def _imported(api: Api, body: Mapping[str, object]) -> dict[int, dict[str,
         if answer["left"] >= left:
             raise CommandFailed("no row was begun in time: run the command again", Exit.WAIT)
         left = answer["left"]
+        on_rows(len(rows) - left)
     return rows
 
 
