@@ -19,7 +19,7 @@ AGENT: Final = "docs/how-to/run-an-agent.md"
 UV: Final = Path(sys.executable).with_name("uv")
 NOT_INSTALLED: Final = 6
 OF_MEMBERS: Final = {
-    *("login", "password", "entity", "secret", "token", "session", "alarms", "sandbox"),
+    *("login", "logout", "password", "entity", "secret", "token", "session", "alarms", "sandbox"),
     *("registry", "conformance", "jwk", "config"),
 }
 """The nouns that `[cli]` brings."""
