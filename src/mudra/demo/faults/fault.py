@@ -14,7 +14,6 @@ from mudra.tokens.issuing.claims import Claims
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import SecretState
 
-DEFAULT_LENGTH: Final = timedelta(hours=1)
 LONGEST: Final = timedelta(days=7)
 KEYS_A_DAY: Final = 20
 """Each change of the key makes a pair of its own, which stays published for a day."""

@@ -35,10 +35,11 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
     none then.
     """
     now = await tx.now()
+    for layout in sorted({series.grain.settled_start(at) for at in times}):
+        # Others that make one of the times wait for this, and make these again as well.
+        await lock_layout(tx, series, layout)
     spans = {(tier, *series.grain.longer(tier, at)) for tier in Tier for at in times}
     for tier, begin, end in sorted(spans):
-        # Others that make one of the times wait for this, and make these again as well.
-        await lock_layout(tx, series, begin)
         if end > now:
             continue
         for tag in _tags(series):
