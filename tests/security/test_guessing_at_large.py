@@ -31,7 +31,7 @@ from tests.support.service import (
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.throttle import NETWORK_FAILURES
 from mudra.jobs.notification_jobs import watch_sign_ins
-from mudra.storage.database.tables import address_failure
+from mudra.storage.tables.identity import address_failure
 
 GENERATE = "/v1/user/token/generate"
 

@@ -25,8 +25,8 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.credentials import Credentials
-from mudra.storage.database.tables import entity
 from mudra.storage.identity.people import PostgresPeople
+from mudra.storage.tables.identity import entity
 from mudra.storage.tokens.tokens import PostgresSecrets
 from mudra.tokens.authentication.secret_check import EntityAuthentication, check_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text

@@ -40,7 +40,9 @@ from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_v
 from mudra.storage.database.database import MAX_CONNECTIONS
 from mudra.storage.database.roles import excess_rights
 from mudra.storage.database.running import running_processes
-from mudra.storage.database.tables import entity, entity_secret, mail_outbox
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.service import mail_outbox
+from mudra.storage.tables.tokens import entity_secret
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.secrets.address_binding import WATCHED_DAYS

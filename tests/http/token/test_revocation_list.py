@@ -16,7 +16,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.person_rule import owner
-from mudra.storage.database.tables import revoked_entity_token
+from mudra.storage.tables.tokens import revoked_entity_token
 from mudra.tokens.revocation.revocation_limit import MAX_OF_ENTITY
 
 

@@ -20,8 +20,8 @@ from mudra.overview.mail_delivery import Delivered, Undelivered, deliver_due
 from mudra.overview.mail_queue import StoredEmail
 from mudra.shared.ids import fresh_id
 from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.database.tables import mail_outbox
 from mudra.storage.mail.outbox import PostgresOutbox
+from mudra.storage.tables.service import mail_outbox
 
 
 @dataclass

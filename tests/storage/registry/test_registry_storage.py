@@ -29,7 +29,7 @@ from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
 from mudra.storage.registry.registry import PostgresRegistry
-from mudra.storage.registry.tables import metadata
+from mudra.storage.tables.registry import metadata
 
 OPERATOR = Actor(ActorKind.OPERATOR, "operator:olga", scopes=frozenset({SUBMIT, DECIDE}))
 ORDERS = (

@@ -19,7 +19,7 @@ from tests.support.side_by_side import SideBySide
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.report import RequestMetrics
-from mudra.storage.database.tables import entity
+from mudra.storage.tables.identity import entity
 from mudra.storage.tokens.tokens import PostgresSecrets
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
 

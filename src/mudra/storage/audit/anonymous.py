@@ -14,10 +14,9 @@ from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
 from mudra.shared.network_address import address_key
 from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.event_rows import event_row
-from mudra.storage.audit.tables import audit_anonymous
 from mudra.storage.database.bulk_insert import parameter_of
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event
+from mudra.storage.tables.audit import audit_anonymous, audit_event
 
 ANONYMOUS: Final = "nobody"
 """The actor of a caller who has not signed in."""

@@ -9,11 +9,10 @@ import sqlalchemy as sa
 
 from mudra.audit.chain import Checkpoint, CheckpointForged
 from mudra.audit.ports import Archive
-from mudra.storage.audit.tables import audit_archive, audit_seal
 from mudra.storage.audit.token_issues import KEPT
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event
+from mudra.storage.tables.audit import audit_archive, audit_event, audit_seal
 
 _BATCH: Final = 5000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

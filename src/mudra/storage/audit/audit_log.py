@@ -11,7 +11,7 @@ from mudra.storage.audit.anonymous import count_anonymous, is_anonymous
 from mudra.storage.audit.event_rows import event_row
 from mudra.storage.audit.token_issues import add_issues
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event
+from mudra.storage.tables.audit import audit_event
 
 _STAMPED_BY_THE_DATABASE: Final = datetime.min.replace(tzinfo=UTC)
 _APPEND: Final = sa.insert(audit_event).values(

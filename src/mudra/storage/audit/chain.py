@@ -16,11 +16,10 @@ from mudra.audit.chain import START, Checkpoint, CheckpointForged, Epoch, Row, S
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.audit.place import Reached, Unsealed
 from mudra.storage.audit.horizon import Horizon, read_horizon
-from mudra.storage.audit.tables import audit_epoch, audit_seal
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.running import running_processes
-from mudra.storage.database.tables import audit_event
+from mudra.storage.tables.audit import audit_epoch, audit_event, audit_seal
 
 _ABOUT: Final = ("jti", "version", "to", "user", "kid")
 """Details that name what an act was about, the first one that it has."""

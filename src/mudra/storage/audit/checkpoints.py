@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import RowMapping
 
 from mudra.audit.chain import START, Checkpoint, CheckpointForged
-from mudra.storage.audit.tables import audit_checkpoint
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
+from mudra.storage.tables.audit import audit_checkpoint
 
 CHECKPOINT_ADDED: Final = "audit-checkpoint"
 """The key under which a new checkpoint is announced."""

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.place import TOLERANCE
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
-from mudra.storage.audit.tables import audit_checkpoint, audit_seal
 from mudra.storage.audit.token_search import token_rows
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event, user_account
-from mudra.storage.tokens.tables import token_day
+from mudra.storage.tables.audit import audit_checkpoint, audit_event, audit_seal
+from mudra.storage.tables.identity import user_account
+from mudra.storage.tables.tokens import token_day
 
 
 def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:

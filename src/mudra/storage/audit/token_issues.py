@@ -11,11 +11,15 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import EventName
 from mudra.audit.token_issues import TokenBlock, TokenIssue
-from mudra.storage.audit.tables import audit_token_block, audit_token_drop, audit_token_issue
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event
+from mudra.storage.tables.audit import (
+    audit_event,
+    audit_token_block,
+    audit_token_drop,
+    audit_token_issue,
+)
 
 _PACKER_LOCK: Final = 0x6D75647261 + 7
 _COLUMNS: Final = ("at", "entity_id", "address", "txn_id", "credential", "version", "jtis")

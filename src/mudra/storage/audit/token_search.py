@@ -16,9 +16,9 @@ from mudra.audit.token_issues import (
     matches,
     may_be_issue,
 )
-from mudra.storage.audit.tables import audit_token_block, audit_token_issue
 from mudra.storage.audit.token_issues import block_of, issue_of
 from mudra.storage.database.database import Transaction
+from mudra.storage.tables.audit import audit_token_block, audit_token_issue
 
 _BLOCKS: Final = 16
 """Read at once: a page is in the first one mostly."""

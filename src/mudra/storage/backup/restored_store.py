@@ -15,20 +15,18 @@ from mudra.audit.event import EventName
 from mudra.overview.backups import BackupDetails
 from mudra.storage.audit.chain import CLUSTER, tables_of
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import (
-    email_link,
-    entity,
-    service_fact,
-    user_token,
-)
-from mudra.storage.identity.tables import (
+from mudra.storage.tables.identity import (
     address_change,
     admin_invitation,
     console_session,
+    email_link,
+    entity,
     local_sign_in,
     passkey_challenge,
     sign_on_attempt,
 )
+from mudra.storage.tables.service import service_fact
+from mudra.storage.tables.tokens import user_token
 from mudra.storage.tokens.tokens import PostgresIssuedTokens
 
 _MADE: Final = "backup"

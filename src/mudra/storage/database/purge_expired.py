@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from mudra.storage.database.database import Database
 from mudra.storage.database.retention import RULES, Aged, Days
-from mudra.storage.database.schema import metadata
+from mudra.storage.tables.schema import metadata
 
 BATCH: Final = 2000
 """Rows of one transaction: short enough that no request waits for it."""

@@ -15,15 +15,15 @@ from mudra.identity.sessions.session import LIFE
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, MAX_FAILURES, SUCCESS_PERIOD
 from mudra.metrics.announcements.announcement import RETENTION
 from mudra.metrics.subscriptions.subscription import CONFIRM_WITHIN
-from mudra.storage.database import tables as t
-from mudra.storage.identity import tables as i
-from mudra.storage.metrics import block_tables as b
-from mudra.storage.metrics import subscription_tables as n
-from mudra.storage.metrics import tables as m
-from mudra.storage.metrics.announcement_tables import status_announcement
-from mudra.storage.registry.tables import registry_probe, registry_write
 from mudra.storage.registry.write_budget import PERIOD
-from mudra.storage.tokens import tables as k
+from mudra.storage.tables import identity as i
+from mudra.storage.tables import metrics as m
+from mudra.storage.tables import metrics_blocks as b
+from mudra.storage.tables import service as t
+from mudra.storage.tables import subscriptions as n
+from mudra.storage.tables import tokens as k
+from mudra.storage.tables.announcements import status_announcement
+from mudra.storage.tables.registry import registry_probe, registry_write
 
 _DAY: Final = timedelta(days=1)
 
@@ -89,15 +89,15 @@ RULES: Final[Mapping[str, Rule]] = {
     "entity_contact": Kept("one for each member at most"),
     "operator_scope": Kept("one for each right; deleted with it"),
     "access_grant": Kept("one for each right that a person gave another: approvals ask for it"),
-    "email_link": Aged(t.email_link.c.expires_at, 30 * _DAY),
+    "email_link": Aged(i.email_link.c.expires_at, 30 * _DAY),
     "throttle": Aged(
-        t.throttle.c.last_failure_at,
+        i.throttle.c.last_failure_at,
         365 * _DAY,
-        t.throttle.c.failures < MAX_FAILURES,
+        i.throttle.c.failures < MAX_FAILURES,
         "where the password was not disabled",
         unset_is_old=True,
     ),
-    "address_failure": Aged(t.address_failure.c.at, ADDRESS_PERIOD),
+    "address_failure": Aged(i.address_failure.c.at, ADDRESS_PERIOD),
     "sign_in_success": Aged(i.sign_in_success.c.at, SUCCESS_PERIOD),
     "sign_in_wait": ByJob("taken by `remind`, which sends their notices"),
     "link_request": ByJob("taken by `links` within a minute"),
@@ -116,7 +116,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "address_change": Aged(i.address_change.c.expires_at, _DAY),
     "admin_invitation": Aged(i.admin_invitation.c.expires_at, _DAY),
     "console_session": Aged(i.console_session.c.started_at, LIFE),
-    "user_token": Aged(t.user_token.c.expires_at, _DAY),
+    "user_token": Aged(k.user_token.c.expires_at, _DAY),
     "totp_factor": Kept("one for each person at most; deleted with the factor"),
     "passkey": Kept("ten for each person at most; deleted with the factor"),
     "passkey_challenge": Aged(i.passkey_challenge.c.expires_at, timedelta(hours=1)),
@@ -130,15 +130,15 @@ RULES: Final[Mapping[str, Rule]] = {
         k.secret_reminder.c.done_at,
         400 * _DAY,
         ~sa.exists().where(
-            t.entity_secret.c.entity_id == k.secret_reminder.c.entity_id,
-            t.entity_secret.c.version == k.secret_reminder.c.version,
-            t.entity_secret.c.state == "current",
+            k.entity_secret.c.entity_id == k.secret_reminder.c.entity_id,
+            k.entity_secret.c.version == k.secret_reminder.c.version,
+            k.entity_secret.c.state == "current",
         ),
         "where the secret is not the current one",
     ),
     "secret_use": Aged(k.secret_use.c.last_used_at, 400 * _DAY),
     "token_day": Aged(k.token_day.c.day, "sums"),
-    "revoked_entity_token": Aged(t.revoked_entity_token.c.expires_at, _DAY),
+    "revoked_entity_token": Aged(k.revoked_entity_token.c.expires_at, _DAY),
     "used_assertion": Aged(k.used_assertion.c.expires_at, _DAY),
     "used_proof": Aged(k.used_proof.c.expires_at, timedelta(hours=1)),
     "sandbox_fault": Aged(k.sandbox_fault.c.ends_at, 2 * _DAY),

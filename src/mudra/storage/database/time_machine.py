@@ -11,7 +11,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database, Transaction
-from mudra.storage.database.tables import service_fact
+from mudra.storage.tables.service import service_fact
 
 _CLOCK: Final = "clock:"
 _OFFSET: Final = "clock-offset-ms"

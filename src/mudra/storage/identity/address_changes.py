@@ -5,7 +5,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import AddressChange
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.tables import address_change
+from mudra.storage.tables.identity import address_change
 
 
 class PostgresAddressChanges:

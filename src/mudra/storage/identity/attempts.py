@@ -24,9 +24,14 @@ from mudra.identity.sign_in.throttle import (
 )
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import address_failure, throttle, user_account
-from mudra.storage.identity.tables import sign_in_success, sign_in_wait
 from mudra.storage.mail.outbox import OUTBOX_CHANGED
+from mudra.storage.tables.identity import (
+    address_failure,
+    sign_in_success,
+    sign_in_wait,
+    throttle,
+    user_account,
+)
 
 _T: Final = throttle.c
 _A: Final = address_failure.c

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from mudra.identity.memberships.invitation import PERIOD, Invitation
 from mudra.identity.memberships.member import Role
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
-from mudra.storage.identity.tables import admin_invitation
+from mudra.storage.tables.identity import admin_invitation, entity
 
 _C: Final = admin_invitation.c
 _END_EARLIER: Final = (

@@ -10,7 +10,7 @@ from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.tables import link_request
+from mudra.storage.tables.identity import link_request
 
 LINK_ASKED: Final = "link-asked"
 MAX_WAITING: Final = 5000

@@ -17,15 +17,17 @@ from mudra.identity.memberships.member_search import (
 )
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import (
+from mudra.storage.tables.identity import (
     email_link,
     entity,
     entity_admin,
-    entity_secret,
+    entity_contact,
+    operator_scope,
+    passkey,
+    totp_factor,
     user_account,
 )
-from mudra.storage.identity.tables import entity_contact, operator_scope, passkey, totp_factor
-from mudra.storage.tokens.tables import secret_use
+from mudra.storage.tables.tokens import entity_secret, secret_use
 
 _E: Final = entity.c
 _U: Final = user_account.c

@@ -14,21 +14,19 @@ from mudra.identity.memberships.member import Admin, Contact, MemberStatus, Role
 from mudra.identity.operators.operator import Scope
 from mudra.storage.audit.search import times_of_admins
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import (
-    audit_event,
+from mudra.storage.registry.registry import member_status_of, types_of
+from mudra.storage.tables.audit import audit_event
+from mudra.storage.tables.identity import (
+    access_grant,
     entity,
     entity_admin,
-    entity_reader,
-    user_account,
-    user_token,
-)
-from mudra.storage.identity.tables import (
-    access_grant,
     entity_contact,
+    entity_reader,
     operator_scope,
+    user_account,
     user_token_use,
 )
-from mudra.storage.registry.registry import member_status_of, types_of
+from mudra.storage.tables.tokens import user_token
 from mudra.storage.tokens.entity_status import store_status
 
 _RECORD_EVERY: Final = timedelta(minutes=1)

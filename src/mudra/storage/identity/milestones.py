@@ -7,15 +7,9 @@ import sqlalchemy as sa
 
 from mudra.overview.onboarding import Milestones
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import (
-    email_link,
-    entity,
-    entity_admin,
-    entity_secret,
-    user_account,
-)
-from mudra.storage.registry.tables import registry_version
-from mudra.storage.tokens.tables import token_day
+from mudra.storage.tables.identity import email_link, entity, entity_admin, user_account
+from mudra.storage.tables.registry import registry_version
+from mudra.storage.tables.tokens import entity_secret, token_day
 
 _E: Final = entity.c
 _NOT_SENT: Final = ("rejected", "withdrawn")

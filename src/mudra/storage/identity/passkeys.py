@@ -9,8 +9,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.passkeys.ports import Challenge, Passkey, Purpose
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.tables import passkey, passkey_challenge
 from mudra.storage.identity.waiting import oldest_of_busiest
+from mudra.storage.tables.identity import passkey, passkey_challenge
 
 _P: Final = passkey.c
 _C: Final = passkey_challenge.c

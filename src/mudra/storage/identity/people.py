@@ -13,7 +13,7 @@ from mudra.shared.ids import fresh_id
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import (
+from mudra.storage.tables.identity import (
     email_link,
     entity,
     entity_admin,

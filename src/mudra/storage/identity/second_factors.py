@@ -20,12 +20,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.passkeys import PostgresPasskeys
-from mudra.storage.identity.tables import (
-    passkey,
-    passkey_challenge,
-    recovery_code,
-    totp_factor,
-)
+from mudra.storage.tables.identity import passkey, passkey_challenge, recovery_code, totp_factor
 
 PLACE = ("totp_factor", "sealed_secret")
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from mudra.identity.sessions.session import RECORD_EVERY, Session, Stage
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.tables import console_session
+from mudra.storage.tables.identity import console_session
 
 _C: Final = console_session.c
 _IN_ORDER: Final = sa.select(console_session).order_by(_C.started_at.desc(), _C.key)

@@ -8,8 +8,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.single_sign_on.ports import SignOnAttempt
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.tables import local_sign_in, sign_on_attempt
 from mudra.storage.identity.waiting import oldest_of_busiest
+from mudra.storage.tables.identity import local_sign_in, sign_on_attempt
 
 _C: Final = sign_on_attempt.c
 _ADD_ATTEMPT: Final = insert(sign_on_attempt)

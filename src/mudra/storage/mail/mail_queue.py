@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail
 from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import mail_outbox
-from mudra.storage.identity.tables import mail_alarm
 from mudra.storage.mail.outbox import OUTBOX_CHANGED
+from mudra.storage.tables.identity import mail_alarm
+from mudra.storage.tables.service import mail_outbox
 
 ALARM_AFTER: Final = timedelta(days=1)
 """The age from which an email that still waits is failing."""

@@ -16,7 +16,8 @@ from mudra.shared.email_message import Email, email_from_bytes, email_to_bytes
 from mudra.shared.ids import fresh_id
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import mail_outbox, user_account
+from mudra.storage.tables.identity import user_account
+from mudra.storage.tables.service import mail_outbox
 
 OUTBOX_CHANGED: Final = "outbox"
 _TAKEN_FOR: Final = timedelta(minutes=2)

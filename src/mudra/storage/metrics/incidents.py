@@ -23,7 +23,7 @@ from mudra.metrics.notifications.incident_notifications import IncidentNotificat
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.reports import Row
-from mudra.storage.metrics.tables import metrics_incident
+from mudra.storage.tables.metrics import metrics_incident
 
 _I: Final = metrics_incident.c
 _NEWEST: Final = sa.select(metrics_incident).order_by(_I.began.desc())

@@ -22,12 +22,13 @@ from mudra.metrics.rollup.coverage import (
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event, entity
 from mudra.storage.metrics.reports import Row, findings_of, receipt_of
 from mudra.storage.metrics.stored_report import long_tag
-from mudra.storage.metrics.tables import metrics_receipt, metrics_refused
-from mudra.storage.registry.tables import registry_version
 from mudra.storage.registry.vocabulary import PostgresVocabulary
+from mudra.storage.tables.audit import audit_event
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.metrics import metrics_receipt, metrics_refused
+from mudra.storage.tables.registry import registry_version
 
 _R: Final = metrics_receipt.c
 _ACTIVE: Final = MemberStatus.ACTIVE.value

@@ -21,9 +21,9 @@ from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.announcement_tables import status_announcement
-from mudra.storage.metrics.subscription_tables import status_news, status_subscription
 from mudra.storage.metrics.subscription_webhooks import PostgresSubscriptionWebhooks
+from mudra.storage.tables.announcements import status_announcement
+from mudra.storage.tables.subscriptions import status_news, status_subscription
 
 SUBSCRIPTION_ASKED: Final = "subscription"
 _S: Final = status_subscription.c

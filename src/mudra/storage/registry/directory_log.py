@@ -23,7 +23,7 @@ from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
-from mudra.storage.registry.tables import registry_change
+from mudra.storage.tables.registry import registry_change
 
 MOST_APPLIED: Final = 1000
 """Beyond so many new rows the directory begins again, which reads one row of each entity."""

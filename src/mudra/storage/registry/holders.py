@@ -11,8 +11,8 @@ from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
-from mudra.storage.registry.tables import (
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.registry import (
     HAD_HANDLE,
     HAS_HANDLE,
     HOLDS,

@@ -10,7 +10,7 @@ from mudra.registry.lifecycle.record import PENDING, EntityStatus, Version, Vers
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.database import Transaction
 from mudra.storage.registry.rows import read_version
-from mudra.storage.registry.tables import registry_entity, registry_version
+from mudra.storage.tables.registry import registry_entity, registry_version
 
 _E: Final = registry_entity.c
 _V: Final = registry_version.c

@@ -12,7 +12,7 @@ from mudra.registry.payload.fields.url_rules import newest_url
 from mudra.registry.probe.probe import Probe, ProbeResult, WaitingProbe
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Transaction
-from mudra.storage.registry.tables import registry_entity, registry_probe, registry_version
+from mudra.storage.tables.registry import registry_entity, registry_probe, registry_version
 
 PROBE_ASKED: Final = "probes"
 """The name under which a probe that waits is announced."""

@@ -11,12 +11,7 @@ from mudra.registry.payload.entry import Entry, canonical
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.database import Transaction
 from mudra.storage.registry.rows import read_version
-from mudra.storage.registry.tables import (
-    IS_LIVE,
-    IS_PENDING,
-    registry_entity,
-    registry_version,
-)
+from mudra.storage.tables.registry import IS_LIVE, IS_PENDING, registry_entity, registry_version
 
 _V: Final = registry_version.c
 _ONE: Final = registry_version.alias("one").c

@@ -34,13 +34,13 @@ from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity, service_fact
-from mudra.storage.identity.tables import access_grant
 from mudra.storage.registry.holders import read_facts
 from mudra.storage.registry.records import read_history, read_record
 from mudra.storage.registry.rights import has_right_now
 from mudra.storage.registry.rows import version_row
-from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
+from mudra.storage.tables.identity import access_grant, entity
+from mudra.storage.tables.registry import registry_change, registry_entity, registry_version
+from mudra.storage.tables.service import service_fact
 from mudra.storage.tokens.entity_status import store_status
 
 REGISTRY_CHANGED: Final = "registry"

@@ -8,8 +8,7 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity_admin, user_account
-from mudra.storage.identity.tables import operator_scope
+from mudra.storage.tables.identity import entity_admin, operator_scope, user_account
 from mudra.storage.tokens.entity_status import entity_accepts
 
 _U: Final = user_account.c

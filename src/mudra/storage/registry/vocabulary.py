@@ -9,7 +9,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.registry.payload.vocabulary import Addition, VocabularyKind
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Transaction
-from mudra.storage.registry.tables import registry_word
+from mudra.storage.tables.registry import registry_word
 
 _C: Final = registry_word.c
 _ADDITIONS: Final = sa.select(_C.kind, _C.word, _C.variants, _C.status_group).order_by(_C.number)

@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.storage.database.database import Transaction
-from mudra.storage.registry.tables import registry_write
+from mudra.storage.tables.registry import registry_write
 
 PERIOD: Final = dt.timedelta(hours=1)
 _C: Final = registry_write.c

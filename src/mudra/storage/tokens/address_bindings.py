@@ -10,7 +10,7 @@ from mudra.audit.event import EventName
 from mudra.storage.audit.search import times_of_admins
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
+from mudra.storage.tables.identity import entity
 from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding
 
 _C: Final = entity.c

@@ -8,7 +8,8 @@ import sqlalchemy as sa
 from mudra.identity.memberships.member import MemberStatus
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity, revoked_entity_token
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.tokens import revoked_entity_token
 from mudra.tokens.revocation.revocation_list import (
     EndedTokens,
     accepted_beyond,

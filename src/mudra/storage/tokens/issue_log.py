@@ -24,7 +24,7 @@ from mudra.storage.audit.token_issues import add_issues
 from mudra.storage.caching.write_behind import WriteBehind
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Database, Transaction
-from mudra.storage.database.tables import audit_event
+from mudra.storage.tables.audit import audit_event
 from mudra.storage.tokens.secret_use import Used, add_uses
 from mudra.storage.tokens.token_counts import add_counts
 from mudra.storage.tokens.waiting_groups import Group, Key, Slice, WaitingGroups

@@ -17,7 +17,7 @@ from mudra.registry.directory.directory import Directory
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.write_behind import WriteBehind
 from mudra.storage.database.database import Database, Transaction
-from mudra.storage.tokens.tables import key_fetch
+from mudra.storage.tables.tokens import key_fetch
 from mudra.tokens.ports import KeyFetch
 
 _EVERY_S: Final = 2.0

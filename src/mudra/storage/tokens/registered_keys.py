@@ -11,9 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.identity.memberships.member import MemberStatus
 from mudra.registry.payload.entry import read_canonical
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
-from mudra.storage.registry.tables import registry_version
-from mudra.storage.tokens.tables import used_assertion
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.registry import registry_version
+from mudra.storage.tables.tokens import used_assertion
 
 _V: Final = registry_version.c
 _LIVE_BODY: Final = sa.select(_V.body).where(

@@ -6,8 +6,8 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity, entity_secret
-from mudra.storage.tokens.tables import secret_reminder
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.tokens import entity_secret, secret_reminder
 
 
 class PostgresReminders:

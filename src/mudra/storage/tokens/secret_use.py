@@ -10,7 +10,7 @@ from msgspec import Struct
 from mudra.storage.audit.anonymous import OTHERS
 from mudra.storage.database.bulk_insert import parameter_of
 from mudra.storage.database.database import Transaction
-from mudra.storage.tokens.tables import secret_use
+from mudra.storage.tables.tokens import secret_use
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 from mudra.tokens.secrets.old_secret_use import AddressUse, SecretUse
 

@@ -11,7 +11,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import signing_key
+from mudra.storage.tables.tokens import signing_key
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Transaction
-from mudra.storage.tokens.tables import token_day
+from mudra.storage.tables.tokens import token_day
 from mudra.tokens.ports import DayCount
 
 _C: Final = token_day.c

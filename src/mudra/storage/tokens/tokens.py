@@ -13,14 +13,9 @@ from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.cache_invalidation import entity_key, revoked_key
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import (
-    entity,
-    entity_secret,
-    revoked_entity_token,
-    user_token,
-)
-from mudra.storage.identity.tables import console_session
-from mudra.storage.registry.tables import registry_version
+from mudra.storage.tables.identity import console_session, entity
+from mudra.storage.tables.registry import registry_version
+from mudra.storage.tables.tokens import entity_secret, revoked_entity_token, user_token
 from mudra.storage.tokens.entity_status import entity_accepts
 from mudra.storage.tokens.registered_keys import ips_of
 from mudra.tokens.ports import EntityCredentials, SecretHolding, StoredSecret, UserTokenRecord

@@ -6,7 +6,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.shared.dpop_proof import DpopProof
 from mudra.storage.database.database import Transaction
-from mudra.storage.tokens.tables import used_proof
+from mudra.storage.tables.tokens import used_proof
 
 _USE: Final = insert(used_proof).on_conflict_do_nothing().returning(used_proof.c.expires_at)
 

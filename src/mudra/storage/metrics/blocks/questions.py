@@ -60,7 +60,7 @@ from mudra.storage.metrics.blocks.reading import (
 )
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
-from mudra.storage.metrics.tables import metrics_receipt
+from mudra.storage.tables.metrics import metrics_receipt
 
 _CALLS: Final = types_of(CALL_CODES)
 _R: Final = metrics_receipt.c

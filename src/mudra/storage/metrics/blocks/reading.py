@@ -29,8 +29,8 @@ from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
 from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.grain import LONGER, SHORTER, Grain, Tier
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
 _TOGETHER: Final = 16

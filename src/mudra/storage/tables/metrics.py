@@ -9,17 +9,12 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP, UUID
 
-from mudra.storage.database.tables import metadata
-
-
-def _at(name: str) -> sa.Column[object]:
-    return sa.Column(name, TIMESTAMP(timezone=True), nullable=False)
-
+from mudra.storage.tables.metadata import at, metadata
 
 metrics_received: Final = sa.Table(
     "metrics_received",
     metadata,
-    _at("at"),
+    at("at"),
     sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
     sa.Column("windows", sa.Integer, nullable=False),
@@ -53,11 +48,11 @@ metrics_receipt: Final = sa.Table(
     sa.Column("receipt_id", UUID(as_uuid=False), nullable=False),
     sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
-    _at("window_at"),
+    at("window_at"),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("txn_id", sa.Text, nullable=False),
     sa.Column("content_hash", sa.LargeBinary, nullable=False),
-    _at("received_at"),
+    at("received_at"),
     sa.Column("blocks", sa.Integer, nullable=False),
     sa.Column("findings", JSONB, nullable=False),
     sa.Column("calls", sa.Numeric, nullable=False, server_default="0"),
@@ -109,7 +104,7 @@ metrics_refused: Final = sa.Table(
     metadata,
     sa.Column("id", sa.BigInteger, sa.Identity(always=True), nullable=False),
     sa.Column("aa_id", sa.Text, nullable=False),
-    _at("at"),
+    at("at"),
     sa.Column("total", sa.Integer, nullable=False),
     sa.Column("findings", JSONB, nullable=False),
     sa.PrimaryKeyConstraint("aa_id", "id"),
@@ -123,7 +118,7 @@ metrics_stale: Final = sa.Table(
     sa.Column("grain", sa.Text, nullable=False),
     sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
-    _at("at"),
+    at("at"),
     sa.Column("noted_at", TIMESTAMP(timezone=True), nullable=False, server_default=sa.func.now()),
     sa.CheckConstraint("grain IN ('window', 'hour', 'day')", name="grain"),
     sa.PrimaryKeyConstraint("aa_id", "id"),
@@ -161,8 +156,8 @@ metrics_incident: Final = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("entity_id", sa.Text, nullable=False),
     sa.Column("type", sa.Text, nullable=False),
-    _at("began"),
-    _at("last_bad"),
+    at("began"),
+    at("last_bad"),
     sa.Column("ended", TIMESTAMP(timezone=True)),
     sa.Column("ending", sa.Text, nullable=False),
     sa.Column("bad_windows", sa.Integer, nullable=False),
@@ -170,11 +165,11 @@ metrics_incident: Final = sa.Table(
     sa.Column("eligible", sa.BigInteger, nullable=False),
     sa.Column("peer_id", sa.Text, nullable=False, server_default=""),
     sa.Column("refused", sa.Boolean, nullable=False),
-    _at("detected"),
+    at("detected"),
     sa.Column("cause", JSONB, nullable=False),
     sa.Column("timeline", JSONB, nullable=False),
     sa.Column("recipients", ARRAY(sa.Text), nullable=False),
-    _at("changed_at"),
+    at("changed_at"),
     sa.Column("acknowledged_by", sa.Text),
     sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
     sa.Column("notified", sa.Boolean, nullable=False, server_default=sa.true()),
@@ -205,7 +200,7 @@ incident_act: Final = sa.Table(
         primary_key=True,
     ),
     sa.Column("number", sa.Integer, primary_key=True),
-    _at("at"),
+    at("at"),
     sa.Column("actor", sa.Text, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("text", sa.Text, nullable=False),

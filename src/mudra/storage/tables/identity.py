@@ -1,15 +1,101 @@
-"""Tables of sessions, contacts, operators and failed sign-ins."""
+"""Tables of people, members, their rights, sessions and failed sign-ins."""
 
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TIMESTAMP, UUID
 
-from mudra.storage.database.tables import metadata
+from mudra.storage.tables.metadata import at, metadata
+
+entity: Final = sa.Table(
+    "entity",
+    metadata,
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False, server_default="active"),
+    at("created_at"),
+    # `membership` is the operator's word on the member; `status` is that, or what the
+    # registry entry says where it is less: the one that everything else reads (0031).
+    sa.Column("membership", sa.Text, nullable=False, server_default="active"),
+    at("tokens_not_before", nullable=True),
+    sa.Column("address_binding", sa.Text, nullable=False, server_default="network"),
+    # An operator's exemption, which is there again when the member's own binding ends (0108).
+    sa.Column("address_exempt", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
+    sa.CheckConstraint("status IN ('active', 'suspended', 'retired')", name="status"),
+    sa.CheckConstraint("membership IN ('active', 'suspended', 'retired')", name="membership"),
+    sa.CheckConstraint(
+        "address_binding IN ('network', 'watch', 'enforce')", name="address_binding"
+    ),
+)
 
 
-def _at(name: str) -> sa.Column[object]:
-    return sa.Column(name, TIMESTAMP(timezone=True), nullable=False)
+user_account: Final = sa.Table(
+    "user_account",
+    metadata,
+    sa.Column("user_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("email", sa.Text, nullable=False, unique=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("password_hash", sa.Text),
+    at("created_at"),
+    at("password_set_at", nullable=True),
+    sa.Column("language", sa.Text, nullable=False, server_default=""),
+    sa.Column("display_zone", sa.Text, nullable=False, server_default="browser"),
+    sa.CheckConstraint("state IN ('invited', 'active', 'disabled')", name="state"),
+)
+
+
+entity_admin: Final = sa.Table(
+    "entity_admin",
+    metadata,
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True, index=True),
+    at("since"),
+)
+
+
+entity_reader: Final = sa.Table(
+    "entity_reader",
+    metadata,
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True, index=True),
+    at("since"),
+)
+
+
+email_link: Final = sa.Table(
+    "email_link",
+    metadata,
+    sa.Column("token_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False, index=True),
+    sa.Column("purpose", sa.Text, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    at("created_at"),
+    at("expires_at"),
+    at("used_at", nullable=True),
+    at("voided_at", nullable=True),
+)
+
+
+throttle: Final = sa.Table(
+    "throttle",
+    metadata,
+    sa.Column("account_key", sa.LargeBinary, primary_key=True),
+    sa.Column("failures", sa.Integer, nullable=False),
+    at("last_failure_at", nullable=True),
+)
+
+
+address_failure: Final = sa.Table(
+    "address_failure",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("address_key", sa.LargeBinary, nullable=False),
+    at("at"),
+    sa.Index("ix_address_failure_key_at", "address_key", "at"),
+)
 
 
 entity_contact: Final = sa.Table(
@@ -18,7 +104,7 @@ entity_contact: Final = sa.Table(
     sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
     sa.Column("email", sa.Text, nullable=False),
     sa.Column("phone", sa.Text, nullable=False, server_default=""),
-    _at("since"),
+    at("since"),
 )
 
 operator_scope: Final = sa.Table(
@@ -26,7 +112,7 @@ operator_scope: Final = sa.Table(
     metadata,
     sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
     sa.Column("scope", sa.Text, primary_key=True),
-    _at("since"),
+    at("since"),
     sa.CheckConstraint("scope IN ('members', 'registry', 'health', 'keys', 'audit')", name="scope"),
 )
 
@@ -47,8 +133,8 @@ address_change: Final = sa.Table(
     sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
     sa.Column("email", sa.Text, nullable=False),
     sa.Column("requested_by", sa.Text, nullable=False),
-    _at("requested_at"),
-    _at("expires_at"),
+    at("requested_at"),
+    at("expires_at"),
     sa.Column("token_hash", sa.LargeBinary, nullable=False, unique=True),
 )
 
@@ -60,8 +146,8 @@ admin_invitation: Final = sa.Table(
     sa.Column("email", sa.Text, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("invited_by", sa.Text, nullable=False),
-    _at("created_at"),
-    _at("expires_at"),
+    at("created_at"),
+    at("expires_at"),
     sa.Column("token_hash", sa.LargeBinary, nullable=False, unique=True),
     sa.Column("ended_at", TIMESTAMP(timezone=True)),
     sa.Column("accepted", sa.Boolean, nullable=False, server_default=sa.false()),
@@ -85,7 +171,7 @@ sign_in_success: Final = sa.Table(
     sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
     sa.Column("account_key", sa.LargeBinary, nullable=False),
     sa.Column("address_key", sa.LargeBinary, nullable=False),
-    _at("at"),
+    at("at"),
     sa.Index("ix_sign_in_success_account_key_at", "account_key", "at"),
 )
 
@@ -93,7 +179,7 @@ user_token_use: Final = sa.Table(
     "user_token_use",
     metadata,
     sa.Column("jti", sa.ForeignKey("user_token.jti", ondelete="CASCADE"), primary_key=True),
-    _at("last_used_at"),
+    at("last_used_at"),
     sa.Column("last_address", sa.Text, nullable=False),
 )
 
@@ -105,7 +191,7 @@ sign_in_wait: Final = sa.Table(
     sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
     sa.Column("user_id", UUID(as_uuid=False)),
     sa.Column("failures", sa.Integer, nullable=False),
-    _at("last_failure_at"),
+    at("last_failure_at"),
 )
 
 mail_alarm: Final = sa.Table(
@@ -114,7 +200,7 @@ mail_alarm: Final = sa.Table(
     sa.Column(
         "mail_id", sa.ForeignKey("mail_outbox.mail_id", ondelete="CASCADE"), primary_key=True
     ),
-    _at("at"),
+    at("at"),
 )
 
 console_session: Final = sa.Table(
@@ -123,9 +209,9 @@ console_session: Final = sa.Table(
     sa.Column("key", sa.LargeBinary, primary_key=True),
     sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False, index=True),
     sa.Column("csrf_token", sa.Text, nullable=False),
-    _at("started_at"),
-    _at("last_used_at"),
-    _at("proven_at"),
+    at("started_at"),
+    at("last_used_at"),
+    at("proven_at"),
     sa.Column("address", sa.Text, nullable=False),
     sa.Column("stage", sa.Text, nullable=False),
     sa.CheckConstraint("stage IN ('full', 'code', 'enroll')", name="stage"),
@@ -138,7 +224,7 @@ totp_factor: Final = sa.Table(
     sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False),
     sa.Column("sealed_secret", sa.LargeBinary, nullable=False),
     sa.Column("last_step", sa.BigInteger, nullable=False),
-    _at("created_at"),
+    at("created_at"),
     sa.UniqueConstraint("user_id"),
 )
 
@@ -151,7 +237,7 @@ passkey: Final = sa.Table(
     sa.Column("credential_id", sa.LargeBinary, nullable=False, unique=True),
     sa.Column("public_key", sa.LargeBinary, nullable=False),
     sa.Column("sign_count", sa.BigInteger, nullable=False),
-    _at("created_at"),
+    at("created_at"),
     sa.Column("last_used_at", TIMESTAMP(timezone=True)),
 )
 
@@ -180,7 +266,7 @@ local_sign_in: Final = sa.Table(
     "local_sign_in",
     metadata,
     sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
-    _at("until"),
+    at("until"),
 )
 
 recovery_code: Final = sa.Table(

@@ -3,14 +3,9 @@
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP, UUID
+from sqlalchemy.dialects.postgresql import JSONB, UUID
 
-from mudra.storage.database.tables import metadata
-
-
-def _at(name: str, *, nullable: bool = False) -> sa.Column[object]:
-    return sa.Column(name, TIMESTAMP(timezone=True), nullable=nullable)
-
+from mudra.storage.tables.metadata import at, metadata
 
 status_announcement: Final = sa.Table(
     "status_announcement",
@@ -21,14 +16,14 @@ status_announcement: Final = sa.Table(
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("translations", JSONB, nullable=False, server_default="[]"),
     sa.Column("fip_ids", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
-    _at("publish_at"),
-    _at("begins", nullable=True),
-    _at("ends", nullable=True),
+    at("publish_at"),
+    at("begins", nullable=True),
+    at("ends", nullable=True),
     sa.Column("made_by", sa.Text, nullable=False),
-    _at("made_at"),
-    _at("changed_at", nullable=True),
-    _at("ended_at", nullable=True),
-    _at("over_at", nullable=True),
+    at("made_at"),
+    at("changed_at", nullable=True),
+    at("ended_at", nullable=True),
+    at("over_at", nullable=True),
     sa.Column("after", UUID(as_uuid=False)),
     sa.Column("done", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.CheckConstraint("kind IN ('information', 'incident', 'maintenance')", name="kind"),

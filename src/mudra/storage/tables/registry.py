@@ -5,11 +5,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP, UUID
 
-from mudra.storage.database.tables import metadata
-
-
-def _at(name: str, *, nullable: bool = True) -> sa.Column[object]:
-    return sa.Column(name, TIMESTAMP(timezone=True), nullable=nullable)
+from mudra.storage.tables.metadata import at, metadata
 
 
 def _text(name: str) -> sa.Column[str]:
@@ -47,14 +43,14 @@ registry_version: Final = sa.Table(
     sa.Column("bits", sa.Integer, nullable=False),
     _text("status"),
     _text("submitted_by"),
-    _at("submitted_at", nullable=False),
+    at("submitted_at"),
     _text("submitted_person"),
     _text("decided_by"),
-    _at("decided_at"),
+    at("decided_at", nullable=True),
     _text("reason"),
-    _at("goes_live_at"),
-    _at("live_from"),
-    _at("live_until"),
+    at("goes_live_at", nullable=True),
+    at("live_from", nullable=True),
+    at("live_until", nullable=True),
     sa.Column("equal_to", sa.Integer, nullable=False),
     sa.CheckConstraint(
         "status IN ('submitted', 'approved', 'live', 'rejected', 'withdrawn', 'superseded')",
@@ -92,7 +88,7 @@ registry_probe: Final = sa.Table(
     _text("requested_address"),
     _text("txn_id"),
     sa.Column("requested_at", TIMESTAMP(timezone=True), nullable=False, index=True),
-    _at("done_at"),
+    at("done_at", nullable=True),
     sa.Column("result", JSONB),
 )
 
@@ -116,7 +112,7 @@ registry_word: Final = sa.Table(
     _text("word"),
     sa.Column("variants", JSONB, nullable=False),
     _text("added_by"),
-    _at("added_at", nullable=False),
+    at("added_at"),
     sa.Column("status_group", sa.Text, nullable=False, server_default=""),
 )
 
@@ -125,7 +121,7 @@ registry_write: Final = sa.Table(
     metadata,
     sa.Column("number", sa.BigInteger, sa.Identity(always=True), primary_key=True),
     _text("requester"),
-    _at("at", nullable=False),
+    at("at"),
     sa.Index("registry_write_of", "requester", "at"),
 )
 """Acts of the last hour: writes to the registry, and test messages to webhooks (decision 0171)."""

@@ -5,7 +5,8 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP, UUID
 
-from mudra.storage.database.tables import metadata
+from mudra.storage.tables.identity import entity, user_account
+from mudra.storage.tables.metadata import metadata
 
 health_silence: Final = sa.Table(
     "health_silence",
@@ -41,7 +42,7 @@ health_webhook: Final = sa.Table(
     sa.Column("problem", sa.Text, nullable=False, server_default=""),
     sa.Column("fips", ARRAY(sa.Text), nullable=False, server_default="{}"),
     sa.Column("format", sa.Text, nullable=False, server_default="standard"),
-    sa.Column("user_id", sa.ForeignKey("user_account.user_id")),
+    sa.Column("user_id", sa.ForeignKey(user_account.c.user_id)),
     sa.Column("sealed_previous", sa.LargeBinary),
     sa.Column("previous_until", TIMESTAMP(timezone=True)),
     sa.Column(
@@ -117,7 +118,7 @@ _SEVERITIES: Final = "('minor', 'major', 'critical')"
 alarm_preference: Final = sa.Table(
     "alarm_preference",
     metadata,
-    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey(user_account.c.user_id), primary_key=True),
     sa.Column("time_zone", sa.Text, nullable=False),
     sa.Column("quiet_from", sa.Time),
     sa.Column("quiet_until", sa.Time),
@@ -136,7 +137,7 @@ alarm_preference: Final = sa.Table(
 alarm_mail: Final = sa.Table(
     "alarm_mail",
     metadata,
-    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey(user_account.c.user_id), primary_key=True),
     sa.Column("incident_id", UUID(as_uuid=False), primary_key=True),
     sa.Column("entity_id", sa.Text, nullable=False),
     sa.Column("severity", sa.Text, nullable=False),
@@ -154,7 +155,7 @@ alarm_mail: Final = sa.Table(
 followed_fip: Final = sa.Table(
     "followed_fip",
     metadata,
-    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
+    sa.Column("entity_id", sa.ForeignKey(entity.c.entity_id), primary_key=True),
     sa.Column("fip_id", sa.Text, primary_key=True),
     sa.Index("ix_followed_fip_fip_id", "fip_id"),
 )

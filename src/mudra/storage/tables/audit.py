@@ -3,9 +3,31 @@
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP
 
-from mudra.storage.database.tables import metadata
+from mudra.storage.tables.metadata import at, metadata
+
+audit_event: Final = sa.Table(
+    "audit_event",
+    metadata,
+    sa.Column("seq", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    at("at"),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("actor", sa.Text, nullable=False),
+    sa.Column("entity_id", sa.Text, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("txn_id", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("detail", JSONB, nullable=False),
+    sa.Index("ix_audit_event_entity", "entity_id", "seq"),
+    sa.Index(
+        "ix_audit_event_status_change",
+        *("entity_id", "seq"),
+        postgresql_where=sa.text("event = 'entity:status:change'"),
+    ),
+)
+
 
 audit_seal: Final = sa.Table(
     "audit_seal",

@@ -3,14 +3,9 @@
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import TIMESTAMP, UUID
+from sqlalchemy.dialects.postgresql import UUID
 
-from mudra.storage.database.tables import metadata
-
-
-def _at(name: str, *, nullable: bool = False) -> sa.Column[object]:
-    return sa.Column(name, TIMESTAMP(timezone=True), nullable=nullable)
-
+from mudra.storage.tables.metadata import at, metadata
 
 status_subscription: Final = sa.Table(
     "status_subscription",
@@ -23,12 +18,12 @@ status_subscription: Final = sa.Table(
     sa.Column("sealed_token", sa.LargeBinary, nullable=False),
     sa.Column("waits", sa.Boolean, nullable=False),
     sa.Column("confirmations", sa.Integer, nullable=False, server_default="0"),
-    _at("asked_at"),
-    _at("mailed_at", nullable=True),
-    _at("confirmed_at", nullable=True),
+    at("asked_at"),
+    at("mailed_at", nullable=True),
+    at("confirmed_at", nullable=True),
     sa.Column("url", sa.Text, nullable=False, server_default=""),
     sa.Column("host", sa.Text, nullable=False, server_default=""),
-    _at("opted_at", nullable=True),
+    at("opted_at", nullable=True),
     sa.UniqueConstraint("email", "fip_id", "url"),
     sa.Index("ix_status_subscription_host", "host"),
     sa.Index("ix_status_subscription_asked", "asked_at"),
@@ -45,7 +40,7 @@ status_challenge: Final = sa.Table(
     sa.Column("challenge_id", UUID(as_uuid=False), primary_key=True),
     sa.Column("email", sa.Text, nullable=False),
     sa.Column("host", sa.Text, nullable=False),
-    _at("at"),
+    at("at"),
     sa.Index("ix_status_challenge_at", "at"),
 )
 """The challenges of a day: their number is limited."""
@@ -57,9 +52,9 @@ status_news: Final = sa.Table(
     sa.Column("fip_id", sa.Text, nullable=False),
     sa.Column("codes", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
-    _at("began"),
-    _at("ended", nullable=True),
-    _at("at"),
+    at("began"),
+    at("ended", nullable=True),
+    at("at"),
     sa.Column("after", UUID(as_uuid=False)),
     sa.Column("done", sa.Boolean, nullable=False),
     sa.CheckConstraint("state IN ('open', 'over')", name="state"),

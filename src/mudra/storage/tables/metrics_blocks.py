@@ -10,7 +10,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TIMESTAMP, UUID
 
-from mudra.storage.database.tables import metadata
+from mudra.storage.tables.metadata import metadata
 
 
 def _block_columns() -> list[sa.Column[object]]:
