@@ -21,6 +21,7 @@ import psycopg
 from bench.nation import Bytes, print_nation
 from bench.sizes import SHORT, sized
 from bench.support import cpu_of_tree, data_directory, postmaster, scratch
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
 from mudra.audit.packing import pack_next
 from mudra.audit.sealing import seal_next
@@ -37,10 +38,9 @@ from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Names
 from mudra.settings.settings import Settings
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.roles import OWNER, as_role
 from mudra.storage.metrics.stored_report import storable
-from mudra.storage.tokens.issue_log import BatchedIssueLog
+from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 from mudra.tokens.secrets.secret_service import ResetCommand
 
 MEMBERS = sized(600, 6)
@@ -160,7 +160,7 @@ class Bench:
         """Pack what is due, as the job does some minutes later."""
         async with self.dependencies.database.transaction() as transaction:
             chain = self.dependencies.audit_chain(transaction)
-            log = PostgresAuditLog(transaction)
+            log = AuditLog(transaction)
             later = await transaction.now() + timedelta(minutes=6)
             await pack_next(chain.token_issues, log, later)
 
@@ -170,7 +170,7 @@ class Bench:
         while sealed:
             async with self.dependencies.database.transaction(within_s=60) as transaction:
                 chain = self.dependencies.audit_chain(transaction)
-                log = PostgresAuditLog(transaction)
+                log = AuditLog(transaction)
                 sealed = await seal_next(chain, log, await transaction.now())
 
     async def reset(self) -> None:

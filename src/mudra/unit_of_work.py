@@ -8,23 +8,23 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditChain, AuditLog, AuditSearch
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.search_store import AuditSearch
+from mudra.identity.accounts.address_change_store import AddressChanges
 from mudra.identity.accounts.email_link import LinkFactory
-from mudra.identity.accounts.link_requests import LinkRequests
+from mudra.identity.accounts.link_request_store import LinkRequests
+from mudra.identity.accounts.link_store import Links
+from mudra.identity.accounts.people_store import People
+from mudra.identity.memberships.invitation_store import Invitations
+from mudra.identity.memberships.member_search_store import MemberSearch
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.memberships.ports import FirstSecret, Invitations
-from mudra.identity.ports import (
-    AddressChanges,
-    Attempts,
-    Links,
-    MemberSearch,
-    Memberships,
-    Outbox,
-    People,
-)
-from mudra.identity.second_factor.ports import SecondFactors
-from mudra.identity.sessions.session import Sessions
-from mudra.identity.single_sign_on.ports import SingleSignOn
+from mudra.identity.memberships.ports import FirstSecret
+from mudra.identity.second_factor.second_factor_store import SecondFactors
+from mudra.identity.sessions.session_store import Sessions
+from mudra.identity.sign_in.attempt_store import Attempts
+from mudra.identity.single_sign_on.sign_on_store import SingleSignOn
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
@@ -38,23 +38,23 @@ from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
-from mudra.overview.mail_queue import Mailbox, MailQueue
-from mudra.overview.onboarding import MilestoneReads
-from mudra.registry.lifecycle.pending_entries import PendingEntries
+from mudra.overview.mail_queue_store import MailQueue
+from mudra.overview.milestone_store import MilestoneReads
+from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
-from mudra.registry.ports import Registry, VocabularyStore
+from mudra.registry.payload.vocabulary_store import VocabularyStore
+from mudra.registry.ports import Registry
 from mudra.registry.probe.probe_service import ProbeService
-from mudra.tokens.authentication.proof_guard import UsedProofs
-from mudra.tokens.ports import (
-    IssuedTokens,
-    RegisteredKeys,
-    Reminders,
-    Secrets,
-    SecretUses,
-    TokenCounts,
-)
+from mudra.storage.mail.outbox import Outbox
+from mudra.tokens.authentication.registered_key_store import RegisteredKeys
+from mudra.tokens.authentication.used_proof_store import UsedProofs
+from mudra.tokens.issuing.token_count_store import TokenCounts
+from mudra.tokens.reminders.reminder_store import Reminders
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.secret_service import SecretService
+from mudra.tokens.secrets.secret_store import Secrets
+from mudra.tokens.secrets.secret_use_store import SecretUses
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 TRANSACTION_S: Final = 3.0
@@ -83,7 +83,7 @@ class UnitOfWork(Struct, frozen=True):
     member_search: MemberSearch
     milestones: MilestoneReads
     mail_queue: MailQueue
-    mailbox: Mailbox
+    mailbox: Outbox
     audit_search: AuditSearch
     audit_chain: AuditChain
     secrets: Secrets

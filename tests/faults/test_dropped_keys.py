@@ -18,8 +18,8 @@ from tests.support.service import NO_TLS, Member, Service, new_member, running_s
 
 from mudra.audit.event import EventName
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.signing_keys.node_keys import NodeKeys
 from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange
 
 ENTITY = TokenKind.ENTITY
@@ -47,7 +47,7 @@ async def drop(nodes: Nodes, *kids: str) -> list[tuple[EventName, str]]:
 
 def keys_of_b(nodes: Nodes) -> NodeKeys:
     found = nodes.b.dependencies
-    return NodeKeys(found.database, found.encryption, found.invalidation, found.clock, "JWT")
+    return NodeKeys(found.database, found.invalidation, found.clock, "JWT")
 
 
 def test_a_node_whose_clock_is_behind_takes_part_in_an_emergency_at_once(nodes: Nodes) -> None:

@@ -17,8 +17,8 @@ from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching import fences
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.database.database import Database
-from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.signing_keys.node_keys import NodeKeys
 from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
@@ -33,7 +33,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 
 def keys_of(node: Node) -> NodeKeys:
     found = node.dependencies
-    return NodeKeys(found.database, found.encryption, found.invalidation, found.clock, "JWT")
+    return NodeKeys(found.database, found.invalidation, found.clock, "JWT")
 
 
 def nowhere(node: Node) -> Database:

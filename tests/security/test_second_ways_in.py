@@ -25,14 +25,8 @@ from tests.support.until import until
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.user import User
-from mudra.identity.sessions.session import (
-    BegunSession,
-    Session,
-    Stage,
-    begin_session,
-    complete_session,
-    session_key,
-)
+from mudra.identity.sessions.console_sessions import BegunSession, begin_session, complete_session
+from mudra.identity.sessions.session import Session, Stage, session_key
 from mudra.identity.sign_in.sign_in import Admitted, admit, settle
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.unit_of_work import UnitOfWork

@@ -26,8 +26,8 @@ from tests.support.service import (
 )
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.storage.tables.identity import address_failure, throttle
 
 GENERATE = "/v1/user/token/generate"

@@ -13,12 +13,7 @@ from tests.support.service import (
 
 from mudra.audit.event import AuditEntry, Caller
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.sign_in.sign_in import (
-    SignInRefused,
-    TooManyAttempts,
-    sign_in,
-    throttle,
-)
+from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts, sign_in, throttle
 from mudra.identity.sign_in.throttle import FRESH, Counted, History, Standing
 from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText

@@ -21,16 +21,16 @@ from tests.support.database.template_database import prepare
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
 from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
-from mudra.storage.caching.credentials import Credentials
-from mudra.storage.identity.people import PostgresPeople
 from mudra.storage.tables.identity import entity
-from mudra.storage.tokens.tokens import PostgresSecrets
+from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.secret_check import EntityAuthentication, check_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
 from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails
+from mudra.tokens.secrets.secret_store import Secrets
 
 T = TypeVar("T")
 CALLER = Caller("user:test")
@@ -41,9 +41,7 @@ class Node:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
-        self.cache = Credentials(
-            dependencies.database, dependencies.encryption, dependencies.invalidation
-        )
+        self.cache = Credentials(dependencies.database, dependencies.invalidation)
 
     async def onboard(self, entity_id: str) -> str:
         """Make an entity with an admin and its first secret, 180 days long."""
@@ -55,10 +53,10 @@ class Node:
                     entity_id=entity_id, type="FIP", name=entity_id, created_at=now
                 )
             )
-            people = PostgresPeople(transaction)
+            people = People(transaction)
             await people.add_user(admin)
             await people.add_admin(entity_id, admin.user_id)
-            store = PostgresSecrets(transaction, self.dependencies.encryption)
+            store = Secrets(transaction)
             await store.keep_first(first_secret(entity_id, now), text)
         return text.reveal()
 

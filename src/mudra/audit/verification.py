@@ -8,12 +8,13 @@ from typing import Final
 import msgspec
 
 from mudra.audit.archive import archived_start
+from mudra.audit.audit_chain import AuditChain, AuditWork
 from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ordered_checkpoints import OrderedCheckpoints
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
-from mudra.audit.ports import AuditChain, AuditWork, Ledger
+from mudra.audit.ports import Ledger
 from mudra.audit.second_place import Comparison, compare, not_yet_opened
 from mudra.audit.verdict import AuditState, AuditVerdict
 

@@ -10,9 +10,18 @@ from urllib.parse import urljoin
 
 from msgspec import Struct
 
+from mudra.audit.archive_files import Folder
+from mudra.audit.archive_store import Archives
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import Checkpoint
+from mudra.audit.chain_store import LedgerStore
+from mudra.audit.checkpoint_store import CheckpointStore
 from mudra.audit.event import Caller
-from mudra.audit.ports import AuditChain, Witness
+from mudra.audit.ports import Witness
+from mudra.audit.search_store import AuditSearch
+from mudra.audit.token_issue_store import TokenIssueStore
+from mudra.audit.witness import open_witness, read_collected
 from mudra.bootstrap import alarm_wiring
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.console_address import console_address
@@ -22,8 +31,20 @@ from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance, reporting
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
 from mudra.bootstrap.token_store import binding_service, secret_service
+from mudra.demo.time_machine import PostgresTimeMachine
+from mudra.identity.accounts.address_change_store import AddressChanges
 from mudra.identity.accounts.email_link import LinkFactory
+from mudra.identity.accounts.link_request_store import LinkRequests
+from mudra.identity.accounts.link_store import Links
+from mudra.identity.accounts.people_store import People
+from mudra.identity.memberships.invitation_store import Invitations
+from mudra.identity.memberships.member_search_store import MemberSearch
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.second_factor.second_factor_store import SecondFactors
+from mudra.identity.sessions.session_store import Sessions
+from mudra.identity.sign_in.attempt_store import Attempts
+from mudra.identity.single_sign_on.sign_on_store import SingleSignOn
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.health.recorded_history import HistoryService
@@ -32,65 +53,48 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
 from mudra.overview.administration import Rewrapped
+from mudra.overview.mail_queue_store import MailQueue
+from mudra.overview.milestone_store import MilestoneReads
+from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
+from mudra.registry.lifecycle.registry_store import RegistryStore
+from mudra.registry.lifecycle.write_budget_store import WriteBudget
 from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.registry.payload.vocabulary_store import VocabularyStore
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
+from mudra.registry.probe.probe_store import Probes
 from mudra.settings.settings import Settings
 from mudra.shared.made_once import MadeOnce
-from mudra.storage.audit.archive_files import Folder
-from mudra.storage.audit.archives import PostgresArchives
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.audit.chain import PostgresLedger
-from mudra.storage.audit.checkpoints import PostgresCheckpoints
-from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.audit.token_issues import PostgresTokenIssues
-from mudra.storage.audit.witness import open_witness, read_collected
 from mudra.storage.caching.cache_invalidation import (
     IDLE_PROOF_S,
     SANDBOX_PROOF_S,
     CacheInvalidation,
 )
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.crypto.key_pairs import KeyPairs
 from mudra.storage.database.clock_watch import ClockWatch
-from mudra.storage.database.database import MAX_CONNECTIONS, Database, Transaction
+from mudra.storage.database.database import MAX_CONNECTIONS, Database
 from mudra.storage.database.primary import of_primary
 from mudra.storage.database.replica import ReplicaReads
-from mudra.storage.database.time_machine import PostgresTimeMachine
-from mudra.storage.identity.address_changes import PostgresAddressChanges
-from mudra.storage.identity.attempts import PostgresAttempts
-from mudra.storage.identity.invitations import PostgresInvitations
-from mudra.storage.identity.link_requests import PostgresLinkRequests
-from mudra.storage.identity.member_search import PostgresMemberSearch
-from mudra.storage.identity.memberships import PostgresMemberships
-from mudra.storage.identity.milestones import PostgresMilestones
-from mudra.storage.identity.people import PostgresLinks, PostgresPeople
-from mudra.storage.identity.second_factors import PostgresSecondFactors
-from mudra.storage.identity.sessions import PostgresSessions
-from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
-from mudra.storage.mail.mail_queue import PostgresMailQueue
-from mudra.storage.mail.outbox import PostgresOutbox
+from mudra.storage.database.transaction import Process, Transaction
+from mudra.storage.mail.outbox import Outbox
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.reports import KnownPartitions
 from mudra.storage.metrics.subscriptions import PostgresSubscriptions
-from mudra.storage.registry.pending_entries import PostgresPendingEntries
-from mudra.storage.registry.probes import PostgresProbes
-from mudra.storage.registry.registry import PostgresRegistry
-from mudra.storage.registry.vocabulary import PostgresVocabulary
-from mudra.storage.registry.write_budget import PostgresWriteBudget
-from mudra.storage.tokens.key_fetches import PostgresKeyFetches
-from mudra.storage.tokens.registered_keys import PostgresRegisteredKeys
-from mudra.storage.tokens.reminders import PostgresReminders
-from mudra.storage.tokens.secret_use import PostgresSecretUses
-from mudra.storage.tokens.signing_keys import PostgresSigningKeys
-from mudra.storage.tokens.token_counts import PostgresTokenCounts
-from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
-from mudra.storage.tokens.used_proofs import PostgresUsedProofs
+from mudra.tokens.authentication.registered_key_store import RegisteredKeys
+from mudra.tokens.authentication.used_proof_store import UsedProofs
+from mudra.tokens.issuing.token_count_store import TokenCounts
+from mudra.tokens.reminders.reminder_store import Reminders
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.secrets.first_secret import FirstSecretService
+from mudra.tokens.secrets.secret_store import Secrets
+from mudra.tokens.secrets.secret_use_store import SecretUses
+from mudra.tokens.signing_keys.key_fetch_store import KeyFetches
+from mudra.tokens.signing_keys.key_pairs import KeyPairs
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
 
@@ -179,11 +183,11 @@ class Dependencies(Struct, frozen=True):
     def audit_chain(self, transaction: Transaction) -> AuditChain:
         """The audit chain in a transaction, with this node's second place."""
         return AuditChain(
-            PostgresLedger(transaction, self.encryption),
-            PostgresCheckpoints(transaction, self.encryption),
+            LedgerStore(transaction),
+            CheckpointStore(transaction),
             self.witness,
-            PostgresTokenIssues(transaction, self.encryption),
-            PostgresArchives(transaction, self.encryption),
+            TokenIssueStore(transaction),
+            Archives(transaction),
             clock_is_moved=self.settings.sandbox,
         )
 
@@ -221,11 +225,10 @@ class Dependencies(Struct, frozen=True):
         """Return the address of the console."""
         return console_address(self.settings)
 
-    def outbox(self, transaction: Transaction) -> PostgresOutbox:
+    def outbox(self, transaction: Transaction) -> Outbox:
         """The outbox of a transaction."""
-        return PostgresOutbox(
+        return Outbox(
             transaction,
-            self.encryption,
             self.writer.compose,
             keep_here=self.settings.smtp_url is None,
         )
@@ -237,7 +240,7 @@ class Dependencies(Struct, frozen=True):
             yield await maintenance(self, transaction)
 
     def _notices(self, transaction: Transaction) -> NoticeService:
-        return NoticeService(PostgresMemberships(transaction), self.outbox(transaction))
+        return NoticeService(Memberships(transaction), self.outbox(transaction))
 
     def _work(self, transaction: Transaction) -> UnitOfWork:
         if not self.settings.sandbox:
@@ -248,49 +251,49 @@ class Dependencies(Struct, frozen=True):
         return sandbox_work(self._ports(transaction), transaction, self.encryption, new_key)
 
     def _ports(self, transaction: Transaction) -> UnitOfWork:
-        audit_log, outbox = PostgresAuditLog(transaction), self.outbox(transaction)
-        notices, secret_uses = self._notices(transaction), PostgresSecretUses(transaction)
+        audit_log, outbox = AuditLog(transaction), self.outbox(transaction)
+        notices, secret_uses = self._notices(transaction), SecretUses(transaction)
         registration = self._registration(transaction, notices)
-        secret_store = PostgresSecrets(transaction, self.encryption)
+        secret_store = Secrets(transaction)
         network, incidents = OnboardedMembers(transaction), PostgresIncidents(transaction)
         pushes, held_reports, receipts = reporting(self, transaction, network, notices)
         return UnitOfWork(
             audit_log=audit_log,
-            people=PostgresPeople(transaction),
-            links=PostgresLinks(transaction),
+            people=People(transaction),
+            links=Links(transaction),
             link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
-            address_changes=PostgresAddressChanges(transaction),
-            invitations=PostgresInvitations(transaction),
-            link_requests=PostgresLinkRequests(transaction, self.encryption),
-            attempts=PostgresAttempts(transaction, self.encryption),
-            second_factors=PostgresSecondFactors(transaction, self.encryption),
+            address_changes=AddressChanges(transaction),
+            invitations=Invitations(transaction),
+            link_requests=LinkRequests(transaction),
+            attempts=Attempts(transaction),
+            second_factors=SecondFactors(transaction),
             outbox=outbox,
-            memberships=PostgresMemberships(transaction),
-            sessions=PostgresSessions(transaction),
-            single_sign_on=PostgresSingleSignOn(transaction),
+            memberships=Memberships(transaction),
+            sessions=Sessions(transaction),
+            single_sign_on=SingleSignOn(transaction),
             notices=notices,
-            member_search=PostgresMemberSearch(transaction),
-            milestones=PostgresMilestones(transaction),
-            mail_queue=PostgresMailQueue(transaction),
+            member_search=MemberSearch(transaction),
+            milestones=MilestoneReads(transaction),
+            mail_queue=MailQueue(transaction),
             mailbox=outbox,
-            audit_search=PostgresAuditSearch(transaction),
+            audit_search=AuditSearch(transaction),
             audit_chain=self.audit_chain(transaction),
             secrets=secret_store,
             first_secret=FirstSecretService(secret_store, audit_log, secrets.token_bytes),
             secret_service=secret_service(transaction, secret_store, notices, audit_log),
             uses=secret_uses,
-            reminders=PostgresReminders(transaction),
-            tokens=PostgresIssuedTokens(transaction),
-            used_proofs=PostgresUsedProofs(transaction),
-            token_counts=PostgresTokenCounts(transaction),
-            registered_keys=PostgresRegisteredKeys(transaction),
+            reminders=Reminders(transaction),
+            tokens=IssuedTokens(transaction),
+            used_proofs=UsedProofs(transaction),
+            token_counts=TokenCounts(transaction),
+            registered_keys=RegisteredKeys(transaction),
             address_bindings=binding_service(transaction, notices, audit_log, self.settings),
             registry=registration.registry,
             vocabulary=registration.vocabulary,
             registration=registration,
             signing_keys=self.signing_keys(transaction, audit_log),
-            pending_entries=PostgresPendingEntries(transaction),
-            probes=ProbeService(PostgresProbes(transaction), registration.registry, audit_log),
+            pending_entries=PendingEntries(transaction),
+            probes=ProbeService(Probes(transaction), registration.registry, audit_log),
             pushes=pushes,
             held_reports=held_reports,
             receipts=receipts,
@@ -314,11 +317,11 @@ class Dependencies(Struct, frozen=True):
         self, transaction: Transaction, notices: NoticeService
     ) -> RegistrationService:
         return RegistrationService(
-            PostgresRegistry(
+            RegistryStore(
                 transaction, one_operator=self.settings.one_operator_decides, notices=notices
             ),
-            PostgresVocabulary(transaction),
-            PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
+            VocabularyStore(transaction),
+            WriteBudget(transaction, self.settings.registry_writes_per_hour),
             self.address_policy,
             self.check_submission,
         )
@@ -327,13 +330,11 @@ class Dependencies(Struct, frozen=True):
     def _key_pairs(self) -> KeyPairs:
         return KeyPairs(self.settings.signing_key_bits, self.clock)
 
-    def signing_keys(
-        self, transaction: Transaction, audit_log: PostgresAuditLog
-    ) -> SigningKeyService:
+    def signing_keys(self, transaction: Transaction, audit_log: AuditLog) -> SigningKeyService:
         """Return the signing keys as one transaction sees them."""
         return SigningKeyService(
-            PostgresSigningKeys(transaction, self.encryption),
-            PostgresKeyFetches(transaction),
+            SigningKeys(transaction),
+            KeyFetches(transaction),
             audit_log,
             self._key_pairs.new,
             timedelta(days=self.settings.key_rotation_days),
@@ -365,6 +366,7 @@ def build_dependencies(
         lambda: clock.offset,
         connections=connections,
         direct=direct if own else None,
+        process=Process(encryption, {}),
     )
     return Dependencies(
         settings=settings,

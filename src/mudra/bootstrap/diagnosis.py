@@ -11,17 +11,13 @@ import psycopg
 import sqlalchemy as sa
 
 from mudra.audit.sealing import copy_checkpoints
+from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_blocks import metrics_blocks
 from mudra.bootstrap.diagnosis_of_certificates import certificates
-from mudra.bootstrap.diagnosis_of_copies import (
-    backup,
-    replica,
-    restore,
-    standbys,
-)
+from mudra.bootstrap.diagnosis_of_copies import backup, replica, restore, standbys
 from mudra.bootstrap.diagnosis_of_installation import installation
 from mudra.bootstrap.diagnosis_of_room import forecast, queues
 from mudra.bootstrap.diagnosis_of_server import postgresql
@@ -33,7 +29,6 @@ from mudra.localization.catalogue import CatalogueError
 from mudra.localization.languages import Languages
 from mudra.overview.administration import Diagnosis
 from mudra.settings.settings import Settings
-from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
@@ -43,11 +38,11 @@ from mudra.storage.database.running import running_processes
 from mudra.storage.tables.identity import entity
 from mudra.storage.tables.service import mail_outbox
 from mudra.storage.tables.tokens import entity_secret
-from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.secrets.address_binding import WATCHED_DAYS
 from mudra.tokens.secrets.foreign_addresses import report_addresses
 from mudra.tokens.signing_keys.key_lifecycle import signing
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 MIN_FREE: Final = 1 << 30
 """Bytes; the chart asks for a volume of several times as much."""
@@ -210,7 +205,7 @@ async def _clock(dependencies: Dependencies) -> Diagnosis:
 
 async def _signing_keys(dependencies: Dependencies) -> Diagnosis:
     async with dependencies.database.transaction() as transaction:
-        store = PostgresSigningKeys(transaction, dependencies.encryption)
+        store = SigningKeys(transaction)
         keys, private = await store.all_keys(), await store.private_parts()
         now = await transaction.now()
     missing = [

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.alarm_wiring import alarm_mailer
 from mudra.bootstrap.health_store import health_service
 from mudra.identity.memberships.notices import NoticeService
@@ -18,8 +19,7 @@ from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.blocks.refresh import BlockSums
@@ -42,7 +42,7 @@ def reporting(
     settings, reports = parts.settings, PostgresReports(transaction, parts.partitions)
     held = PostgresHeldReports(transaction, reports)
     limits = ContentLimits(settings.metrics_push_blocks, settings.metrics_push_unknown_fips)
-    log = PostgresAuditLog(transaction)
+    log = AuditLog(transaction)
     return (
         PushService(reports, held, notices, members, log, limits),
         HeldReportService(held, log),
@@ -56,7 +56,7 @@ async def history(
     """Return what stores windows of the past; each statement may take so long."""
     reports = PostgresReports(transaction, partitions)
     await reports.take_time(within_s)
-    return HistoryService(reports, PostgresReceipts(transaction), PostgresAuditLog(transaction))
+    return HistoryService(reports, PostgresReceipts(transaction), AuditLog(transaction))
 
 
 async def maintenance(parts: "Dependencies", transaction: Transaction) -> MaintenanceWork:

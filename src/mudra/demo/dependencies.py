@@ -3,12 +3,12 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from mudra.demo.time_machine import MovableClock, PostgresTimeMachine
 from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.time_machine import MovableClock, PostgresTimeMachine
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 

@@ -8,13 +8,7 @@ from typing import Final
 from mudra.audit.event import Caller
 from mudra.demo.activation import activate, hash_once
 from mudra.demo.dependencies import Dependencies
-from mudra.demo.network import (
-    DEMO_NETWORK,
-    DEMO_OPERATORS,
-    DEMO_PASSWORD,
-    DemoMember,
-    DemoOperator,
-)
+from mudra.demo.network import DEMO_NETWORK, DEMO_OPERATORS, DEMO_PASSWORD, DemoMember, DemoOperator
 from mudra.demo.registry import register_demo
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import requested_by

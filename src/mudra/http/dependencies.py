@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from mudra.http.request.push_check import CheckPush
 from mudra.identity.operators.operator import Operator
-from mudra.identity.passkeys.ports import PasskeyVerifier
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
 from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.localization.languages import Languages
@@ -28,7 +28,8 @@ from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
-from mudra.tokens.ports import KeyFetchLog, RevocationLists, Signer
+from mudra.tokens.ports import KeyFetchLog, Signer
+from mudra.tokens.revocation.signed_revocations import RevocationLists
 from mudra.unit_of_work import OpenUnitOfWork
 
 Network = IPv4Network | IPv6Network

@@ -9,7 +9,7 @@ from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, r
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
-from mudra.overview.mail_queue import StoredEmail
+from mudra.shared.email_message import StoredEmail
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.unit_of_work import OpenUnitOfWork
 

@@ -31,8 +31,9 @@ from mudra.metrics.incidents.subject import fip_of
 from mudra.metrics.notifications.alarm import symptom_text, title_of
 from mudra.metrics.payload.held_reports import HeldReport
 from mudra.overview.ports import AttentionReads
-from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
+from mudra.registry.lifecycle.record import Record
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.tokens.secrets.secret_service import SecretUsage
 
 _DAY: Final = timedelta(days=1)

@@ -7,11 +7,12 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
-from mudra.overview.mail_queue import QueuedMail
+from mudra.overview.mail_queue_store import QueuedMail
 from mudra.overview.ports import MemberReads
 from mudra.registry.lifecycle.record import Record
-from mudra.tokens.ports import DayCount, SecretHolding
+from mudra.tokens.issuing.token_count_store import DayCount
 from mudra.tokens.secrets.old_secret_use import SecretUse
+from mudra.tokens.secrets.secret_store import SecretHolding
 
 _MAX_ADMINS: Final = 1000
 _MAX_MAILS: Final = 100

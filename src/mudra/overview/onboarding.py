@@ -1,44 +1,16 @@
 """A new member's way from its invitation to its first token: since when, what is next, who acts."""
 
 import enum
-from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, Protocol
 
 from msgspec import Struct
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import MemberStatus
-from mudra.identity.ports import People
+from mudra.overview.milestone_store import MilestoneReads, Milestones
 
 _SHOWN_FOR: Final = timedelta(days=90)
-
-
-class Milestones(Struct, frozen=True):
-    """When a member took each step; None for not yet.
-
-    Of its first token the day is known, UTC. `secret_version` and `secret_since` are those of the
-    current secret.
-    """
-
-    entity_id: str
-    status: str
-    invited_at: datetime
-    activated_at: datetime | None
-    submitted_at: datetime | None
-    live_from: datetime | None
-    first_token_on: date | None
-    secret_version: int
-    secret_since: datetime
-
-
-class MilestoneReads(Protocol):
-    """Reads what members have reached."""
-
-    async def of_all(self) -> Sequence[Milestones]:
-        """Return the milestones of all members."""
-
-    async def of_member(self, entity_id: str) -> Milestones | None:
-        """Return the milestones of a member."""
 
 
 class OnboardingReads(Protocol):

@@ -19,12 +19,8 @@ from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.subject import name_of, text_of
 from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.payload.held_reports import HeldReport
-from mudra.metrics.subscriptions.subscription import (
-    MAX_CONFIRMATIONS_AN_HOUR,
-    MAX_WAITING,
-    Crowd,
-)
-from mudra.overview.mail_queue import QueuedMail
+from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
+from mudra.overview.mail_queue_store import QueuedMail
 from mudra.overview.ports import DashboardReads
 from mudra.registry.lifecycle.difference import in_one_line
 from mudra.registry.lifecycle.pending_entries import PendingEntry

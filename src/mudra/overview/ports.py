@@ -2,19 +2,23 @@
 
 from typing import Protocol
 
-from mudra.audit.ports import AuditSearch
-from mudra.identity.ports import MemberSearch, Memberships, People
+from mudra.audit.search_store import AuditSearch
+from mudra.identity.accounts.people_store import People
+from mudra.identity.memberships.member_search_store import MemberSearch
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.subscriptions.ports import Subscriptions
-from mudra.overview.mail_queue import MailQueue
-from mudra.registry.lifecycle.pending_entries import PendingEntries
+from mudra.overview.mail_queue_store import MailQueue
+from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.ports import Registry
-from mudra.tokens.ports import Secrets, SecretUses, TokenCounts
+from mudra.tokens.issuing.token_count_store import TokenCounts
 from mudra.tokens.secrets.secret_service import SecretService
+from mudra.tokens.secrets.secret_store import Secrets
+from mudra.tokens.secrets.secret_use_store import SecretUses
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 

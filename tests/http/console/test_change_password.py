@@ -14,12 +14,12 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.change_password import change_password
 from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account
+from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.person_rule import owner
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.unit_of_work import UnitOfWork
 
 PAGE, FORM = "/console/account", "/console/account/password"

@@ -7,7 +7,7 @@ import httpx2
 from tests.support.service import NO_TLS, Member, Service, in_store, latest_link, onboard
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.ports import Notice, NoticeKind
+from mudra.shared.notice import Notice, NoticeKind
 
 ELSEWHERE = "https://api.kaveri.example/v2"
 

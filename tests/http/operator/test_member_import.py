@@ -17,11 +17,7 @@ from tests.support.service import PASSWORD, Service, in_store, latest_link
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.import_members import (
-    RowOutcome,
-    RowResult,
-    import_members,
-)
+from mudra.identity.memberships.import_members import RowOutcome, RowResult, import_members
 from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
 from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner

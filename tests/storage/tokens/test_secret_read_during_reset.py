@@ -9,9 +9,9 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.user import User
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.ports import Secrets
 from mudra.tokens.secrets.secret import EntitySecret
 from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails
+from mudra.tokens.secrets.secret_store import Secrets
 
 CALLER = Caller("operator:tests")
 

@@ -14,20 +14,20 @@ import sqlalchemy as sa
 from tests.support.database.template_database import prepare
 
 from mudra.audit.archive import archive_next, check_archives, drop_archived
+from mudra.audit.archive_files import Folder
+from mudra.audit.audit_chain import AuditChain, AuditWork
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.packing import drop_over_age, pack_next
-from mudra.audit.ports import AuditChain, AuditLog, AuditWork
 from mudra.audit.sealing import confirm_restore, copy_checkpoints, seal_next
 from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.settings.settings import Settings
-from mudra.storage.audit.archive_files import Folder
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.database import Transaction
 from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.transaction import Transaction
 from mudra.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
@@ -184,7 +184,7 @@ class AuditedNodes:
             dependencies = self._nodes["a"]
             async with dependencies.database.transaction(within_s=60) as transaction:
                 before = await transaction.connection.scalar(_ROWS_READ)
-                chain, log = dependencies.audit_chain(transaction), PostgresAuditLog(transaction)
+                chain, log = dependencies.audit_chain(transaction), AuditLog(transaction)
                 await act(transaction, _Work(log, chain))
                 return int(await transaction.connection.scalar(_ROWS_READ)) - int(before)
 
@@ -198,7 +198,7 @@ class AuditedNodes:
             async with dependencies.database.transaction(within_s=60) as transaction:
                 for statement in statements:
                     await transaction.connection.exec_driver_sql(statement)
-                chain, log = dependencies.audit_chain(transaction), PostgresAuditLog(transaction)
+                chain, log = dependencies.audit_chain(transaction), AuditLog(transaction)
                 found = await verify_audit(_Work(log, chain), Caller("operator:rao"))
                 await transaction.connection.rollback()
             return found

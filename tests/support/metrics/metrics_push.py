@@ -18,12 +18,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.push_report import Received
-from mudra.metrics.payload.report import (
-    NotificationMetrics,
-    Report,
-    RequestMetrics,
-    encode_report,
-)
+from mudra.metrics.payload.report import NotificationMetrics, Report, RequestMetrics, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.metrics.stored_report import storable
 

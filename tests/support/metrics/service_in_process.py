@@ -34,8 +34,8 @@ from mudra.metrics.notifications.webhook_delivery import (
     deliver_messages,
 )
 from mudra.metrics.subscriptions.write_emails import StatusEmails
-from mudra.storage.crypto import key_pairs
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
+from mudra.tokens.signing_keys import key_pairs
 from mudra.webhook.public_calls import post_public
 from mudra.webhook.send import post_signed
 

@@ -6,11 +6,7 @@ from tests.support.service import Service, in_store
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.accounts.manage_accounts import (
-    AccountChanged,
-    disable_account,
-    enable_account,
-)
+from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account, enable_account
 from mudra.identity.operators.person_rule import ActingOperator, owner
 from mudra.unit_of_work import UnitOfWork
 

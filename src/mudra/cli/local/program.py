@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from mudra.metrics.rollup.stored_metrics import StoredMetrics
     from mudra.overview.administration import Diagnosis, Rewrapped, SettingDetails
     from mudra.overview.backups import (
-        BackupDetails,
         BackupMade,
         BackupOrder,
         OnProgress,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
         RestoreReport,
     )
     from mudra.settings.settings import Settings
+    from mudra.shared.backup_details import BackupDetails
     from mudra.shared.secret_text import SecretText
     from mudra.unit_of_work import UnitOfWork
 

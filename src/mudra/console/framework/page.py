@@ -40,7 +40,8 @@ from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_f
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.sessions.session import Stage, authenticate_session
+from mudra.identity.sessions.console_sessions import authenticate_session
+from mudra.identity.sessions.session import Stage
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork

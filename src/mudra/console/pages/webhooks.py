@@ -22,12 +22,7 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.notifications.webhook import (
-    AddedWebhook,
-    NoSuchWebhook,
-    Owner,
-    TooManyWebhooks,
-)
+from mudra.metrics.notifications.webhook import AddedWebhook, NoSuchWebhook, Owner, TooManyWebhooks
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.shared.refusal import Refusal
 

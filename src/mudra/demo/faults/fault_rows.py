@@ -11,7 +11,7 @@ from msgspec import Struct
 from mudra.demo.faults.fault import Fault
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import entity
 from mudra.storage.tables.tokens import sandbox_fault
 from mudra.tokens.issuing.claims import TokenKind

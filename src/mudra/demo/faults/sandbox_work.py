@@ -6,7 +6,7 @@ from mudra.demo.faults.fault_rows import FaultRows
 from mudra.demo.faults.switch_faults import FaultService
 from mudra.shared.ids import fresh_id
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.ports import NewKey
 from mudra.unit_of_work import UnitOfWork
 

@@ -11,7 +11,8 @@ from mudra.http.response.account_responses import TokensResponse, tokens_respons
 from mudra.http.response.response_body import DateTime, ResponseBody, StatusResponse
 from mudra.http.route import get, post
 from mudra.identity.accounts.manage_accounts import end_token
-from mudra.identity.sessions.session import Session, end_own_session, open_sessions
+from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
+from mudra.identity.sessions.session import Session
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 

@@ -5,11 +5,7 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.auth.gates import SIGNED_IN, UserCall
-from mudra.http.request.alarm_requests import (
-    AlarmPreferencesRequest,
-    clock_text,
-    severity_word,
-)
+from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import get, post

@@ -4,12 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Final
 
-from mudra.http.auth.bearer import (
-    TokenRefusal,
-    admitted_entity,
-    calling_user,
-    verified_token,
-)
+from mudra.http.auth.bearer import TokenRefusal, admitted_entity, calling_user, verified_token
 from mudra.http.endpoint import B, Call, Gate, Opening
 from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
 from mudra.identity.operators.operator import Scope

@@ -8,11 +8,7 @@ from litestar.params import FromPath
 
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.health_requests import HeldReportRequest, HeldReportsParameters
-from mudra.http.response.held_responses import (
-    HeldReportResponse,
-    HeldReportsResponse,
-    held_details,
-)
+from mudra.http.response.held_responses import HeldReportResponse, HeldReportsResponse, held_details
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.payload.held_reports import Decided

@@ -7,14 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.http.auth.gates import (
-    SIGNED_IN,
-    EntityCall,
-    OperatorCall,
-    UserCall,
-    entity,
-    operator,
-)
+from mudra.http.auth.gates import SIGNED_IN, EntityCall, OperatorCall, UserCall, entity, operator
 from mudra.http.endpoint import Gate, Handler
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import (

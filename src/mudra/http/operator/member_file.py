@@ -11,11 +11,7 @@ from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.response.import_responses import ImportResponse, import_response
 from mudra.http.response.response_body import CsvText
 from mudra.http.route import get, post
-from mudra.identity.memberships.import_members import (
-    export_members,
-    import_members,
-    preview_import,
-)
+from mudra.identity.memberships.import_members import export_members, import_members, preview_import
 from mudra.identity.memberships.member_file import COLUMNS, MAX_BYTES, MAX_ROWS, read_member_file
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal

@@ -18,13 +18,7 @@ from mudra.http.request.account_requests import (
 )
 from mudra.http.request.fields import Flag, PageLimit, SearchText
 from mudra.http.response.account_responses import AdminsResponse, admins_response
-from mudra.http.response.response_body import (
-    DateTime,
-    Page,
-    ResponseBody,
-    StatusResponse,
-    cut_page,
-)
+from mudra.http.response.response_body import DateTime, Page, ResponseBody, StatusResponse, cut_page
 from mudra.http.route import get, post
 from mudra.identity.memberships.admins import requested_by
 from mudra.identity.memberships.member import MemberStatus

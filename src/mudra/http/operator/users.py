@@ -8,14 +8,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.auth.gates import OperatorCall, operator
-from mudra.http.request.fields import (
-    Email,
-    Flag,
-    NoParameters,
-    PageLimit,
-    SearchText,
-    UuidOrNone,
-)
+from mudra.http.request.fields import Email, Flag, NoParameters, PageLimit, SearchText, UuidOrNone
 from mudra.http.response.account_responses import (
     TokensResponse,
     UserState,
@@ -23,19 +16,9 @@ from mudra.http.response.account_responses import (
     tokens_response,
     warnings_about,
 )
-from mudra.http.response.response_body import (
-    DateTime,
-    Page,
-    ResponseBody,
-    StatusResponse,
-    cut_page,
-)
+from mudra.http.response.response_body import DateTime, Page, ResponseBody, StatusResponse, cut_page
 from mudra.http.route import get, post
-from mudra.identity.accounts.change_address import (
-    AddressPending,
-    change_address,
-    confirm_as_second,
-)
+from mudra.identity.accounts.change_address import AddressPending, change_address, confirm_as_second
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.manage_accounts import (
     AccountChanged,

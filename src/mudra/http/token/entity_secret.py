@@ -13,11 +13,7 @@ from mudra.http.auth.gates import SIGNED_IN, UserCall, UserGate
 from mudra.http.endpoint import Opening
 from mudra.http.request.request_context import RequestContext
 from mudra.http.route import get, post
-from mudra.http.token.requests import (
-    EntityQuery,
-    EntitySecretReadRequest,
-    EntitySecretResetRequest,
-)
+from mudra.http.token.requests import EntityQuery, EntitySecretReadRequest, EntitySecretResetRequest
 from mudra.http.token.responses import (
     AddressUseResponse,
     EntitySecretReadResponse,

@@ -27,7 +27,8 @@ from mudra.identity.operators.person_rule import (
     record_refused_act,
 )
 from mudra.identity.passkeys.manage_passkeys import end_passkeys
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
 

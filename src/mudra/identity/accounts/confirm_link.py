@@ -5,22 +5,13 @@ has an account is accepted.
 """
 
 from mudra.audit.event import Caller
-from mudra.identity.accounts.change_address import (
-    ChangeHolder,
-    change_of_link,
-    confirm_by_link,
-)
+from mudra.identity.accounts.change_address import ChangeHolder, change_of_link, confirm_by_link
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.manage_accounts import AccountChanged
 from mudra.identity.accounts.refusals import NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.set_password import record_refused_link
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.invite import (
-    InvitationHolder,
-    accept,
-    decline,
-    invitation_of_link,
-)
+from mudra.identity.memberships.invite import InvitationHolder, accept, decline, invitation_of_link
 from mudra.identity.operators.person_rule import ActRefused
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import PlainRefusal

@@ -6,8 +6,9 @@ from typing import Final
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_link import LinkPurpose, LinkRequest
 from mudra.identity.accounts.user import User, UserState, normalize_username
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.sign_in.throttle import Counted, History, may_send_link
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 

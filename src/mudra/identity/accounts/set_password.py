@@ -16,8 +16,9 @@ from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefu
 from mudra.identity.accounts.refusals import HashingBusy, WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind, PasswordHasher
+from mudra.identity.ports import IdentityUnitOfWork, PasswordHasher
 from mudra.identity.sign_in.throttle import FRESH, Counted
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 

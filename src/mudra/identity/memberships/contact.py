@@ -6,7 +6,7 @@ have many strangers written to, admins give it another address three times in 24
 
 import re
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
@@ -17,16 +17,15 @@ from mudra.identity.memberships.admins import (
     all_people,
     authorized_member,
 )
-from mudra.identity.memberships.member import Contact, Recipient
+from mudra.identity.memberships.member import NEW_ADDRESS, Contact, Recipient
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, ValueRefused
 from mudra.shared.time_text import iso_ms
 
 MAX_CONTACTS: Final = 3
 PERIOD: Final = timedelta(hours=24)
-NEW_ADDRESS: Final = "new"
-"""What the audit says of the address where it is another than before, and not empty."""
 _PHONE: Final = re.compile(r"\+?[0-9][0-9 ()./-]{3,30}")
 
 
@@ -39,7 +38,7 @@ class TooManyContacts(LimitedUntil, frozen=True):
     )
 
 
-ContactResult = EntityAdmins | Forbidden | ValueRefused | TooManyContacts
+ContactResult: TypeAlias = EntityAdmins | Forbidden | ValueRefused | TooManyContacts
 
 
 async def set_contact(

@@ -21,7 +21,8 @@ from mudra.identity.memberships.invitation import (
 )
 from mudra.identity.memberships.member import Member, Recipient, Role, has_role
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
 

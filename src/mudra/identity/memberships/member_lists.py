@@ -4,13 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from mudra.identity.memberships.member_file import member_file
-from mudra.identity.memberships.member_search import (
-    MemberFilter,
-    MemberRow,
-    UserFilter,
-    UserRow,
-)
-from mudra.identity.ports import IdentityUnitOfWork, MemberSearch
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
+from mudra.identity.memberships.member_search_store import MemberSearch
+from mudra.identity.ports import IdentityUnitOfWork
 
 _PAGE: Final = 1000
 

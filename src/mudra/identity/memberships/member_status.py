@@ -6,8 +6,9 @@ from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
-from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.mail_text import safe_in_mail
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 

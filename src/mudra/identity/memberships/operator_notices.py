@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.member import Recipient
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
 
 

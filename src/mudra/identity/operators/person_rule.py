@@ -12,12 +12,14 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User, UserState
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import OwnScopes, Scope, ScopeMissing, ScopeNotHeld
-from mudra.identity.ports import IdentityUnitOfWork, Memberships, People
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal, RefusalKind
 
 SECOND_OPERATOR_SINCE: Final = timedelta(hours=24)

@@ -14,7 +14,8 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.assertion_rule import PasskeyFault, judge
-from mudra.identity.passkeys.ports import PasskeyVerifier, Purpose
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
+from mudra.identity.passkeys.ports import Purpose
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorChange, FactorKind, counted, notify
 from mudra.identity.sign_in.sign_in import TooManyAttempts

@@ -7,7 +7,8 @@ from typing import Final
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.check_passkey import MAX_RESPONSE, PASSKEY_REFUSED
-from mudra.identity.passkeys.ports import Passkey, PasskeyVerifier, Purpose
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
+from mudra.identity.passkeys.ports import Passkey, Purpose
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorChange, forget_wrong_codes, notify
 from mudra.identity.second_factor.enroll import (

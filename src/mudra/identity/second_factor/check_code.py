@@ -12,13 +12,14 @@ from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.user import User
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.recovery_codes import canonical
 from mudra.identity.second_factor.totp import matching_step
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 

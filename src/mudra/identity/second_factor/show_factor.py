@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.check_passkey import check_passkey
-from mudra.identity.passkeys.ports import PasskeyVerifier
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorKind, check_code
 from mudra.identity.sign_in.sign_in import TooManyAttempts

@@ -1,8 +1,9 @@
 """Detect guessed passwords: notify users, and alarm the operator."""
 
 from mudra.identity.accounts.user import UserState
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.time_text import iso_ms
 
 

@@ -18,8 +18,9 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.password_rules import MAX_LENGTH
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, normalize_username
-from mudra.identity.ports import Attempts, IdentityUnitOfWork, PasswordHasher
+from mudra.identity.ports import IdentityUnitOfWork, PasswordHasher
 from mudra.identity.sign_in import throttle
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
 from mudra.shared.fair_queue import Queue

@@ -17,20 +17,11 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from mudra.metrics.health.fip_figures import FipFigures, figures_of
-from mudra.metrics.health.fip_health import (
-    REQUESTS_SHOWN,
-    TYPES_READ,
-    FipHealth,
-    published,
-)
+from mudra.metrics.health.fip_health import REQUESTS_SHOWN, TYPES_READ, FipHealth, published
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.judging import eligible, succeeded
-from mudra.metrics.health.picture import (
-    Grouping,
-    Matrix,
-    Row,
-)
+from mudra.metrics.health.picture import Grouping, Matrix, Row
 from mudra.metrics.health.picturing import health_of_fips, matrix, picture
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs

@@ -7,9 +7,8 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
-from mudra.identity.ports import NoticeKind
 from mudra.metrics.payload.held_reports import HeldReports
 from mudra.metrics.payload.ingest_rule import (
     Accept,
@@ -21,23 +20,13 @@ from mudra.metrics.payload.ingest_rule import (
     keys_of,
     status_of,
 )
-from mudra.metrics.payload.plausibility import (
-    LONGEST_MS,
-    SMALL,
-    Doubt,
-    doubt_time,
-    doubt_volume,
-)
+from mudra.metrics.payload.plausibility import LONGEST_MS, SMALL, Doubt, doubt_time, doubt_volume
 from mudra.metrics.payload.push_limits import PushLimits, TooBusyForPushes, TooManyPushes
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.metrics.payload.validation import (
-    ContentLimits,
-    ReportRefused,
-    check_size,
-    unknown_fips,
-)
+from mudra.metrics.payload.validation import ContentLimits, ReportRefused, check_size, unknown_fips
 from mudra.metrics.ports import Members, Reports
 from mudra.shared.finding import Finding
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import Refusal, RefusalKind
 
 

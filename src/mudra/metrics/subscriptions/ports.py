@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
-from mudra.identity.ports import Outbox
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -13,6 +12,7 @@ from mudra.metrics.subscriptions.public_news import News, NewsState
 from mudra.metrics.subscriptions.subscription import Crowd, Subscription
 from mudra.metrics.subscriptions.webhook_subscription import Failing
 from mudra.shared.secret_text import SecretText
+from mudra.storage.mail.outbox import Outbox
 
 
 class NewsStore(Protocol):

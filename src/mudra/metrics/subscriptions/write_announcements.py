@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Announcement
@@ -17,6 +16,7 @@ from mudra.metrics.notifications.alarm import time_text
 from mudra.metrics.subscriptions.ports import OpenSubscriptions, SubscriptionUnitOfWork
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.webhook_subscription import announcement_body
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import ServiceUnavailable
 

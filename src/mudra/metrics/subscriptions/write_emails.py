@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.health.api_names import api_names
@@ -28,6 +27,7 @@ from mudra.metrics.subscriptions.subscription import (
 )
 from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
 from mudra.metrics.subscriptions.write_announcements import AnnouncementMessages
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 _BATCH: Final = 200

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from mudra.storage.crypto.keyring import Keyring, MasterVersionMissing
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.alarms import health_webhook
 from mudra.storage.tables.identity import link_request, totp_factor
 from mudra.storage.tables.service import mail_outbox, sealed_key

@@ -24,7 +24,7 @@ from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Cha
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.storage.database.among import is_among, is_among_given
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.alarms import alarm_mail, alarm_preference, followed_fip, health_webhook
 from mudra.storage.tables.identity import entity, entity_admin, operator_scope, user_account
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from mudra.metrics.announcements.announcement import Announcement, Kind, Translation
 from mudra.metrics.announcements.ports import Sending
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.storage.tables.announcements import status_announcement
 

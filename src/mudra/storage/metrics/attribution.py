@@ -14,7 +14,7 @@ from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS, LIVE, MAX_DELAY
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions

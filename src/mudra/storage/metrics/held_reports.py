@@ -12,7 +12,7 @@ from mudra.metrics.payload.held_reports import HeldReport, HeldState
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import HISTORY, SETTLED, Doubt, ReportedVolume
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.reports import PostgresReports, Row, receipt_of
 from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.tables.metrics import metrics_held, metrics_receipt

@@ -10,7 +10,7 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.acts.act import Act, ActKind
 from mudra.metrics.incidents.incident import StoredIncident
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.incidents import stored_incident
 from mudra.storage.metrics.reports import Row
 from mudra.storage.tables.identity import operator_scope, user_account

@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import day_start
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.partitions import (
     BLOCK_HOURS,
     BLOCK_PREVIOUS,

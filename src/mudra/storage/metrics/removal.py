@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import Tag, hour_start
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.checking import damaged_held, is_damaged
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.stored_report import short_tag

@@ -26,7 +26,7 @@ from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT
 from mudra.shared.finding import Finding
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
 from mudra.storage.metrics.partitions import (

@@ -20,7 +20,7 @@ from mudra.metrics.subscriptions.webhook_subscription import host_of
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.subscription_webhooks import PostgresSubscriptionWebhooks
 from mudra.storage.tables.announcements import status_announcement
 from mudra.storage.tables.subscriptions import status_news, status_subscription

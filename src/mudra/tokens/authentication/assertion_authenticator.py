@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditLog
+from mudra.audit.audit_log_store import AuditLog
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.client_assertion import (
     UNKNOWN,
@@ -16,10 +16,13 @@ from mudra.tokens.authentication.client_assertion import (
     read_assertion,
 )
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
-from mudra.tokens.authentication.proof_guard import UsedProofs
+from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.authentication.secret_check import RateLimited
-from mudra.tokens.ports import EntityCredentials, RegisteredKeys, SecretUses, TokenCounts
+from mudra.tokens.authentication.used_proof_store import UsedProofs
+from mudra.tokens.issuing.token_count_store import TokenCounts
+from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.secrets.address_binding import AddressNotListed
+from mudra.tokens.secrets.secret_use_store import SecretUses
 
 
 class AssertionUnitOfWork(Protocol):

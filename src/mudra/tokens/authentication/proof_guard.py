@@ -7,18 +7,13 @@ from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditLog
-from mudra.shared.dpop_proof import (
-    DpopProof,
-    PresentedProof,
-    ProofInvalid,
-    bound_key,
-    check_proof,
-)
+from mudra.audit.audit_log_store import AuditLog
+from mudra.shared.dpop_proof import DpopProof, PresentedProof, ProofInvalid, bound_key, check_proof
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.token_check import VerifiedToken
+from mudra.tokens.authentication.used_proof_store import UsedProofs
 
 USED: Final = ProofInvalid("it was used before: make one for each request")
 _NEEDED: Final = ProofInvalid(
@@ -34,13 +29,6 @@ class TooManyProofs(Refusal, frozen=True):
     kind = RefusalKind.LIMITED
     sentence = f"too many DPoP proofs of this entity; {WAIT_TEXT}"
     retry_after_s: int
-
-
-class UsedProofs(Protocol):
-    """The proofs that were used, in the caller's transaction."""
-
-    async def use(self, proof: DpopProof) -> bool:
-        """Store that a proof is used; False when it was already."""
 
 
 class ProofUnitOfWork(Protocol):

@@ -7,11 +7,7 @@ from mudra.shared.dpop_proof import PresentedProof, ProofInvalid
 from mudra.tokens.authentication.assertion_authenticator import PresentedAssertion
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
-from mudra.tokens.authentication.proof_guard import (
-    ProofGuard,
-    ProofUnitOfWork,
-    TooManyProofs,
-)
+from mudra.tokens.authentication.proof_guard import ProofGuard, ProofUnitOfWork, TooManyProofs
 from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
     EntityAuthenticationRefusal,

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.onboard import (
     ENTITY_ID,
@@ -24,14 +24,11 @@ from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.migration.keycloak_export import (
-    Admins,
-    ExportedClient,
-    ExportedKey,
-)
-from mudra.tokens.ports import Secrets, SigningKeys
+from mudra.tokens.migration.keycloak_export import Admins, ExportedClient, ExportedKey
 from mudra.tokens.secrets.secret import first_secret
+from mudra.tokens.secrets.secret_store import Secrets
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey, at_once
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 _SHORT: Final = 20
 _MAX_SECRET: Final = 1024

@@ -2,12 +2,12 @@
 
 from typing import Final
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
-from mudra.identity.ports import People
+from mudra.identity.accounts.people_store import People
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.ports import IssuedTokens
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_room
 
 ANOTHER_CLIENTS_TOKEN: Final = PlainRefusal(

@@ -16,7 +16,7 @@ from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
-from mudra.identity.sessions.session import end_own_session, open_sessions
+from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal

@@ -11,11 +11,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome
 from mudra.http.auth.gates import SIGNED_IN
-from mudra.http.request.alarm_requests import (
-    AlarmPreferencesRequest,
-    clock_text,
-    severity_word,
-)
+from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope

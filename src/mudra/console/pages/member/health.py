@@ -12,13 +12,7 @@ from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_results import (
-    Download,
-    GoTo,
-    Outcome,
-    RenderedPage,
-    StreamedPage,
-)
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import (

@@ -13,7 +13,8 @@ from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, translatable
 from mudra.overview.action_items import member_attention
 from mudra.overview.onboarding import onboarding_of
-from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
+from mudra.registry.lifecycle.record import Record
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.shared.refusal import Refusal
 
 _DAY: Final = timedelta(days=1)

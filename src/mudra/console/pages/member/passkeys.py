@@ -15,11 +15,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.console.pages.member.second_factor import (
-    completed_alone,
-    is_still_open,
-    shown_codes,
-)
+from mudra.console.pages.member.second_factor import completed_alone, is_still_open, shown_codes
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.passkeys.challenge import ask_to_create
@@ -31,9 +27,7 @@ from mudra.identity.passkeys.manage_passkeys import (
     passkey_name,
     remove_passkey,
 )
-from mudra.identity.sessions.session import (
-    end_other_sessions,
-)
+from mudra.identity.sessions.console_sessions import end_other_sessions
 from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 

@@ -32,12 +32,12 @@ from mudra.identity.second_factor.enroll import (
 )
 from mudra.identity.second_factor.policy import is_required
 from mudra.identity.second_factor.recovery_codes import FEW_LEFT
-from mudra.identity.sessions.session import (
+from mudra.identity.sessions.console_sessions import (
     BegunSession,
-    Stage,
     complete_session,
     end_other_sessions,
 )
+from mudra.identity.sessions.session import Stage
 from mudra.identity.sign_in.throttle import Counted
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal

@@ -29,11 +29,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.tokens.secrets.old_secret_use import AddressUse, last_use_sentence
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted, ResetTooSoon
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, ExpiryDays, GraceDays
-from mudra.tokens.secrets.secret_service import (
-    ResetCommand,
-    SecretDetails,
-    SecretUsage,
-)
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails, SecretUsage
 
 _PATH: Final = "/entity/{entity_id:str}/secret"
 

@@ -14,7 +14,8 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
-from mudra.overview.mail_queue import QueuedMail, retry_mail
+from mudra.overview.mail_queue import retry_mail
+from mudra.overview.mail_queue_store import QueuedMail
 
 MAX_COUNT: Final = 2000
 TABLE: Final = Table[QueuedMail](

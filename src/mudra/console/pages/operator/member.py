@@ -15,12 +15,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.bars import Bar, bars_of_days
-from mudra.console.pages.operator.labels import (
-    approval_link,
-    member_link,
-    pages_of_member,
-    tone,
-)
+from mudra.console.pages.operator.labels import approval_link, member_link, pages_of_member, tone
 from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
@@ -39,7 +34,7 @@ from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_admins_factor
-from mudra.overview.mail_queue import QueuedMail
+from mudra.overview.mail_queue_store import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
 from mudra.overview.onboarding import onboarding_of
 from mudra.overview.suspension import suspension_of

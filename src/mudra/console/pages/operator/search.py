@@ -14,13 +14,7 @@ from mudra.console.pages.operator.labels import member_link
 from mudra.http.auth.gates import operator
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.overview.global_search import (
-    MAX_TEXT,
-    SCOPE_OF,
-    Found,
-    FoundKind,
-    search_everything,
-)
+from mudra.overview.global_search import MAX_TEXT, SCOPE_OF, Found, FoundKind, search_everything
 
 TITLES: Final = {
     FoundKind.MEMBER: "Members",

@@ -36,12 +36,12 @@ from mudra.identity.passkeys.challenge import LIFE, ask_to_prove, ask_to_sign_in
 from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF
 from mudra.identity.passkeys.relying_party import RelyingParty
 from mudra.identity.passkeys.sign_in_with_passkey import sign_in_with_passkey
-from mudra.identity.sessions.session import (
+from mudra.identity.sessions.console_sessions import (
     BegunSession,
-    Stage,
     authenticate_session,
     begin_session,
 )
+from mudra.identity.sessions.session import Stage
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.network_address import address_key
 from mudra.shared.refusal import PlainRefusal, Refusal

@@ -27,13 +27,13 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, new_c
 from mudra.identity.second_factor.check_code import CODE_REFUSED, FactorKind
 from mudra.identity.second_factor.ports import EnrolledFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
-from mudra.identity.sessions.session import (
+from mudra.identity.sessions.console_sessions import (
     BegunSession,
     SignedIn,
-    Stage,
     authenticate_session,
     complete_session,
 )
+from mudra.identity.sessions.session import Stage
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 

@@ -7,11 +7,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page, render
 from mudra.console.framework.console_errors import NO_SUCH_PAGE, CrossSiteForm
-from mudra.console.framework.navigation import (
-    CONSOLE,
-    member_path,
-    operator_links,
-)
+from mudra.console.framework.navigation import CONSOLE, member_path, operator_links
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_language import (
@@ -43,12 +39,12 @@ from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.request.validation import decode_struct
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import stage_after_password
-from mudra.identity.sessions.session import (
-    Stage,
+from mudra.identity.sessions.console_sessions import (
     authenticate_session,
     begin_session,
     end_session,
 )
+from mudra.identity.sessions.session import Stage
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.secret_text import SecretText

@@ -10,12 +10,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import CrossSiteForm
 from mudra.console.framework.navigation import CONSOLE
-from mudra.console.framework.page_responses import (
-    SIGN_IN,
-    after_sign_in,
-    own_page_path,
-    redirect,
-)
+from mudra.console.framework.page_responses import SIGN_IN, after_sign_in, own_page_path, redirect
 from mudra.console.framework.session.cookie import (
     BrowserCookie,
     browser_cookie,
@@ -28,8 +23,9 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import stage_after_password
+from mudra.identity.sessions.console_sessions import BegunSession, begin_session
 from mudra.identity.sessions.session import LIFE as SESSION_LIFE
-from mudra.identity.sessions.session import BegunSession, Stage, begin_session
+from mudra.identity.sessions.session import Stage
 from mudra.identity.single_sign_on.attempt import LIFE, begin_attempt, end_attempt
 from mudra.identity.single_sign_on.claims import ProvidedIdentity, SignOnRefused, read_identity
 from mudra.identity.single_sign_on.ports import IdentityProvider, ProviderFailed

@@ -15,13 +15,7 @@ import sqlalchemy as sa
 from mudra.metrics.health.judging import certainly_good
 from mudra.metrics.health.weighing import may_be_disputed
 from mudra.metrics.incidents.heard import Heard
-from mudra.metrics.payload.catalogue import (
-    CALL_CODES,
-    WINDOW,
-    Tag,
-    day_start,
-    window_at,
-)
+from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start, window_at
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
@@ -39,7 +33,7 @@ from mudra.metrics.sums.selection import (
     windows_asked,
 )
 from mudra.metrics.sums.totals import Totals
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import (
     ALL,
     NOT,

@@ -23,7 +23,7 @@ from mudra.metrics.rollup.stale import (
     Stale,
 )
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.longer import make_longer

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.rollup.damage import BlockDamaged, NothingFiner
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags
 from mudra.storage.metrics.blocks.grain import Grain, source_tag
 from mudra.storage.metrics.blocks.longer import make_longer

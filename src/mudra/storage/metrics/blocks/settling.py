@@ -21,7 +21,7 @@ from mudra.metrics.sums.adding import stacked
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import FANS, fan_of
 from mudra.metrics.sums.cells import Cells
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of

@@ -34,11 +34,7 @@ from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncide
 from mudra.metrics.incidents.incident_service import NoSuchIncident
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of
 from mudra.metrics.incidents.verdict import certainty, grounds, reach_of
-from mudra.metrics.notifications.alarm import (
-    ambiguity,
-    counted_text,
-    timeline_lines,
-)
+from mudra.metrics.notifications.alarm import ambiguity, counted_text, timeline_lines
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
