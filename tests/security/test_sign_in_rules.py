@@ -90,7 +90,7 @@ class InMemory:
         return stored == f"hash-of-{password.reveal()}"
 
     @contextlib.asynccontextmanager
-    async def unit_of_work(self):
+    async def transaction(self):
         yield self
 
     def needs_rehash(self, stored: str) -> bool:  # noqa: ARG002  # never
@@ -116,7 +116,7 @@ def attempt(memory: InMemory, name: str, password: str, address: str = "") -> ob
             caller,
             then,
             origin=caller.address,
-            open_work=memory.unit_of_work,
+            open_transaction=memory.transaction,
             hasher=memory,
             queue=Queue(1, 1.0),
             hourly=20,

@@ -29,7 +29,7 @@ from mudra.storage.tables.identity import entity
 from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.secret_check import EntityAuthentication, check_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
-from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails, SecretService
 from mudra.tokens.secrets.secret_store import Secrets
 
 T = TypeVar("T")
@@ -62,21 +62,21 @@ class Node:
 
     async def reset(self, entity_id: str, expiry_days: int = 180, keep_days: int = 0) -> object:
         """Reset as the HTTP edge does."""
-        async with self.dependencies.unit_of_work() as work:
+        async with self.dependencies.transaction() as tx:
             command = ResetCommand(entity_id, expiry_days, keep_days)
-            return await work.secret_service.reset(command, admin_of(entity_id), CALLER)
+            return await tx.service(SecretService).reset(command, admin_of(entity_id), CALLER)
 
     async def read(self, entity_id: str) -> SecretDetails:
         """Read as the HTTP edge does."""
-        async with self.dependencies.unit_of_work() as work:
-            details = await work.secret_service.read(entity_id, admin_of(entity_id), CALLER)
+        async with self.dependencies.transaction() as tx:
+            details = await tx.service(SecretService).read(entity_id, admin_of(entity_id), CALLER)
         assert isinstance(details, SecretDetails)
         return details
 
     async def retire(self, entity_id: str) -> object:
         """End a grace period early as the HTTP edge does."""
-        async with self.dependencies.unit_of_work() as work:
-            return await work.secret_service.retire(entity_id, admin_of(entity_id), CALLER)
+        async with self.dependencies.transaction() as tx:
+            return await tx.service(SecretService).retire(entity_id, admin_of(entity_id), CALLER)
 
     async def check(self, entity_id: str, secret: str) -> EntityAuthentication:
         """Check a secret as the hot path does: from memory where it is valid."""
@@ -102,9 +102,9 @@ class Nodes:
     a: Node
     b: Node
 
-    def do(self, work: Coroutine[object, object, T]) -> T:
+    def do(self, tx: Coroutine[object, object, T]) -> T:
         """Let the loop do something and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+        return asyncio.run_coroutine_threadsafe(tx, self.loop).result(60)
 
     def set_time(self, offset: timedelta) -> None:
         """Move the clocks of both nodes to so far after the machine's."""

@@ -15,6 +15,7 @@ from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.registry.lifecycle.write_budget_store import WriteBudget
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 from mudra.storage.metrics.alarm_mails import (
     PostgresAlarmMails,
     PostgresAlarmPreferences,
@@ -28,9 +29,10 @@ if TYPE_CHECKING:  # it imports this module
 
 
 def silence_service(
-    transaction: Transaction, members: OnboardedMembers, audit_log: AuditLog
+    transaction: Transaction,
 ) -> SilenceService:
     """Return the service of silences."""
+    members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
     return SilenceService(
         PostgresSilences(transaction), members, audit_log, transaction.lock_name, fresh_id
     )
@@ -39,14 +41,12 @@ def silence_service(
 def webhook_service(
     parts: "Dependencies",
     transaction: Transaction,
-    members: OnboardedMembers,
-    audit_log: AuditLog,
 ) -> WebhookService:
     """Return the service of webhooks."""
     return WebhookService(
         store=PostgresWebhooks(transaction, parts.encryption),
-        members=members,
-        audit_log=audit_log,
+        members=OnboardedMembers(transaction),
+        audit_log=AuditLog(transaction),
         count_alone=transaction.lock_name,
         test_budget=WriteBudget(transaction, MAX_TESTS),
         new_id=fresh_id,
@@ -57,17 +57,19 @@ def webhook_service(
 
 
 def preference_service(
-    parts: "Dependencies", transaction: Transaction, audit_log: AuditLog
+    transaction: Transaction,
 ) -> AlarmPreferenceService:
     """Return the service of people's preferences."""
-    webhooks = PostgresWebhooks(transaction, parts.encryption)
+    webhooks = PostgresWebhooks(transaction, transaction.encryption)
+    audit_log = AuditLog(transaction)
     return AlarmPreferenceService(PostgresAlarmPreferences(transaction), webhooks, audit_log)
 
 
 def follow_service(
-    transaction: Transaction, members: OnboardedMembers, audit_log: AuditLog
+    transaction: Transaction,
 ) -> FollowService:
     """Return the service of the FIPs that FIUs follow."""
+    members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
     store = PostgresFollowedFips(transaction)
     return FollowService(store, members, audit_log, transaction.lock_name)
 
@@ -80,7 +82,7 @@ def alarm_mailer(parts: "Dependencies", transaction: Transaction) -> AlarmMailer
     )
     return AlarmMailer(
         PostgresAlarmMails(transaction),
-        parts.outbox(transaction),
+        transaction.service(Outbox),
         PostgresWebhooks(transaction, parts.encryption),
         rule,
         parts.console,

@@ -56,7 +56,8 @@ def health_service(
 
 
 def announcement_service(
-    transaction: Transaction, members: OnboardedMembers, audit_log: AuditLog
+    transaction: Transaction,
 ) -> AnnouncementService:
-    """Return the announcements of a unit of work."""
+    """Return the announcements in a transaction."""
+    members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
     return AnnouncementService(PostgresAnnouncements(transaction), members, audit_log, fresh_id)

@@ -100,7 +100,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
     terms, node = token_terms(settings), _node_state(dependencies)
     push_limits = _push_limits(dependencies)
     proof_rate = KeyedRateLimit(settings.proof_rate, settings.proof_burst, monotonic)
-    guard = ProofGuard(dependencies.unit_of_work, dependencies.clock, proof_rate)
+    guard = ProofGuard(dependencies.transaction, dependencies.clock, proof_rate)
     by_secret = EntityTokenIssuer(entities, signer, issue_log, terms, fresh_id)
     by_assertion = _assertion_issuer(dependencies, entities, signer, guard)
     http = HttpDependencies(
@@ -108,7 +108,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
         languages=dependencies.languages,
         shown_settings=shown_settings(settings),
         clock=dependencies.clock,
-        unit_of_work=dependencies.unit_of_work,
+        transaction=dependencies.transaction,
         reads=dependencies.reads,
         has_replica=dependencies.has_replica,
         on_new_states=lambda listener: dependencies.invalidation.on_change(
@@ -150,7 +150,7 @@ def _assertion_issuer(
     dependencies: Dependencies, entities: EntityAuthenticator, signer: Signer, guard: ProofGuard
 ) -> AssertionTokenIssuer:
     audiences = oauth.assertion_audiences(dependencies.settings)
-    authenticator = AssertionAuthenticator(entities, dependencies.unit_of_work, audiences)
+    authenticator = AssertionAuthenticator(entities, dependencies.transaction, audiences)
     terms = token_terms(dependencies.settings)
     return AssertionTokenIssuer(authenticator, signer, terms, fresh_id, guard)
 

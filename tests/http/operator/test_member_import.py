@@ -193,7 +193,7 @@ def test_rows_that_were_not_begun_in_time_are_left_and_the_same_file_goes_on(
             clock = iter(times).__next__
             done: list[RowOutcome] = list(
                 await import_members(
-                    dependencies.unit_of_work, rows, owner(Caller("operator:tests")), clock
+                    dependencies.transaction, rows, owner(Caller("operator:tests")), clock
                 )
             )
             seen.append([one.result for one in done])

@@ -46,9 +46,9 @@ def is_active(member: Member, token: str, by: Member, secret: str) -> bool:
 def set_status(member: Member, status: MemberStatus, after: timedelta = timedelta()) -> None:
     async def change(dependencies: Dependencies) -> None:
         dependencies.clock.offset += after
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.transaction() as tx:
             outcome = await set_member_status(
-                work, member.entity_id, status, "a test", owner(Caller("operator:tests"))
+                tx, member.entity_id, status, "a test", owner(Caller("operator:tests"))
             )
         assert outcome is status
 

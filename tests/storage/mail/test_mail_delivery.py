@@ -161,6 +161,6 @@ def test_a_refused_email_is_an_alarm_for_two_days_and_one_that_waits_as_long_as_
         await nodes.queue(1)
         await deliver_due(nodes.outbox, send, pause_after, lambda *_: None, set())
         dependencies.clock.offset += timedelta(days=days)
-        return await raise_mail_alarms(dependencies.unit_of_work)
+        return await raise_mail_alarms(dependencies.transaction)
 
     assert in_own_store(service, counted) == failing

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import AuditEntry, Caller, EventName
@@ -54,7 +55,7 @@ async def _record(
                 "command again"
             )
         try:
-            found = await compared(dependencies.audit_chain(transaction), also)
+            found = await compared(transaction.service(AuditChain), also)
         except CheckpointForged as error:
             raise CommandFailed(
                 f"{error}: what was written in the old place is not known. If it is a file of the "

@@ -16,12 +16,12 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.overview.backups import RecoveryReport
 from mudra.overview.restored_store import RECOVERED, RestoredStore, look
 from mudra.overview.rollback import Origin, RollbackService, RolledBack
 from mudra.settings.settings import Settings
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 _ROLLBACK_S: Final = 600.0
 """Seconds for the emails to all members of a network, in one transaction."""
@@ -61,12 +61,12 @@ async def _roll_back(
     dependencies: Dependencies, origin: Origin, caller: Caller
 ) -> tuple[RolledBack, list[Act]]:
     async with dependencies.database.transaction(within_s=_ROLLBACK_S) as transaction:
-        lost = await _lost(dependencies.audit_chain(transaction), origin)
+        lost = await _lost(transaction.service(AuditChain), origin)
         audit_log = AuditLog(transaction)
         service = RollbackService(
             RestoredStore(transaction),
-            dependencies.signing_keys(transaction, audit_log),
-            NoticeService(Memberships(transaction), dependencies.outbox(transaction)),
+            transaction.service(SigningKeyService),
+            transaction.service(NoticeService),
             audit_log,
         )
         done = await service.roll_back(

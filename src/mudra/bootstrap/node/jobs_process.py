@@ -15,6 +15,7 @@ import uvloop
 
 from mudra.audit.anonymous_store import record_anonymous
 from mudra.audit.archive import drop_archived
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.checkpoint_store import CHECKPOINT_ADDED
 from mudra.audit.packing import drop_over_age, pack_next
@@ -144,7 +145,7 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
 
 def _jobs(dependencies: Dependencies) -> list[Job]:
     async def count_failed_sign_ins() -> None:
-        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.unit_of_work))
+        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.transaction))
 
     minute = timedelta(minutes=1)
     return [
@@ -153,7 +154,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="links",
             every=minute,
-            run=partial(send_links, dependencies.unit_of_work),
+            run=partial(send_links, dependencies.transaction),
             wake_on=LINK_ASKED,
             follows_clock=True,
         ),
@@ -166,7 +167,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="remind",
             every=10 * minute,
-            run=partial(notify_people, dependencies.unit_of_work),
+            run=partial(notify_people, dependencies.transaction),
             follows_clock=True,
         ),
         Job(
@@ -183,7 +184,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
 
 def _jobs_of_subscribers(dependencies: Dependencies) -> list[Job]:
     emails = StatusEmails(
-        dependencies.unit_of_work, dependencies.languages, dependencies.public_status
+        dependencies.transaction, dependencies.languages, dependencies.public_status
     )
     return [
         Job(
@@ -203,13 +204,13 @@ def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
         Job(
             name="go-live",
             every=minute,
-            run=partial(put_due_live, dependencies.unit_of_work),
+            run=partial(put_due_live, dependencies.transaction),
             follows_clock=True,
         ),
         Job(
             name="probes",
             every=minute,
-            run=partial(run_probes, dependencies.unit_of_work, probes.run),
+            run=partial(run_probes, dependencies.transaction, probes.run),
             wake_on=PROBE_ASKED,
         ),
     ]
@@ -279,7 +280,7 @@ async def _drop_old_audit(dependencies: Dependencies) -> None:
     dropped = 1
     while dropped:
         async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
-            chain, log = dependencies.audit_chain(transaction), AuditLog(transaction)
+            chain, log = transaction.service(AuditChain), AuditLog(transaction)
             now = await transaction.now()
             dropped = await drop_over_age(chain.token_issues, log, tokens, now)
             if not dropped and archived is not None:
@@ -315,21 +316,21 @@ async def _record_anonymous(dependencies: Dependencies) -> None:
 
 
 async def _keys(dependencies: Dependencies) -> None:
-    await maintain_keys(dependencies.unit_of_work)
+    await maintain_keys(dependencies.transaction)
 
 
 async def _seal_audit(dependencies: Dependencies) -> None:
     packed = 1
     while packed:
         async with dependencies.database.transaction() as transaction:
-            issues = dependencies.audit_chain(transaction).token_issues
+            issues = transaction.service(AuditChain).token_issues
             log, now = AuditLog(transaction), await transaction.now()
             packed = await pack_next(issues, log, now)
     sealed = BATCH
     while sealed == BATCH:
         async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
             sealed = await seal_next(
-                dependencies.audit_chain(transaction),
+                transaction.service(AuditChain),
                 AuditLog(transaction),
                 await transaction.now(),
             )
@@ -344,7 +345,7 @@ async def _watch_audit(dependencies: Dependencies) -> None:
     if delay.seconds > MAX_WAIT.total_seconds():
         _log.error("sealing of the audit has stopped", seconds=delay.seconds, by=delay.held_by)
     async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
-        agrees = await copy_checkpoints(dependencies.audit_chain(transaction))
+        agrees = await copy_checkpoints(transaction.service(AuditChain))
     AUDIT_CONTRADICTED.set(0 if agrees else 1)
     if not agrees:
         _log.error("the audit contradicts its second place: run mudra audit verify")

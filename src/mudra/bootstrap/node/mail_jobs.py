@@ -26,7 +26,7 @@ def mail_jobs(dependencies: Dependencies) -> list[Job]:
     delivered: set[str] = set()
 
     async def count_failing() -> None:
-        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
+        MAILS_FAILING.set(await raise_mail_alarms(dependencies.transaction))
 
     return [
         Job(
@@ -55,7 +55,7 @@ async def _send(dependencies: Dependencies, delivered: set[str]) -> None:
     @contextlib.asynccontextmanager
     async def open_outbox() -> AsyncIterator[tuple[Outbox, AuditLog]]:
         async with dependencies.database.transaction() as transaction:
-            yield dependencies.outbox(transaction), AuditLog(transaction)
+            yield transaction.service(Outbox), AuditLog(transaction)
 
     async def send(mail: StoredEmail) -> Delivered | Undelivered:
         return await deliver(server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at)

@@ -182,7 +182,7 @@ async def _prepare(
     dependencies = build_dependencies(settings, conninfo, encryption)
     if settings.sandbox:
         await dependencies.time_machine.load()
-    await maintain_keys(dependencies.unit_of_work)
+    await maintain_keys(dependencies.transaction)
     await keep_visibility(dependencies.database, opened=settings.registry_open)
     if demo is not Demo.NONE:
         await set_up_demo(dependencies)

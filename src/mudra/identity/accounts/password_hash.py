@@ -107,13 +107,13 @@ class Argon2Passwords:
         """Let the hash in progress finish and accept no more."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _in_turn(self, work: Callable[[], T], account: str, origin: str) -> T | HashingBusy:
+    async def _in_turn(self, tx: Callable[[], T], account: str, origin: str) -> T | HashingBusy:
         """Do the work in its turn, or return that it would take too long."""
         named = {f"account:{account}" if account else "", f"origin:{origin}" if origin else ""}
         keys = named - {""}
         if not await self._queue.enter(*keys):
             return HashingBusy(retry_after_s=int(WAIT_S))
-        working = asyncio.get_running_loop().run_in_executor(self._thread, work)
+        working = asyncio.get_running_loop().run_in_executor(self._thread, tx)
         working.add_done_callback(lambda _: self._queue.leave(*keys))
         # The hash of a caller that goes away continues, and holds its place until it has ended.
         return await asyncio.shield(working)

@@ -13,11 +13,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
-from mudra.identity.sessions.session import (
-    Session,
-    Stage,
-    session_key,
-)
+from mudra.identity.sessions.session import Session, Stage, session_key
 from mudra.identity.sessions.session_store import Sessions
 from mudra.shared.secret_text import SecretText
 

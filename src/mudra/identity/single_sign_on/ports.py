@@ -6,8 +6,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.identity.ports import IdentityUnitOfWork
-from mudra.identity.single_sign_on.sign_on_store import SingleSignOn
 from mudra.identity.single_sign_on.terms import SignOnTerms
 from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal, RefusalKind
@@ -69,11 +67,3 @@ class IdentityProvider(Protocol):
         self, code: str, request: SignOnRequest
     ) -> Mapping[str, object] | ProviderFailed:
         """Exchange a code for verified claims: issuer, audience, nonce, times and signature."""
-
-
-class SignOnUnitOfWork(IdentityUnitOfWork, Protocol):
-    """What the use cases of single sign-on need of one transaction."""
-
-    @property
-    def single_sign_on(self) -> SingleSignOn:
-        """Attempts, and exceptions from single sign-on."""

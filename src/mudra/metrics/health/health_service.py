@@ -10,9 +10,8 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -367,20 +366,3 @@ class HealthService(Struct, frozen=True):
         if grouping in {Grouping.NETWORK, Grouping.AA}:
             return await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
-
-
-class HealthUnitOfWork(Protocol):
-    """One transaction with the service."""
-
-    @property
-    def health(self) -> HealthService:
-        """The service."""
-        ...
-
-
-class OpenHealth(Protocol):
-    """Opens a transaction."""
-
-    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[HealthUnitOfWork]:
-        """Opens one that is aborted after so many seconds."""
-        ...

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.registry.lifecycle.record import Version
-from mudra.registry.lifecycle.version_rows import read_version
+from mudra.registry.lifecycle.record_store import read_version
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import PENDING, EntityStatus, VersionStatus
 from mudra.storage.database.transaction import Transaction

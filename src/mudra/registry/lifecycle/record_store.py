@@ -1,18 +1,70 @@
 """Reads of an entity's versions: of very many, only those that are wanted, each by an index."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 import sqlalchemy as sa
+from sqlalchemy import RowMapping
 
 from mudra.registry.lifecycle.history import MAX_HISTORY
-from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.version_rows import read_version
-from mudra.registry.payload.entry import Entry, canonical
+from mudra.registry.lifecycle.record import Record, Version
+from mudra.registry.payload.entry import Entry, canonical, read_canonical
+from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
-from mudra.shared.entry_status import EntityStatus
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.registry import IS_LIVE, IS_PENDING, registry_entity, registry_version
+
+
+def version_row(entity_id: str, version: Version) -> dict[str, object]:
+    """Write a version as a row."""
+    return {
+        "entity_id": entity_id,
+        "number": version.number,
+        "body": canonical(version.entry),
+        "entityhandle": version.entry.entityinfo.entityhandle,
+        "kid": version.key.kid,
+        "thumbprint": version.key.thumbprint,
+        "modulus_hash": version.key.modulus_hash,
+        "bits": version.key.bits,
+        "status": version.status.value,
+        "submitted_by": version.submitted_by,
+        "submitted_at": version.submitted_at,
+        "submitted_person": version.submitted_person,
+        "decided_by": version.decided_by,
+        "decided_at": version.decided_at,
+        "reason": version.reason,
+        "goes_live_at": version.goes_live_at,
+        "live_from": version.live_from,
+        "live_until": version.live_until,
+        "equal_to": version.equal_to,
+    }
+
+
+def read_version(row: RowMapping) -> Version:
+    """Read what `version_row` wrote."""
+    text = cast("Mapping[str, str]", row)
+    at = cast("Mapping[str, datetime]", row)
+    number = cast("Mapping[str, int]", row)
+    return Version(
+        number=number["number"],
+        entry=read_canonical(cast("bytes", row["body"])),
+        key=KeyFacts(text["kid"], text["thumbprint"], text["modulus_hash"], number["bits"]),
+        status=VersionStatus(text["status"]),
+        submitted_by=text["submitted_by"],
+        submitted_at=at["submitted_at"],
+        submitted_person=text["submitted_person"],
+        decided_by=text["decided_by"],
+        decided_at=at["decided_at"],
+        reason=text["reason"],
+        goes_live_at=at["goes_live_at"],
+        live_from=at["live_from"],
+        live_until=at["live_until"],
+        equal_to=number["equal_to"],
+    )
+
 
 _V: Final = registry_version.c
 _ONE: Final = registry_version.alias("one").c

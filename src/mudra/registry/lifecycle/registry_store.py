@@ -6,7 +6,7 @@ the registry is decided while no one else can take the same value.
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -16,17 +16,15 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.memberships.entity_status_store import store_status
 from mudra.identity.memberships.entry_store import lock_registry, status_of_entry
 from mudra.identity.memberships.member import MemberStatus, effective_status
-from mudra.identity.memberships.notices import NoticeService
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
 from mudra.registry.lifecycle.grants import Grant
 from mudra.registry.lifecycle.holder_store import read_facts
 from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.record_store import read_history, read_record
+from mudra.registry.lifecycle.record_store import read_history, read_record, version_row
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
 from mudra.registry.lifecycle.right_store import has_right_now
-from mudra.registry.lifecycle.version_rows import version_row
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.registry.payload.fields.timestamp import wire_time
@@ -38,6 +36,9 @@ from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import access_grant, entity
 from mudra.storage.tables.registry import registry_change, registry_entity, registry_version
 from mudra.storage.tables.service import service_fact
+
+if TYPE_CHECKING:  # a use case, which makes stores itself
+    from mudra.identity.memberships.notices import NoticeService
 
 REGISTRY_CHANGED: Final = "registry"
 """The name under which a change of the log is announced."""
@@ -87,7 +88,7 @@ class RegistryStore:
         transaction: Transaction,
         *,
         one_operator: bool = False,
-        notices: NoticeService | None = None,
+        notices: "NoticeService | None" = None,
     ) -> None:
         """`notices` sends the emails to members; None where nothing is decided."""
         self._tx = transaction

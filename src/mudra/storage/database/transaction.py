@@ -1,11 +1,12 @@
 """One open transaction, and what it knows of its process."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Final, Protocol, TypeVar, cast
 
 import psycopg
 import sqlalchemy as sa
@@ -15,12 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mudra.storage.caching.announcement import CHANNEL
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.deadline import AnswerWatch
+from mudra.storage.database.deadline import TRANSACTION_S, AnswerWatch
 
 T = TypeVar("T")
 Columns = TypeVar("Columns", bound=tuple[object, ...])
-Maker: TypeAlias = Callable[["Transaction"], object]
-"""Makes one use case for a transaction."""
 _NOW: Final = sa.select(sa.func.clock_timestamp())
 
 
@@ -39,13 +38,27 @@ def _moment(offset: timedelta) -> sa.ColumnElement[datetime]:
     return sa.func.clock_timestamp() + sa.literal(offset, sa.Interval)
 
 
+class UseCases:
+    """Makes the use cases that need more than a transaction: settings, or parts of the process."""
+
+    def __init__(self) -> None:
+        self._makers: dict[type[object], Callable[[Transaction], object]] = {}
+
+    def add(self, kind: type[T], make: Callable[["Transaction"], T]) -> None:
+        """Has each use case of this kind made by `make`."""
+        self._makers[kind] = make
+
+    def make(self, kind: type[T], transaction: "Transaction") -> T:
+        """Returns a use case for a transaction; raises KeyError for one that no one added."""
+        return cast("T", self._makers[kind](transaction))
+
+
 @dataclass(frozen=True)
 class Process:
     """The parts of a process that its transactions carry."""
 
     encryption: DataEncryption
-    makers: Mapping[type[object], Maker]
-    """How to make each use case that needs settings or other parts of the process."""
+    use_cases: UseCases
 
 
 @dataclass
@@ -69,9 +82,7 @@ class Transaction:
     def service(self, kind: type[T]) -> T:
         """Returns a use case that needs more than the transaction, as this process makes it."""
         assert self._process is not None, "this database was opened without use cases"
-        made = self._process.makers[kind](self)
-        assert isinstance(made, kind)
-        return made
+        return self._process.use_cases.make(kind, self)
 
     async def now(self) -> datetime:
         """The database's clock at this moment (one source for all nodes)."""
@@ -141,3 +152,13 @@ class Transaction:
         """Apply on this node what the others will receive."""
         for key, fence_id in self._changed:
             self.invalidation.changed_here(key, fence_id)
+
+
+class OpenTransaction(Protocol):
+    """Opens a transaction; commits at its end, rolls back on an exception."""
+
+    def __call__(
+        self, *, within_s: float = TRANSACTION_S
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """Opens one that is cut off after so many seconds (decision 0010)."""
+        ...

@@ -11,7 +11,6 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from mudra.identity.memberships.entity_status_store import entity_accepts
 from mudra.storage.caching.cache_invalidation import revoked_key
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.tables.identity import console_session
 from mudra.storage.tables.tokens import revoked_entity_token, user_token
 from mudra.tokens.revocation.revocation_limit import ListedTokens
 
@@ -55,11 +54,6 @@ _KEEP_USER_TOKEN: Final = _END_OLDEST.add_cte(  # which does not see it yet
     .cte("kept")
 )
 _USER_TOKEN: Final = sa.select(user_token).where(_T.jti == sa.bindparam("jti"))
-_REVOKE_USER_TOKEN: Final = (
-    sa.update(user_token)
-    .where(_T.jti == sa.bindparam("token"), _T.revoked_at.is_(None))
-    .values(revoked_at=sa.bindparam("now"))
-)
 _REVOKE_ENTITY_TOKEN: Final = (
     insert(revoked_entity_token).on_conflict_do_nothing().returning(revoked_entity_token.c.jti)
 )
@@ -100,39 +94,6 @@ class IssuedTokens:
         return UserTokenRecord(
             row["jti"], row["user_id"], row["issued_at"], row["expires_at"], row["revoked_at"]
         )
-
-    async def revoke_user_token(self, jti: str, now: datetime) -> bool:
-        """End one user token; False when there was nothing to end."""
-        done = await self._tx.connection.execute(_REVOKE_USER_TOKEN, {"token": jti, "now": now})
-        return done.rowcount == 1
-
-    async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
-        """End one token of a user; False when it is not theirs or has ended already."""
-        c = user_token.c
-        found = await self._tx.connection.scalar(
-            # As text: what a form names may be no UUID at all.
-            sa.select(c.jti).where(c.user_id == user_id, sa.cast(c.jti, sa.Text) == jti)
-        )
-        return found is not None and await self.revoke_user_token(jti, now)
-
-    async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
-        """End all tokens of a user and return how many; sessions of the console end too."""
-        # One that is being replaced is waited for here: the statement after sees what replaced it.
-        await self._tx.connection.execute(
-            sa.select(console_session.c.key)
-            .where(console_session.c.user_id == user_id)
-            .order_by(console_session.c.key)
-            .with_for_update()
-        )
-        await self._tx.connection.execute(
-            sa.delete(console_session).where(console_session.c.user_id == user_id)
-        )
-        done = await self._tx.connection.execute(
-            sa.update(user_token)
-            .where(user_token.c.user_id == user_id, user_token.c.revoked_at.is_(None))
-            .values(revoked_at=now)
-        )
-        return done.rowcount
 
     async def lock_listed_tokens(self, entity_id: str) -> ListedTokens:
         """Count what the revocation list has, and let no other call revoke for this entity."""

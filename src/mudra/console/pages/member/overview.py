@@ -37,8 +37,8 @@ _VERSION: Final = {
 @page.get("/entity/{entity_id:str}", gate=READER)
 async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show what needs attention now."""
-    work = page_context.work
-    found = await member_attention(work, page_context.user, entity_id)
+    tx = page_context.tx
+    found = await member_attention(tx, page_context.user, entity_id)
     if isinstance(found, Refusal):
         return found
     return RenderedPage(
@@ -51,7 +51,7 @@ async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outco
             "able": found.facts.able_admins,
             "tokens": found.facts.tokens,
             "refused": found.facts.refused,
-            "steps": await onboarding_of(work, entity_id),
+            "steps": await onboarding_of(tx, entity_id),
         },
     )
 

@@ -32,7 +32,7 @@ SEARCH: Final = operator_path("search")
 async def show_search(page_context: PageContext) -> Outcome:
     """Show what these words find; go to it when they name one thing alone."""
     text = page_context.query.get("q", "").strip()[:MAX_TEXT]
-    result = await search_everything(page_context.work, text, page_context.scopes)
+    result = await search_everything(page_context.tx, text, page_context.scopes)
     if result.only is not None:
         return GoTo(_link(result.only))
     menu = operator_links(
