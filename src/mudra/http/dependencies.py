@@ -29,8 +29,9 @@ from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
-from mudra.tokens.ports import KeyFetchLog, Signer
+from mudra.tokens.ports import Signer
 from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 Network = IPv4Network | IPv6Network
 
@@ -106,7 +107,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     user_tokens: UserTokenIssuer
     bearer: BearerAuthenticator
     signer: Signer
-    key_fetches: KeyFetchLog
+    key_fetches: BatchedKeyFetches
     revocation_lists: RevocationLists
     push_limits: PushLimits
     prepare_check: Callable[[str], Awaitable[None]]
