@@ -7,7 +7,8 @@ import httpx2
 from tests.support.service import NO_TLS, Member, Service, in_store, latest_link, onboard
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.ports import Notice, NoticeKind
+from mudra.shared.notice import Notice, NoticeKind
+from mudra.storage.mail.outbox import Outbox
 
 ELSEWHERE = "https://api.kaveri.example/v2"
 
@@ -30,7 +31,7 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
     async def post(dependencies: Dependencies) -> None:
         async with dependencies.database.transaction() as transaction:
             notice = Notice(member.email, NoticeKind.REGISTRY_CHANGED, facts)
-            await dependencies.outbox(transaction).post(notice)
+            await transaction.service(Outbox).post(notice)
 
     in_store(service, post)
     _, invited = onboard(service)

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
-from mudra.audit.ports import AuditWork
+from mudra.audit.audit_chain import AuditWork
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
-from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.database.database import Transaction
+from mudra.audit.search_store import AuditSearch
+from mudra.storage.database.transaction import Transaction
 
 OLD = 2000
 FEW = 200
@@ -42,7 +42,7 @@ def test_the_tokens_of_the_last_days_are_counted_from_their_events_alone(
 
     async def count(transaction: Transaction, _: AuditWork) -> None:
         since = await transaction.now() - timedelta(days=1)
-        found.extend(await PostgresAuditSearch(transaction).tokens_by_day("SETU-AA", since))
+        found.extend(await AuditSearch(transaction).tokens_by_day("SETU-AA", since))
 
     assert nodes.rows_read(count) < FEW
     assert [(day.issued, day.refused) for day in found] == [(0, 6)]
@@ -56,7 +56,7 @@ def test_events_from_a_time_on_are_all_listed(nodes: AuditedNodes, days: int, li
         which = AuditFilter(
             entity_id="SETU-AA", since=await transaction.now() - timedelta(days=days)
         )
-        found.extend(await PostgresAuditSearch(transaction).events(which, None, 10))
+        found.extend(await AuditSearch(transaction).events(which, None, 10))
 
     nodes.rows_read(search)
     assert len(found) == listed
@@ -67,7 +67,7 @@ def test_events_since_the_first_day_of_the_calendar_are_all_listed(nodes: Audite
 
     async def search(transaction: Transaction, _: AuditWork) -> None:
         which = AuditFilter(entity_id="SETU-AA", since=datetime.min.replace(tzinfo=UTC))
-        found.extend(await PostgresAuditSearch(transaction).events(which, None, 10))
+        found.extend(await AuditSearch(transaction).events(which, None, 10))
 
     nodes.rows_read(search)
     assert len(found) == 10
@@ -76,6 +76,6 @@ def test_events_since_the_first_day_of_the_calendar_are_all_listed(nodes: Audite
 def test_a_search_that_finds_little_reads_no_older_events(nodes: AuditedNodes) -> None:
     async def search(transaction: Transaction, _: AuditWork) -> None:
         which = AuditFilter(actor="operator:rao", since=await transaction.now() - timedelta(days=1))
-        await PostgresAuditSearch(transaction).events(which, None, 10)
+        await AuditSearch(transaction).events(which, None, 10)
 
     assert nodes.rows_read(search) < FEW

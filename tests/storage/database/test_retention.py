@@ -8,11 +8,11 @@ import psycopg
 import pytest
 
 from mudra.bootstrap.dependencies import build_dependencies
+from mudra.overview.purge_store import BATCH, purge_expired
+from mudra.overview.retention_store import RULES, Aged, Days
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.purge_expired import BATCH, purge_expired
-from mudra.storage.database.retention import RULES, Aged, Days
-from mudra.storage.database.schema import metadata
+from mudra.storage.tables.schema import metadata
 
 DAYS = Days(mail=90, sums=3650)
 

@@ -1,13 +1,9 @@
 """What passkeys ask of storage, in the caller's transaction, and of the check of signatures."""
 
 import enum
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
 
 from msgspec import Struct
-
-from mudra.identity.passkeys.relying_party import RelyingParty
 
 
 class Passkey(Struct, frozen=True):
@@ -58,51 +54,3 @@ class Assertion(Struct, frozen=True):
 
     sign_count: int
     user_handle: bytes | None
-
-
-class PasskeyVerifier(Protocol):
-    """Checks what browsers send: type, challenge, origin, RP ID, user verification, signature."""
-
-    @property
-    def relying_party(self) -> RelyingParty | None:
-        """For whom passkeys are made; None while they are off."""
-
-    async def load(self) -> None:
-        """Load what the check needs, before a transaction is opened for it."""
-
-    def registration(self, response: str, challenge: bytes) -> NewCredential | None:
-        """Verify the answer of `navigator.credentials.create()`; None when it is refused."""
-
-    def assertion(self, response: str, challenge: bytes, public_key: bytes) -> Assertion | None:
-        """Verify the answer of `navigator.credentials.get()`; None when it is refused."""
-
-
-class Passkeys(Protocol):
-    """The passkeys of people, and the challenges that wait for an answer."""
-
-    async def of_user(self, user_id: str) -> Sequence[Passkey]:
-        """Return a person's passkeys, the oldest first."""
-
-    async def by_credential(self, credential_id: bytes) -> Passkey | None:
-        """Find a passkey, and hold its lock for this transaction."""
-
-    async def add(self, passkey: Passkey) -> bool:
-        """Store a new passkey; False when its credential is registered already."""
-
-    async def used(self, passkey_id: str, sign_count: int, now: datetime) -> None:
-        """Record a use and its counter."""
-
-    async def remove(self, user_id: str, passkey_id: str) -> bool:
-        """Delete one of a person's passkeys; False when they have none like it."""
-
-    async def put_challenge(self, challenge: Challenge) -> None:
-        """Store a challenge; it replaces the holder's earlier one of that purpose."""
-
-    async def take_challenge(self, holder: bytes, purpose: Purpose, now: datetime) -> bytes | None:
-        """Delete a holder's challenge and return it; None when there is none that still counts."""
-
-    async def waiting(self, address: str, now: datetime) -> tuple[int, int]:
-        """Count the challenges of browsers that are not signed in: of an address, and of all."""
-
-    async def make_room(self, now: datetime) -> None:
-        """Delete the oldest of these challenges of the address that has the most."""

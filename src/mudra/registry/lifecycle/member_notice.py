@@ -8,7 +8,8 @@ from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
-from mudra.registry.lifecycle.record import Version, VersionStatus
+from mudra.registry.lifecycle.record import Version
+from mudra.shared.entry_status import VersionStatus
 from mudra.shared.mail_text import safe_in_mail
 
 _WHAT: Final = {

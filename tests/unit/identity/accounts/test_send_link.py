@@ -11,7 +11,7 @@ from mudra.audit.event import AuditEntry, Caller
 from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.ports import Notice, NoticeKind
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

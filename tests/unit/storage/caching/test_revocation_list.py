@@ -9,7 +9,7 @@ import pytest
 
 from mudra.storage.caching.announcement import Announcement, encoded
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
-from mudra.storage.caching.revocation_list import SignedRevocations
+from mudra.tokens.revocation.signed_revocations import RevocationLists
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -55,7 +55,7 @@ def lists_asked_for(after):
     async def ask():
         invalidation, database = CacheInvalidation(""), NothingRevoked()
         invalidation._proven_at, invalidation._settled_at = float("inf"), float("-inf")
-        lists = SignedRevocations(database, invalidation, Key(), "https://iam")
+        lists = RevocationLists(database, invalidation, Key(), "https://iam")
         for kind, key, fence in after:
             invalidation._apply(encoded(Announcement(kind, key, "another", fence)))
         await lists.current()
@@ -83,7 +83,7 @@ def test_while_a_change_may_be_committing_each_list_is_read(key):
 def test_a_list_bears_the_time_of_the_database_whatever_the_clock_of_its_node_is():
     async def ask():
         invalidation = CacheInvalidation("")
-        lists = SignedRevocations(NothingRevoked(), invalidation, Key(), "https://iam")
+        lists = RevocationLists(NothingRevoked(), invalidation, Key(), "https://iam")
         return await lists.current()
 
     assert json.loads(asyncio.run(ask()).body)["issuedAt"] == int(NOW.timestamp())

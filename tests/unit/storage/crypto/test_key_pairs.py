@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from tests.support import cheap_keys
 
-from mudra.storage.crypto import key_pairs
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.signing_keys import key_pairs
 
 
 def published_and_signing() -> tuple[int, int]:
