@@ -206,10 +206,10 @@ def states(nodes: AuditedNodes) -> set[AuditState]:
 def read_at_each_step(nodes: AuditedNodes) -> list[int]:
     """Seal, measure the delay and seal what that left: count the rows of the audit read by each."""
     return [
-        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
-        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
-        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
-        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
+        nodes.rows_read(seal_as_the_job_does),
+        nodes.rows_read(sealing_delay),
+        nodes.rows_read(seal_as_the_job_does),
+        nodes.rows_read(sealing_delay),
     ]
 
 

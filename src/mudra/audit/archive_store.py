@@ -1,4 +1,4 @@
-"""Archives of the audit as the database knows them: implements audit/ports.py Archives."""
+"""Archives of the audit as the database knows them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The audit log in PostgreSQL: implements audit/ports.py."""
+"""The audit log in PostgreSQL."""
 
 from datetime import UTC, datetime
 from typing import Final

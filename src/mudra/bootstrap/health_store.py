@@ -43,7 +43,7 @@ def health_service(
     incidents: PostgresIncidents,
     shared: MadeOnce,
 ) -> HealthService:
-    """Return the health service of a unit of work."""
+    """Return the health service of a transaction."""
     return HealthService(
         BlockQuestions(transaction),
         PostgresReportMarks(transaction),

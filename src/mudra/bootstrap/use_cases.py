@@ -17,7 +17,7 @@ from mudra.bootstrap import alarm_wiring, health_store, metrics_store
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.memberships.ports import FirstSecret
+from mudra.identity.memberships.onboard import FirstSecret
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService

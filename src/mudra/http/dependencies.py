@@ -10,9 +10,9 @@ from litestar.params import SkipValidation
 from msgspec import Struct, field
 
 from mudra.http.request.push_check import CheckPush
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
-from mudra.identity.ports import PasswordHasher
 from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits

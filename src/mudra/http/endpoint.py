@@ -83,7 +83,7 @@ class Gate(Struct, Generic[C_co], frozen=True):
 
 
 class OpenGate(Gate[Call[Any]], frozen=True):
-    """Lets anyone pass; the handler opens the units of work that it needs."""
+    """Lets anyone pass; the handler opens the transactions that it needs."""
 
     bearer: ClassVar[bool] = False
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
@@ -123,9 +124,20 @@ async def read_dashboard(
         rows += [_secret(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)]
         rows += [_mail(one) for one in await MailQueue(tx).queue(failed=True, limit=_READ)]
         alone = MemberFilter(status="active", without_admin=True)
-        rows += [_alone(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
+        rows += [without_admin(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
     if Scope.REGISTRY in scopes:
         rows += [_approval(one) for one in await PendingEntries(tx).waiting(_READ)]
+    unjudged_since = judged_until if judged_until and not is_current(judged_until, now) else None
+    found = dashboard_of(rows, scopes, most)
+    return replace(
+        found, to_handle=to_handle, judged_until=judged_until, unjudged_since=unjudged_since
+    )
+
+
+def dashboard_of(
+    rows: Sequence[DashboardRow], scopes: frozenset[Scope], most: int = MAX_COUNT
+) -> Dashboard:
+    """Returns the worst rows first, at most so many of one kind."""
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
     tally = Counter(row.kind for row in rows)
     counts = {kind: min(count, MAX_COUNTED) for kind, count in tally.items()}
@@ -134,9 +146,6 @@ async def read_dashboard(
         hidden,
         counts,
         tuple(kind for kind in Kind if tally[kind] > MAX_COUNTED),
-        to_handle,
-        judged_until,
-        judged_until if judged_until and not is_current(judged_until, now) else None,
     )
 
 
@@ -268,7 +277,8 @@ def _crowd(found: Crowd | None) -> list[DashboardRow]:
     ]
 
 
-def _alone(one: MemberRow) -> DashboardRow:
+def without_admin(one: MemberRow) -> DashboardRow:
+    """Returns the row of a member without an admin."""
     invited = "its admin has not set a password" if one.admins else "it has no admin"
     act = "Send the invitation again" if one.admins else "Add an admin"
     return DashboardRow(

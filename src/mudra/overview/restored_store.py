@@ -1,4 +1,4 @@
-"""The restored database: implements overview/rollback.py RestoredStore."""
+"""The restored database."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

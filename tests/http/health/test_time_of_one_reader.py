@@ -30,7 +30,7 @@ class Times:
 
     def __init__(self, worker: InProcess) -> None:
         self.first_is_short = False
-        self._unit_of_work = worker.edge.http.transaction
+        self._transaction = worker.edge.http.transaction
         http = replace(worker.edge.http, transaction=self)
         self.worker = InProcess(worker.loop, replace(worker.edge, http=http))
 
@@ -39,7 +39,7 @@ class Times:
     ) -> AbstractAsyncContextManager[Transaction]:
         if self.first_is_short and within_s == PAGE_S:
             self.first_is_short, within_s = False, FIRST_S
-        return self._unit_of_work(within_s=within_s)
+        return self._transaction(within_s=within_s)
 
     def person(self, email: str) -> httpx2.Client:
         return self.worker.client(self._token("user", username=email, password=PASSWORD))

@@ -11,7 +11,7 @@ import pytest
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.identity.accounts.people_store import People
 from mudra.identity.passkeys.challenge import ask_to_sign_in
-from mudra.identity.passkeys.ports import Purpose
+from mudra.identity.passkeys.passkey import Purpose
 from mudra.identity.passkeys.relying_party import RelyingParty
 from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import TooManyAttempts

@@ -15,7 +15,7 @@ from tests.support.database.template_database import prepare
 
 from mudra.audit.archive import archive_next, check_archives, drop_archived
 from mudra.audit.archive_files import Folder
-from mudra.audit.audit_chain import AuditChain, AuditWork
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.packing import drop_over_age, pack_next
@@ -176,15 +176,14 @@ class AuditedNodes:
 
         return self._loop.run_until_complete(run())
 
-    def rows_read(self, act: Callable[[Transaction, AuditWork], Awaitable[object]]) -> int:
+    def rows_read(self, act: Callable[[Transaction], Awaitable[object]]) -> int:
         """Act in one transaction of node A; count the rows of the audit that it reads."""
 
         async def run() -> int:
             dependencies = self._nodes["a"]
             async with dependencies.database.transaction(within_s=60) as transaction:
                 before = await transaction.connection.scalar(_ROWS_READ)
-                chain, log = transaction.service(AuditChain), AuditLog(transaction)
-                await act(transaction, _Work(log, chain))
+                await act(transaction)
                 return int(await transaction.connection.scalar(_ROWS_READ)) - int(before)
 
         return self._loop.run_until_complete(run())
@@ -205,13 +204,7 @@ class AuditedNodes:
         return self._loop.run_until_complete(run())
 
 
-@dataclass(frozen=True)
-class _Work:
-    audit_log: AuditLog
-    audit_chain: AuditChain
-
-
-async def seal_as_the_job_does(tx: AuditWork, ago: timedelta = timedelta()) -> int:
+async def seal_as_the_job_does(tx: Transaction, ago: timedelta = timedelta()) -> int:
     """Seal one batch, as if so long ago."""
     now = await tx.service(AuditChain).ledger.now()
     return await seal_next(tx.service(AuditChain), AuditLog(tx), now - ago)

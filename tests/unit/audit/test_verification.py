@@ -127,14 +127,6 @@ class NoTokens:
         return None
 
 
-@dataclass
-class Work:
-    """What a verification needs of a unit of work."""
-
-    audit_chain: AuditChain
-    audit_log: "Log"
-
-
 class Log:
     """An audit log in memory."""
 
@@ -146,9 +138,9 @@ def test_the_second_place_is_read_next_to_other_requests():
     chain = trail(12)
     known = [checkpoint(chain, 5), checkpoint(chain, 12)]
     place = Place(known)
-    work = Work(AuditChain(Table(chain), Shared(known), place, NoTokens(), None), Log())
+    parts = AuditChain(Table(chain), Shared(known), place, NoTokens(), None)
 
-    found = asyncio.run(verify_audit(work, Caller("operator:rao")))
+    found = asyncio.run(verify_audit(parts, Log(), Caller("operator:rao")))
 
     assert (found.state, found.vouched) == (AuditState.INTACT, 12)
     assert len(place.read_by) == 1

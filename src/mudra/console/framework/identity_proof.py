@@ -20,7 +20,7 @@ from mudra.http.auth.with_password import with_password
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.check_code import FactorKind
-from mudra.identity.second_factor.ports import EnrolledFactors
+from mudra.identity.second_factor.factors import EnrolledFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.sign_in.sign_in import SignInRefused

@@ -28,7 +28,7 @@ from mudra.tokens.authentication.token_check import TokenVerification
 
 
 class UserCall(Call[B], frozen=True, kw_only=True):
-    """A request of a signed-in user in an open unit of work."""
+    """A request of a signed-in user in an open transaction."""
 
     tx: Transaction
     user: User
@@ -45,7 +45,7 @@ class UserCall(Call[B], frozen=True, kw_only=True):
 
 
 class LongOperatorCall(Call[B], frozen=True, kw_only=True):
-    """A request of an operator whose right was checked; it opens the units of work itself."""
+    """A request of an operator whose right was checked; it opens the transactions itself."""
 
     operator: Operator
 
@@ -61,7 +61,7 @@ class LongOperatorCall(Call[B], frozen=True, kw_only=True):
 
 
 class OperatorCall(LongOperatorCall[B], frozen=True, kw_only=True):
-    """A request of an operator in an open unit of work, in which its right was checked."""
+    """A request of an operator in an open transaction, in which its right was checked."""
 
     tx: Transaction
 
@@ -71,7 +71,7 @@ class OperatorCall(LongOperatorCall[B], frozen=True, kw_only=True):
 
 
 class EntityCall(Call[B], frozen=True, kw_only=True):
-    """A request of an entity in an open unit of work."""
+    """A request of an entity in an open transaction."""
 
     tx: Transaction
     entity: EntityCaller

@@ -20,7 +20,7 @@ from mudra.tokens.revocation.issued_token_store import IssuedTokens
 
 
 class RegistryCall(Call[B], frozen=True, kw_only=True):
-    """A request of one who may act on the registry, in an open unit of work."""
+    """A request of one who may act on the registry, in an open transaction."""
 
     tx: Transaction
     actor: Actor

@@ -1,4 +1,4 @@
-"""Changes of operators' addresses that wait to be confirmed: implements identity/ports.py."""
+"""Changes of operators' addresses that wait to be confirmed."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from mudra.audit.event import Caller
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.set_password import put_password
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.ports import PasswordHasher
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction

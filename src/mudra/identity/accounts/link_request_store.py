@@ -1,4 +1,4 @@
-"""Requests for a link to set a password, in PostgreSQL: implements identity/ports.py."""
+"""Requests for a link to set a password, in PostgreSQL."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class Argon2Passwords:
-    """Implements identity/ports.py PasswordHasher."""
+    """Implements identity/accounts/password_hasher.py PasswordHasher."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Users, members and their links in PostgreSQL: implements identity/ports.py."""
+"""Users and members in PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

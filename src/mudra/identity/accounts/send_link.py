@@ -46,6 +46,21 @@ async def send_link(tx: Transaction, user: User, caller: Caller) -> None:
         user_id=user.user_id, address=user.email, purpose=purpose, now=now
     )
     await Links(tx).add(record)
+    await tx.service(Outbox).post(link_notice(user, purpose, url))
+    await AuditLog(tx).append(
+        AuditEntry(
+            EventName.USER_LINK_SEND,
+            caller,
+            user_id=user.user_id,
+            reason=purpose.value,
+            detail={"expires_at": record.expires_at.isoformat()},
+        )
+    )
+
+
+def link_notice(user: User, purpose: LinkPurpose, url: SecretText) -> Notice:
+    """Returns the email that brings a link: its kind depends on the account."""
+    invited = purpose is LinkPurpose.INVITE
     facts: dict[str, str | SecretText] = {
         "user_name": user.name,
         "link": url,
@@ -59,16 +74,7 @@ async def send_link(tx: Transaction, user: User, caller: Caller) -> None:
     if invited and user.entity_names:
         kind = NoticeKind.INVITATION
         facts["entity_name"] = user.entity_names[0]
-    await tx.service(Outbox).post(Notice(user.email, kind, facts))
-    await AuditLog(tx).append(
-        AuditEntry(
-            EventName.USER_LINK_SEND,
-            caller,
-            user_id=user.user_id,
-            reason=purpose.value,
-            detail={"expires_at": record.expires_at.isoformat()},
-        )
-    )
+    return Notice(user.email, kind, facts)
 
 
 async def send_missing_link(tx: Transaction, user_id: str, caller: Caller) -> bool:

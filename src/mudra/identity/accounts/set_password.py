@@ -14,6 +14,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused, check_link, token_hash
 from mudra.identity.accounts.link_store import Links
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefusal, check_password
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy, WrongAccountKind
@@ -21,7 +22,6 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.ports import PasswordHasher
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import FRESH, Counted
 from mudra.shared.notice import Notice, NoticeKind

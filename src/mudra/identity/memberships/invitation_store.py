@@ -1,4 +1,4 @@
-"""Invitations of an entity's admins in PostgreSQL: implements identity/ports.py."""
+"""Invitations of an entity's admins in PostgreSQL."""
 
 from collections.abc import Sequence
 from datetime import datetime

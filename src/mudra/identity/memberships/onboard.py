@@ -5,12 +5,13 @@ Idempotent: the same member with the same admin again changes nothing.
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from datetime import datetime
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
-from mudra.audit.event import AuditEntry, EventName
+from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -25,12 +26,19 @@ from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
 from mudra.identity.memberships.member import Member
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.memberships.ports import FirstSecret
 from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 from mudra.storage.database.transaction import Transaction
+
+
+class FirstSecret(Protocol):
+    """Creates the first secret of a new member."""
+
+    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
+        """Create and store it in this transaction."""
+
 
 ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # such as fiu@bank
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.assertion_rule import user_handle
-from mudra.identity.passkeys.ports import Challenge, Passkey, Purpose
+from mudra.identity.passkeys.passkey import Challenge, Passkey, Purpose
 from mudra.identity.passkeys.relying_party import RelyingParty
 from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import TooManyAttempts

@@ -15,8 +15,8 @@ from mudra.audit.event import Caller
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.assertion_rule import PasskeyFault, judge
+from mudra.identity.passkeys.passkey import Purpose
 from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
-from mudra.identity.passkeys.ports import Purpose
 from mudra.identity.second_factor.check_code import FactorChange, FactorKind, counted, notify
 from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import TooManyAttempts

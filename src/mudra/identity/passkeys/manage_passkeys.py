@@ -9,8 +9,8 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.check_passkey import MAX_RESPONSE, PASSKEY_REFUSED
+from mudra.identity.passkeys.passkey import Passkey, Purpose
 from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
-from mudra.identity.passkeys.ports import Passkey, Purpose
 from mudra.identity.second_factor.check_code import FactorChange, forget_wrong_codes, notify
 from mudra.identity.second_factor.enroll import (
     FACTOR_REQUIRED,

@@ -1,4 +1,4 @@
-"""Passkeys in PostgreSQL: implements identity/passkeys/ports.py. They hold public keys alone."""
+"""Passkeys in PostgreSQL. They hold public keys alone."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.identity.passkeys.ports import Challenge, Passkey, Purpose
+from mudra.identity.passkeys.passkey import Challenge, Passkey, Purpose
 from mudra.storage.database.oldest_of_busiest import oldest_of_busiest
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import passkey, passkey_challenge

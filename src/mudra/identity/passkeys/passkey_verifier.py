@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from mudra.identity.passkeys.challenge import ALGORITHMS
-from mudra.identity.passkeys.ports import Assertion, NewCredential
+from mudra.identity.passkeys.passkey import Assertion, NewCredential
 from mudra.identity.passkeys.relying_party import RelyingParty
 
 _log = structlog.get_logger()

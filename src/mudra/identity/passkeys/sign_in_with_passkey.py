@@ -11,8 +11,8 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.passkeys.assertion_rule import PasskeyFault
 from mudra.identity.passkeys.check_passkey import PASSKEY_REFUSED, signed_by
+from mudra.identity.passkeys.passkey import Purpose
 from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
-from mudra.identity.passkeys.ports import Purpose
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.sign_in import TooManyAttempts, address_waits, too_often
 from mudra.shared.refusal import PlainRefusal

@@ -1,4 +1,4 @@
-"""Second factors in PostgreSQL: implements identity/second_factor/ports.py.
+"""Second factors in PostgreSQL.
 
 Secrets of apps are encrypted; of recovery codes only a keyed hash is stored. The secret of an app
 that is being set up is stored nowhere: it is a keyed hash of a challenge of the session (0075).
@@ -11,9 +11,9 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from mudra.identity.passkeys.passkey import Challenge, Purpose
 from mudra.identity.passkeys.passkey_store import Passkeys
-from mudra.identity.passkeys.ports import Challenge, Purpose
-from mudra.identity.second_factor.ports import EnrolledFactors, TotpFactor
+from mudra.identity.second_factor.factors import EnrolledFactors, TotpFactor
 from mudra.identity.second_factor.recovery_codes import canonical
 from mudra.identity.second_factor.totp import new_totp_secret
 from mudra.shared.ids import fresh_id

@@ -1,4 +1,4 @@
-"""Sessions of the console in PostgreSQL: implements identity/sessions/session.py."""
+"""Sessions of the console in PostgreSQL."""
 
 from collections.abc import Sequence
 from datetime import datetime

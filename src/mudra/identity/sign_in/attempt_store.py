@@ -1,4 +1,4 @@
-"""Failed sign-ins in PostgreSQL: implements identity/ports.py.
+"""Failed sign-ins in PostgreSQL.
 
 Names and addresses are stored as keyed hashes only, whether or not they exist.
 Each kind has a space of its own: what is typed as a user name

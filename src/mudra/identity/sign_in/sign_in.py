@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.accounts.password_rules import MAX_LENGTH
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, normalize_username
-from mudra.identity.ports import PasswordHasher
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait

@@ -1,4 +1,4 @@
-"""Single sign-on in PostgreSQL: implements identity/single_sign_on/ports.py."""
+"""Single sign-on in PostgreSQL."""
 
 from datetime import datetime
 from typing import Final, cast

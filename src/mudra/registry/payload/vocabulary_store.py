@@ -1,4 +1,4 @@
-"""The operator's additions to the vocabulary: implements registry/ports.py `VocabularyStore`."""
+"""The operator's additions to the vocabulary."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -55,6 +55,7 @@ class ProofGuard(Struct, frozen=True):
     open_transaction: OpenTransaction
     clock: Callable[[], datetime]
     rate: KeyedRateLimit
+    used_proofs: Callable[[Transaction], UsedProofs] = UsedProofs
 
     def check(self, presented: PresentedProof) -> DpopProof | ProofInvalid:
         """Check a proof that comes without a token, but not whether it was used before."""
@@ -68,7 +69,7 @@ class ProofGuard(Struct, frozen=True):
         if limited is not None:
             return limited
         async with self.open_transaction() as tx:
-            refused = await self.store(entity_id, proof, UsedProofs(tx))
+            refused = await self.store(entity_id, proof, self.used_proofs(tx))
             if refused is None:
                 await on_use(tx)
         return refused

@@ -1,4 +1,4 @@
-"""Members' live keys, and which client assertions they used: implements tokens/ports.py."""
+"""Members' live keys, and which client assertions they used."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

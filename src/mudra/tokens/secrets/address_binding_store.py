@@ -1,4 +1,4 @@
-"""Bindings of entities to their listed addresses: implements tokens/ports.py AddressBindings."""
+"""Bindings of entities to their listed addresses."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Entity secrets and issued tokens in PostgreSQL: implements tokens/ports.py."""
+"""Entity secrets in PostgreSQL."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime

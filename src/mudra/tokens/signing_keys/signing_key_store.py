@@ -1,4 +1,4 @@
-"""Signing keys in PostgreSQL, private parts encrypted: implements tokens/ports.py."""
+"""Signing keys in PostgreSQL, private parts encrypted."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

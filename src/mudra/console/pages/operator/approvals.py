@@ -1,5 +1,6 @@
 """Approvals: pending entries, their changes and risks, and decisions on entries."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -115,16 +116,22 @@ async def find_entry(page_context: PageContext) -> Outcome:
 async def _list(page_context: PageContext, unknown: str | None = None) -> Outcome:
     """Shows what waits; `unknown` is an ID that was typed and that the registry does not have."""
     found = await PendingEntries(page_context.tx).waiting(MAX_PENDING + 1)
+    return _listed(found, page_context.query, unknown)
+
+
+def _listed(
+    found: Sequence[PendingEntry], query: Mapping[str, str], unknown: str | None = None
+) -> Outcome:
     rows = found[:MAX_PENDING]
     facts = {
-        "view": TABLE.view(rows, page_context.query),
+        "view": TABLE.view(rows, query),
         "listed": len(rows) if len(found) > len(rows) else 0,
         "typed": unknown or "",
         "problem": f"The registry has no entry of {unknown}: check the spelling, or search by name."
         if unknown
         else "",
     }
-    return TABLE.export(rows, page_context.query) or RenderedPage(
+    return TABLE.export(rows, query) or RenderedPage(
         "operator_approvals.html", facts, 200 if unknown is None else 404
     )
 

@@ -28,7 +28,7 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, new_c
 from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.second_factor.check_code import CODE_REFUSED, FactorKind
-from mudra.identity.second_factor.ports import EnrolledFactors
+from mudra.identity.second_factor.factors import EnrolledFactors
 from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sessions.console_sessions import (

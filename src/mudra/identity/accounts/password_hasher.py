@@ -1,4 +1,4 @@
-"""What this area asks of storage, in the transaction of its unit of work, and of others."""
+"""What hashes passwords: a port, since tests take time of their own."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What second factors ask of storage, in the caller's transaction."""
+"""Second factors as they are stored."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""What passkeys ask of storage, in the caller's transaction, and of the check of signatures."""
+"""Passkeys, and the challenges that they sign."""
 
 import enum
 from datetime import datetime

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
-from mudra.audit.audit_chain import AuditWork
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.audit.search_store import AuditSearch
 from mudra.storage.database.transaction import Transaction
@@ -40,7 +39,7 @@ def test_the_tokens_of_the_last_days_are_counted_from_their_events_alone(
 ) -> None:
     found: list[TokensOfDay] = []
 
-    async def count(transaction: Transaction, _: AuditWork) -> None:
+    async def count(transaction: Transaction) -> None:
         since = await transaction.now() - timedelta(days=1)
         found.extend(await AuditSearch(transaction).tokens_by_day("SETU-AA", since))
 
@@ -52,7 +51,7 @@ def test_the_tokens_of_the_last_days_are_counted_from_their_events_alone(
 def test_events_from_a_time_on_are_all_listed(nodes: AuditedNodes, days: int, listed: int) -> None:
     found: list[AuditRow] = []
 
-    async def search(transaction: Transaction, _: AuditWork) -> None:
+    async def search(transaction: Transaction) -> None:
         which = AuditFilter(
             entity_id="SETU-AA", since=await transaction.now() - timedelta(days=days)
         )
@@ -65,7 +64,7 @@ def test_events_from_a_time_on_are_all_listed(nodes: AuditedNodes, days: int, li
 def test_events_since_the_first_day_of_the_calendar_are_all_listed(nodes: AuditedNodes) -> None:
     found: list[AuditRow] = []
 
-    async def search(transaction: Transaction, _: AuditWork) -> None:
+    async def search(transaction: Transaction) -> None:
         which = AuditFilter(entity_id="SETU-AA", since=datetime.min.replace(tzinfo=UTC))
         found.extend(await AuditSearch(transaction).events(which, None, 10))
 
@@ -74,7 +73,7 @@ def test_events_since_the_first_day_of_the_calendar_are_all_listed(nodes: Audite
 
 
 def test_a_search_that_finds_little_reads_no_older_events(nodes: AuditedNodes) -> None:
-    async def search(transaction: Transaction, _: AuditWork) -> None:
+    async def search(transaction: Transaction) -> None:
         which = AuditFilter(actor="operator:rao", since=await transaction.now() - timedelta(days=1))
         await AuditSearch(transaction).events(which, None, 10)
 
