@@ -59,6 +59,7 @@ VALUES: dict[str, str | SecretText] = {
     "title": "FIP SUNRISE-FIP, FI fetch: bad, 36.0 % success",
     "story": "Success fell to 81 % over two windows.",
     "what": "was approved",
+    "waits": "yes",
     "operator_name": "rao@network.example",
     "done_by": "rao@network.example for the operator of the network",
     "done_at": "2026-03-01T12:00:00.000Z",

@@ -33,6 +33,13 @@ FILE: Final = "file"
 """The export that an import reads; the one of the table has what its reader sees."""
 TYPES: Final = ("AA", "FIP", "FIU")
 STATES: Final = ("active", "suspended", "retired")
+
+
+def _is_stuck(row: MemberRow) -> bool:
+    """Return whether a member gets tokens, but no person can read or reset its secret."""
+    return row.status == "active" and not row.able
+
+
 TABLE: Final = Table[MemberRow](
     "members",
     "Members",
@@ -46,12 +53,14 @@ TABLE: Final = Table[MemberRow](
         ),
         Column("type", "Type", lambda r: r.entity_type, "type"),
         Column("name", "Name", lambda r: r.name),
-        Column("status", "Status", lambda r: r.status, "tag", tone=lambda r: tone(r.status)),
         Column(
-            "admins",
-            "Admins",
-            lambda r: ", ".join(r.admins) + ("" if r.able else " (none can act)"),
+            "status",
+            "Status",
+            lambda r: "no admin can act" if _is_stuck(r) else r.status,
+            "tag",
+            tone=lambda r: "bad" if _is_stuck(r) else tone(r.status),
         ),
+        Column("admins", "Admins", lambda r: ", ".join(r.admins)),
         Column("secret", "Secret expires", lambda r: r.secret_expires_at, "time"),
         Column("since", "Onboarded", lambda r: r.created_at, "time"),
     ),
