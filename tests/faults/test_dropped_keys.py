@@ -19,7 +19,7 @@ from tests.support.service import NO_TLS, Member, Service, new_member, running_s
 from mudra.audit.event import EventName
 from mudra.identity.accounts.people_store import People
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, SigningKeyService
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.support.depth import examples
 
 from mudra.shared.clock import CLOCK_TOLERANCE
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
     JWKS_MAX_AGE,
     PUBLISHED_AHEAD,

@@ -31,7 +31,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.wiring import open_http_edge
 from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 
 
 @dataclass

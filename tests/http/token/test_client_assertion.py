@@ -17,7 +17,7 @@ from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 

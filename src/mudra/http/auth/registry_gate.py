@@ -14,9 +14,9 @@ from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
+from mudra.tokens.claims import TokenKind
 
 
 class RegistryCall(Call[B], frozen=True, kw_only=True):

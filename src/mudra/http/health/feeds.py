@@ -38,7 +38,7 @@ from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
 from mudra.shared.entity_type import EntityType
 from mudra.shared.made_once import MadeOnce
 from mudra.shared.refusal import Refusal
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import Signer
 
 _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}

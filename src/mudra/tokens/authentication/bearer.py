@@ -16,6 +16,7 @@ from mudra.shared.dpop_proof import DpopProof, ProofInvalid
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.authentication.proof_guard import PresentedToken, ProofGuard, TooManyProofs
 from mudra.tokens.authentication.token_check import (
     TokenExpired,
@@ -25,9 +26,8 @@ from mudra.tokens.authentication.token_check import (
     VerifiedToken,
 )
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import CredentialSource, Revocations, Signer
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
 
 BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked | ProofInvalid | TooManyProofs
 

@@ -12,9 +12,9 @@ from mudra.identity.accounts.user import User
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
+from mudra.tokens.authentication.issued_token_store import IssuedTokens, UserTokenRecord
+from mudra.tokens.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
 from mudra.tokens.ports import Signer
-from mudra.tokens.revocation.issued_token_store import IssuedTokens, UserTokenRecord
 
 MAX_LIVE_TOKENS: Final = 10
 """A user holds so many User Access Tokens; a new one ends the oldest."""

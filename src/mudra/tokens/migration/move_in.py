@@ -24,7 +24,7 @@ from mudra.identity.operators.person_rule import owner
 from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.migration.keycloak_export import Admins, ExportedClient, ExportedKey
 from mudra.tokens.secrets.secret import first_secret
 from mudra.tokens.secrets.secret_store import Secrets

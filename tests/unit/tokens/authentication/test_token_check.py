@@ -15,7 +15,7 @@ from mudra.tokens.authentication.token_check import (
     VerifiedToken,
     verify_token,
 )
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 AT = int(NOW.timestamp())

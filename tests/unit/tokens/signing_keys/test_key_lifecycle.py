@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from mudra.shared.clock import CLOCK_TOLERANCE
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
     JWKS_MAX_AGE,
     LEEWAY,
