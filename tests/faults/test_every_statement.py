@@ -25,7 +25,7 @@ from mudra.audit.event import EventName
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
 from mudra.storage.crypto import key_pairs
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 
 pytestmark = pytest.mark.deeper
 

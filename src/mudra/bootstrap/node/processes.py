@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import select
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
-from mudra.bootstrap.node.supervisor import STOP_S, Body, Supervisor, listeners
+from mudra.bootstrap.node.supervisor import DATABASE, STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
 from mudra.bootstrap.observability.telemetry import (
     BUILD_INFO,
@@ -39,13 +38,13 @@ from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.embedded.programs import EmbeddedServerError
+from mudra.storage.database.embedded.server import EmbeddedServer
 from mudra.storage.database.migrate import HEAD
 from mudra.storage.database.server_version import server_version
 from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10
-_HEAL_EVERY_S: Final = 2.0
 _log = structlog.get_logger()
 
 
@@ -55,7 +54,7 @@ def run_node(
     encryption: DataEncryption,
     announce: Callable[[Settings], None],
     demo: Demo,
-    heal: Callable[[], None] | None,
+    database: EmbeddedServer | None,
     given: OfSystemd,
 ) -> int:
     """Run workers and jobs until stopped; returns the exit code."""
@@ -75,20 +74,23 @@ def run_node(
         sockets,
         on_restart=lambda *of: RESTARTS.labels(*of).inc(),
         on_end=partial(forget_process, settings.telemetry_dir),
+        restart_database=partial(_restart, database),
         before_serving=partial(build_ahead, settings),
         notifier=given.notifier,
     )
     for number, listener in enumerate(sockets):
-        serving = _worker(settings, conninfo, encryption, listener, sockets)
-        supervisor.add(f"worker-{number}", serving, serves=True)
-    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, encryption)))
-    if heal is not None:
-        supervisor.add("database", _without(sockets, _watch_database(heal)), last=True)
+        others = [other for other in sockets if other is not listener]
+        serving = _worker(settings, conninfo, encryption, listener)
+        supervisor.add(f"worker-{number}", _child(others, database, serving), serves=True)
+    jobs = _jobs(settings, conninfo, encryption)
+    supervisor.add("jobs", _child(sockets, database, jobs))
     if demo is Demo.ALIVE:
-        supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, encryption)))
+        agents = _demo_agents(settings, conninfo, encryption)
+        supervisor.add("demo", _child(sockets, database, agents))
 
     count_from_zero(ISSUES_LOST, ("issued", "refused"))
-    count_from_zero(RESTARTS, [child.name for child in supervisor.children], ("died", "hung"))
+    processes = [child.name for child in supervisor.children]
+    count_from_zero(RESTARTS, [*processes, *([DATABASE] if database else ())], ("died", "hung"))
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))
@@ -106,15 +108,37 @@ def _check_texts(settings: Settings, conninfo: str, encryption: DataEncryption) 
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
 
-def _without(sockets: Sequence[socket.socket], body: Body) -> Body:
-    """Close in a child what it does not serve: connections to it would get no response."""
+def _child(sockets: Sequence[socket.socket], database: EmbeddedServer | None, body: Body) -> Body:
+    """Closes in a child what it does not serve: connections to it would get no response.
 
-    def closing(parent_pipe: int, report: Report) -> None:
+    It holds the database itself: the last child of a supervisor that was killed stops it.
+    """
+
+    def alone(parent_pipe: int, report: Report) -> None:
         for listener in sockets:
             listener.close()
-        body(parent_pipe, report)
+        if database is None:
+            body(parent_pipe, report)
+            return
+        database.hold_in_child()
+        try:
+            body(parent_pipe, report)
+        finally:
+            database.leave()
 
-    return closing
+    return alone
+
+
+def _restart(database: EmbeddedServer | None) -> bool:
+    """Starts the embedded PostgreSQL where it has died; returns whether it did."""
+    try:
+        restarted = database is not None and database.restart()
+    except EmbeddedServerError as error:
+        _log.error("the embedded PostgreSQL cannot be started", error=str(error))
+        return False
+    if restarted:
+        _log.error("process died, starting it again", name=DATABASE)
+    return restarted
 
 
 def _worker(
@@ -122,7 +146,6 @@ def _worker(
     conninfo: str,
     encryption: DataEncryption,
     listener: socket.socket,
-    sockets: Sequence[socket.socket],
 ) -> Body:
     def serving(parent_pipe: int, report: Report) -> None:
         forget_settings()
@@ -134,7 +157,7 @@ def _worker(
         )
         run_worker(dependencies, listener, parent_pipe, report)
 
-    return _without([other for other in sockets if other is not listener], serving)
+    return serving
 
 
 def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
@@ -143,20 +166,6 @@ def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body
         from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415
 
         run_jobs_process(build_dependencies(settings, conninfo, encryption), parent_pipe, report)
-
-    return body
-
-
-def _watch_database(heal: Callable[[], None]) -> Body:
-    """Repair the embedded server where even the process that watches it was killed."""
-
-    def body(parent_pipe: int, report: Report) -> None:
-        report()
-        while not select.select([parent_pipe], [], [], _HEAL_EVERY_S)[0]:
-            try:
-                heal()
-            except EmbeddedServerError as error:
-                _log.error("the embedded PostgreSQL cannot be started", error=str(error))
 
     return body
 

@@ -41,8 +41,8 @@ _NODE: Final = "mudra.bootstrap.node.processes"
 
 
 @contextlib.contextmanager
-def open_server(settings: Settings) -> Iterator[tuple[str, Callable[[], None] | None]]:
-    """Return the database's address, and what repairs the embedded server when it was killed.
+def open_server(settings: Settings) -> Iterator[tuple[str, EmbeddedServer | None]]:
+    """Returns the database's address, and the embedded server where that is the database.
 
     The address is the embedded server's owner's, else the one that is set.
     """
@@ -51,7 +51,7 @@ def open_server(settings: Settings) -> Iterator[tuple[str, Callable[[], None] | 
         return
     server = EmbeddedServer(settings.data_dir, secured=True)
     try:
-        yield server.hold(), server.heal
+        yield server.hold(), server
     finally:
         server.leave()
 
@@ -155,7 +155,7 @@ def _serve(
     loading = threading.Thread(target=_load, name="loading")
     loading.start()
     try:
-        with open_server(settings) as (found, heal):
+        with open_server(settings) as (found, server):
             conninfo = _prepared(settings, found)
             # Next to the thread, which loads most of it too.
             from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415
@@ -167,7 +167,7 @@ def _serve(
             loading.join()
             from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not
 
-            return run_node(settings, conninfo, encryption, announce, demo, heal, given)
+            return run_node(settings, conninfo, encryption, announce, demo, server, given)
     finally:
         loading.join()  # else it goes on loading in a process that ends, and complains
 
