@@ -32,6 +32,7 @@ import msgspec
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
 
+from mudra.bootstrap.observability.shared_metrics import use_places
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 
@@ -181,6 +182,7 @@ def main() -> None:
     # Asked for when prometheus-client is loaded; each fork opens its files where its own are.
     unused = tempfile.mkdtemp()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = unused
+    use_places()
     for name in _LOADED:
         importlib.import_module(name)
     version()  # kept: else each program that is forked from here asks git

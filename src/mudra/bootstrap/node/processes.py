@@ -4,13 +4,14 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import psycopg
 import structlog
+from setproctitle import setproctitle
 
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.cannot_listen import CannotListen
@@ -19,11 +20,11 @@ from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
 from mudra.bootstrap.node.supervisor import DATABASE, STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
+from mudra.bootstrap.observability.shared_metrics import SharedMetrics
 from mudra.bootstrap.observability.telemetry import (
     BUILD_INFO,
     ISSUES_LOST,
     RESTARTS,
-    forget_process,
     serve_metrics,
 )
 from mudra.bootstrap.routes import build_ahead
@@ -32,6 +33,7 @@ from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
+from mudra.jobs.network_figures import forget_figures
 from mudra.jobs.telemetry import count_from_zero
 from mudra.mail.mail_server import mail_server
 from mudra.settings.settings import Settings
@@ -45,19 +47,28 @@ from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10
+_TITLE: Final = "mudra serve: {}"
 _log = structlog.get_logger()
+
+
+class Opened(NamedTuple):
+    """What a node has opened before its first process."""
+
+    conninfo: str
+    encryption: DataEncryption
+    database: EmbeddedServer | None
+    metrics: SharedMetrics
 
 
 def run_node(
     settings: Settings,
-    conninfo: str,
-    encryption: DataEncryption,
+    opened: Opened,
     announce: Callable[[Settings], None],
     demo: Demo,
-    database: EmbeddedServer | None,
     given: OfSystemd,
 ) -> int:
     """Run workers and jobs until stopped; returns the exit code."""
+    conninfo, encryption, database, metrics = opened
     _check_texts(settings, conninfo, encryption)
     if settings.one_operator_decides and not settings.sandbox:
         _log.warning(
@@ -69,25 +80,29 @@ def run_node(
     settings = replace(settings, port=sockets[0].getsockname()[1])
     _say_which_build(_record(conninfo, settings))
     asyncio.run(_prepare(settings, conninfo, encryption, demo))
+
+    def forget(name: str, pid: int) -> None:
+        metrics.forget(name)
+        forget_figures(settings.telemetry_dir, pid)
+
     supervisor = Supervisor(
         settings.pause_s + STOP_S,
         sockets,
         on_restart=lambda *of: RESTARTS.labels(*of).inc(),
-        on_end=partial(forget_process, settings.telemetry_dir),
+        on_end=forget,
         restart_database=partial(_restart, database),
         before_serving=partial(build_ahead, settings),
         notifier=given.notifier,
     )
+    inherited = _Inherited(sockets, database, metrics)
     for number, listener in enumerate(sockets):
-        others = [other for other in sockets if other is not listener]
         serving = _worker(settings, conninfo, encryption, listener)
-        supervisor.add(f"worker-{number}", _child(others, database, serving), serves=True)
-    jobs = _jobs(settings, conninfo, encryption)
-    supervisor.add("jobs", _child(sockets, database, jobs))
+        inherited.add_to(supervisor, f"worker-{number}", serving, listener)
+    inherited.add_to(supervisor, "jobs", _jobs(settings, conninfo, encryption))
     if demo is Demo.ALIVE:
-        agents = _demo_agents(settings, conninfo, encryption)
-        supervisor.add("demo", _child(sockets, database, agents))
+        inherited.add_to(supervisor, "demo", _demo_agents(settings, conninfo, encryption))
 
+    setproctitle(_TITLE.format("supervisor"))
     count_from_zero(ISSUES_LOST, ("issued", "refused"))
     processes = [child.name for child in supervisor.children]
     count_from_zero(RESTARTS, [*processes, *([DATABASE] if database else ())], ("died", "hung"))
@@ -108,25 +123,40 @@ def _check_texts(settings: Settings, conninfo: str, encryption: DataEncryption) 
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
 
-def _child(sockets: Sequence[socket.socket], database: EmbeddedServer | None, body: Body) -> Body:
-    """Closes in a child what it does not serve: connections to it would get no response.
+@dataclass(frozen=True)
+class _Inherited:
+    """What the supervisor opened, and each child has as well."""
 
-    It holds the database itself: the last child of a supervisor that was killed stops it.
-    """
+    sockets: Sequence[socket.socket]
+    database: EmbeddedServer | None
+    metrics: SharedMetrics
 
-    def alone(parent_pipe: int, report: Report) -> None:
-        for listener in sockets:
-            listener.close()
-        if database is None:
-            body(parent_pipe, report)
-            return
-        database.hold_in_child()
-        try:
-            body(parent_pipe, report)
-        finally:
-            database.leave()
+    def add_to(
+        self, supervisor: Supervisor, name: str, body: Body, served: socket.socket | None = None
+    ) -> None:
+        """Adds a child that keeps of it only what it needs, and is named in `ps`.
 
-    return alone
+        A socket that it does not serve is closed: connections to it would get no response. It
+        holds the database itself: the last child of a supervisor that was killed stops it.
+        """
+        self.metrics.add([name])
+
+        def alone(parent_pipe: int, report: Report) -> None:
+            setproctitle(_TITLE.format(name))
+            for listener in self.sockets:
+                if listener is not served:
+                    listener.close()
+            self.metrics.become(name)
+            if self.database is None:
+                body(parent_pipe, report)
+                return
+            self.database.hold_in_child()
+            try:
+                body(parent_pipe, report)
+            finally:
+                self.database.leave()
+
+        supervisor.add(name, alone, serves=served is not None)
 
 
 def _restart(database: EmbeddedServer | None) -> bool:

@@ -17,6 +17,7 @@ from mudra.bootstrap.data_directory import using
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.bootstrap.node.of_systemd import OfSystemd, take_from
 from mudra.bootstrap.observability.logging import set_up_logging
+from mudra.bootstrap.observability.shared_metrics import SharedMetrics, use_places
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.demo.network import Demo
 from mudra.settings.settings import Settings
@@ -140,14 +141,13 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
 def _serve(
     settings: Settings, announce: Callable[[Settings], None], demo: Demo, given: OfSystemd
 ) -> int:
-    # Which implementation prometheus-client uses is decided when it is imported.
     figures = settings.telemetry_dir
     with using(settings.data_dir):
         set_up_logging(settings.log_level, _log_stream(settings))
         given.notifier.starting()
         shutil.rmtree(figures, ignore_errors=True)
         figures.mkdir(parents=True, mode=0o700)
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(figures.resolve())
+        metrics = SharedMetrics(figures)
     # What is loaded stays, and looking for what does not is an eighth of loading it. The
     # supervisor begins to collect again, once all this is set aside.
     gc.disable()
@@ -165,14 +165,16 @@ def _serve(
                 refuse_unfinished(contents_of(connection))
                 encryption = _load_encryption(settings, connection, create=True)
             loading.join()
-            from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not
+            from mudra.bootstrap.node.processes import Opened, run_node  # noqa: PLC0415  # loaded above, or says why not
 
-            return run_node(settings, conninfo, encryption, announce, demo, server, given)
+            opened = Opened(conninfo, encryption, server, metrics)
+            return run_node(settings, opened, announce, demo, given)
     finally:
         loading.join()  # else it goes on loading in a process that ends, and complains
 
 
 def _load() -> None:
+    use_places()
     importlib.import_module(_NODE)
     version()  # kept from here on: a checkout asks git
 

@@ -61,8 +61,8 @@ class Supervisor:
     children: list[_Child] = field(default_factory=list)
     on_restart: Callable[[str, str], None] = lambda _name, _cause: None
     """Takes the name of a process that is started again, and `died` or `hung`."""
-    on_end: Callable[[int], None] = lambda _pid: None
-    """Takes the ID of a process that has ended."""
+    on_end: Callable[[str, int], None] = lambda _name, _pid: None
+    """Takes the name and the ID of a process that has ended."""
     before_serving: Callable[[], None] = lambda: None
     """Makes what all that serve share, while the others start."""
     notifier: Notifier = field(default_factory=Notifier)
@@ -212,9 +212,9 @@ class Supervisor:
                     os.kill(child.pid, signal.SIGKILL)
 
     def _forget(self, pid: int) -> _Child | None:
-        self.on_end(pid)
         for child in self.children:
             if child.pid == pid:
+                self.on_end(child.name, pid)
                 child.pid = 0
                 return child
         return None
