@@ -39,6 +39,7 @@ from mudra.mail.mail_server import mail_server
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.database.connection_name import name_connections
 from mudra.storage.database.embedded.programs import EmbeddedServerError
 from mudra.storage.database.embedded.server import EmbeddedServer
 from mudra.storage.database.migrate import HEAD
@@ -134,7 +135,7 @@ class _Inherited:
     def add_to(
         self, supervisor: Supervisor, name: str, body: Body, served: socket.socket | None = None
     ) -> None:
-        """Adds a child that keeps of it only what it needs, and is named in `ps`.
+        """Adds a child that keeps of it only what it needs; `ps` and PostgreSQL show its name.
 
         A socket that it does not serve is closed: connections to it would get no response. It
         holds the database itself: the last child of a supervisor that was killed stops it.
@@ -143,6 +144,7 @@ class _Inherited:
 
         def alone(parent_pipe: int, report: Report) -> None:
             setproctitle(_TITLE.format(name))
+            name_connections(name)
             for listener in self.sockets:
                 if listener is not served:
                     listener.close()

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import importlib
 import os
+import re
 import shutil
 import sys
 import threading
@@ -24,6 +25,7 @@ from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import data_encryption_of
+from mudra.storage.database.connection_name import name_connections
 from mudra.storage.database.embedded.server import EmbeddedServer
 from mudra.storage.database.migrate import HEAD, for_schema, migrate, revisions
 from mudra.storage.database.primary import of_primary
@@ -39,14 +41,18 @@ from mudra.storage.database.roles import (
 
 _log = structlog.get_logger()
 _NODE: Final = "mudra.bootstrap.node.processes"
+_WORD: Final = re.compile("[a-z][a-z-]*")
+"""Of a command: no option, and no ID of an entity."""
 
 
 @contextlib.contextmanager
 def open_server(settings: Settings) -> Iterator[tuple[str, EmbeddedServer | None]]:
     """Returns the database's address, and the embedded server where that is the database.
 
-    The address is the embedded server's owner's, else the one that is set.
+    The address is the embedded server's owner's, else the one that is set. Connections are named
+    by the command that this process runs.
     """
+    name_connections(" ".join(word for word in sys.argv[1:3] if _WORD.fullmatch(word)))
     if settings.database_url is not None:
         yield of_primary(settings.database_url.reveal()), None
         return
