@@ -41,6 +41,7 @@ def test_a_full_disk_ends_no_process_and_tokens_go_on(tmp_path: Path, *, embedde
         member = new_member(service)
         secret = member.secret()
         processes = forked_by(service.process.pid)
+        assert set(processes) == {"worker-0", "worker-1", "jobs"}
         filler = fill(disk)
 
         paths = httpx2.get(f"{service.root}/schema/openapi.json", verify=NO_TLS).json()["paths"]

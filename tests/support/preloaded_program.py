@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import msgspec
+from setproctitle import getproctitle
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
 
@@ -178,6 +179,7 @@ def _forks() -> socket.socket:
 
 def main() -> None:
     """Load the program, then fork one for each message until the channel is closed."""
+    getproctitle()  # in each fork, whose environment is another, the library would not find its place
     channel = _out_of_the_way(int(sys.argv[1]))
     # Asked for when prometheus-client is loaded; each fork opens its files where its own are.
     unused = tempfile.mkdtemp()

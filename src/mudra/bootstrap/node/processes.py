@@ -18,6 +18,7 @@ from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.node.serve import TITLE
 from mudra.bootstrap.node.supervisor import DATABASE, STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
 from mudra.bootstrap.observability.shared_metrics import SharedMetrics
@@ -48,7 +49,6 @@ from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10
-_TITLE: Final = "mudra serve: {}"
 _log = structlog.get_logger()
 
 
@@ -103,7 +103,6 @@ def run_node(
     if demo is Demo.ALIVE:
         inherited.add_to(supervisor, "demo", _demo_agents(settings, conninfo, encryption))
 
-    setproctitle(_TITLE.format("supervisor"))
     count_from_zero(ISSUES_LOST, ("issued", "refused"))
     processes = [child.name for child in supervisor.children]
     count_from_zero(RESTARTS, [*processes, *([DATABASE] if database else ())], ("died", "hung"))
@@ -143,7 +142,7 @@ class _Inherited:
         self.metrics.add([name])
 
         def alone(parent_pipe: int, report: Report) -> None:
-            setproctitle(_TITLE.format(name))
+            setproctitle(TITLE.format(name))
             name_connections(name)
             for listener in self.sockets:
                 if listener is not served:

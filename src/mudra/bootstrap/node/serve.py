@@ -13,6 +13,7 @@ from typing import Final, TextIO
 
 import psycopg
 import structlog
+from setproctitle import setproctitle
 
 from mudra.bootstrap.data_directory import using
 from mudra.bootstrap.node.node_lock import only_node
@@ -41,6 +42,8 @@ from mudra.storage.database.roles import (
 
 _log = structlog.get_logger()
 _NODE: Final = "mudra.bootstrap.node.processes"
+TITLE: Final = "mudra serve: {}"
+"""Of a process of a node, in `ps`."""
 _WORD: Final = re.compile("[a-z][a-z-]*")
 """Of a command: no option, and no ID of an entity."""
 
@@ -135,6 +138,8 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
     `announce` is called when the node answers, with the settings as they came out
     (a port 0 is replaced by the real one).
     """
+    # Before the environment changes: the library finds its place next to it.
+    setproctitle(TITLE.format("supervisor"))
     for sentence in unknown_names(os.environ):
         sys.stderr.write(f"warning: {sentence}\n")
     # First of all: what is started from here on must not take them for its own.
