@@ -28,6 +28,8 @@ DATABASE: Final = "database"
 STOP_S: Final = 35.0
 """How long children may take to stop, besides the pause."""
 _SOONEST_RESTART_S: Final = 1.0
+_KILLED_S: Final = 5.0
+"""How long a process that was killed may take to end: until then it holds the database."""
 _LINGERS_S: Final = 0.1
 """How long the last sessions of a PostgreSQL that was killed need to end."""
 _STOPPED_BY: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -222,7 +224,7 @@ class Supervisor:
     def _end(self) -> None:
         if not self._stopping:
             self._stop()
-        deadline = time.monotonic() + self.stop_s
+        deadline, killed = time.monotonic() + self.stop_s, False
         while any(child.pid for child in self.children):
             with contextlib.suppress(ChildProcessError):
                 ended, _ = os.waitpid(-1, os.WNOHANG)
@@ -230,8 +232,10 @@ class Supervisor:
                     self._forget(ended)
                     continue
             if time.monotonic() > deadline:
+                if killed:
+                    return
                 self._signal(signal.SIGKILL)
-                return
+                deadline, killed = time.monotonic() + _KILLED_S, True
             self._wait()
 
     def _signal(self, number: int) -> None:

@@ -5,8 +5,8 @@
 
 It lives in the data directory and listens on a private Unix socket only. The first that needs it
 starts it as its own child: the supervisor of a node, or a command. Others use its socket. The last
-that leaves stops it, whoever started it. One whose starter was killed goes on, and the next that
-needs it uses it as it is.
+that leaves stops it, also where another has started it. One whose starter was killed goes on, and
+the next that needs it uses it as it is.
 """
 
 import os
@@ -65,6 +65,7 @@ class EmbeddedServer:
         self._data_dir: Final = data_dir.absolute()
         self._secured: Final = secured
         self._cluster: Cluster
+        self._programs: Path
         self._holding: int | None = None
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -73,14 +74,14 @@ class EmbeddedServer:
 
         The URL is the owner's once the roles are made, before that the superuser's.
         """
-        found = programs()
+        self._programs = programs()
         try:
             self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._cluster = Cluster(self._data_dir, self._socket_base())
             # Waits for one that is stopping the server, then keeps others from that.
             self._holding = locks.share(self._data_dir, locks.HOLDERS)
             self._cluster.check_version()
-            return self._reach(found)
+            return self._reach()
         except OSError as error:
             with suppress(OSError):
                 self.leave()
@@ -127,15 +128,15 @@ class EmbeddedServer:
         """
         try:
             self._cluster.shorten_log()
-            return self._started(programs())
+            return self._started()
         except OSError as error:
             raise EmbeddedServerError(str(error)) from error
 
-    def _reach(self, programs: Path) -> str:
+    def _reach(self) -> str:
         deadline = time.monotonic() + START_SECONDS
         problem = "it is not ready"
         while True:
-            self._started(programs, make=True)
+            self._started(make=True)
             try:
                 if (folder := self._cluster.socket_dir()) is not None:
                     return self._ensure_database(folder)
@@ -147,15 +148,15 @@ class EmbeddedServer:
                 raise self._failure(f"{problem}, after {START_SECONDS} s")
             time.sleep(0.01)
 
-    def _started(self, programs: Path, *, make: bool = False) -> bool:
+    def _started(self, *, make: bool = False) -> bool:
         """Starts the server unless it runs; a lock without one is of its last, dying children."""
         alive = locks.try_take(self._data_dir, locks.ALIVE)
         if alive is None:
             return False
         try:
             if make:
-                self._cluster.make(programs, alive)
-            self._child = self._cluster.start(programs, alive)
+                self._cluster.make(self._programs, alive)
+            self._child = self._cluster.start(self._programs, alive)
         except (AccountError, EmbeddedServerError, subprocess.SubprocessError) as error:
             raise self._failure(str(error)) from error
         finally:
