@@ -334,7 +334,7 @@ def mails(service: Service, to: str) -> list[dict[str, Any]]:
         async with dependencies.transaction() as tx:
             return [mail_response(mail) for mail in await tx.service(Outbox).mails(to=to)]
 
-    return msgspec.to_builtins(in_store(service, read))
+    return msgspec.convert(msgspec.to_builtins(in_store(service, read)), list[dict[str, Any]])
 
 
 def latest_link(service: Service, email: str) -> str:
