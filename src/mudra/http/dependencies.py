@@ -138,7 +138,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
-    registry_turns: Queue = field(default_factory=lambda: Queue(8, 10.0, per_key=1))
+    registry_turns: Queue = field(default_factory=lambda: Queue(3, 10.0, per_key=1))
     page_turns: Queue = field(default_factory=new_page_turns)
     page_parts: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic, max_small=MAX_PARTS))
     """What pages of health made for all their readers."""
