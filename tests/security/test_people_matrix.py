@@ -30,7 +30,7 @@ from tests.support.service import (
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.wiring import open_http_edge
 from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.tokens.claims import TokenKind
 
 
@@ -136,7 +136,7 @@ def end_role(member: Member, email: str) -> None:
         async with dependencies.transaction() as tx:
             user = await People(tx).by_username(email)
             assert user is not None
-            await Memberships(tx).set_scopes(user.user_id, frozenset())
+            await Operators(tx).set_scopes(user.user_id, frozenset())
 
     in_store(member.service, act)
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 from mudra.http.auth.bearer import TokenRefusal, admitted_entity, calling_user, verified_token
 from mudra.http.endpoint import B, Call, Gate, Opening
 from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.operator_store import Operators
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
 from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
 from mudra.shared.refusal import Refusal
@@ -124,7 +124,7 @@ async def _user_actor(
     if isinstance(caller, Refusal):
         return caller
     user, address = caller.user, address_of(context.request, context.dependencies)
-    if Scope.REGISTRY in await Memberships(tx).scopes(user.user_id):
+    if Scope.REGISTRY in await Operators(tx).scopes(user.user_id):
         return operator(
             f"operator:{user.email}",
             address,

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.shared.dpop_proof import DpopProof, ProofInvalid
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
@@ -174,5 +174,5 @@ class BearerAuthenticator(Struct, frozen=True):
         user = await People(tx).by_id(token.subject)
         if user is None or user.state is not UserState.ACTIVE:
             return TokenInvalid()
-        await Memberships(tx).token_used(token.jti, address)
+        await UserTokens(tx).token_used(token.jti, address)
         return UserCaller(user, token)
