@@ -16,7 +16,7 @@ from typing import TypeVar
 import httpx2
 import msgspec
 import psycopg
-from tests.support.agent.killed_agent import KilledAgent, kill_again_and_again
+from tests.faults.killed_agent import KilledAgent, kill_again_and_again
 from tests.support.metrics.metrics_payloads import (
     notification_block,
     notification_metrics,

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from tests.support.metrics.metrics_commands import Opened, opened
+from tests.cli.metrics_commands import Opened, opened
+from tests.storage.metrics.summed_store import DAY, HOUR, Truth, summed
 from tests.support.metrics.metrics_payloads import (
     notification_metrics,
     of_few_calls,
     request_metrics,
 )
-from tests.support.metrics.summed_store import DAY, HOUR, Truth, summed
 
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import WINDOW, Tag

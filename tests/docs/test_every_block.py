@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.docs.follow import RUN
+from tests.docs.left_out import BY_ANOTHER_TEST, is_left_out, rows
 from tests.docs.test_guides import GUIDES
 from tests.docs.test_installed_copies import AGENT
 from tests.docs.test_tutorials import PAGES
@@ -16,8 +18,6 @@ from tests.support.documents.blocks import (
     text_of,
     without_blocks,
 )
-from tests.support.documents.follow import RUN
-from tests.support.documents.left_out import BY_ANOTHER_TEST, is_left_out, rows
 
 from mudra.bootstrap.config import REFERENCE, load_settings
 

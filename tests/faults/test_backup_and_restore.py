@@ -14,13 +14,13 @@ import jwt
 import psycopg
 import pyrage
 import pytest
-from tests.support.database.backed_up import Kept, Load
+from tests.faults.postgres.backed_up import Kept, Load
+from tests.faults.postgres.second_place import until_exported
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.metrics.stored_blocks import stored_blocks
-from tests.support.second_place import until_exported
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.storage.database.embedded.programs import programs

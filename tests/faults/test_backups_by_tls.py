@@ -7,9 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.faults.postgres.versions import DEBIAN, postgres_of, with_tls
+from tests.faults.postgres.wrapped_programs import wrapped
 from tests.support.database.own_postgres import as_superuser
-from tests.support.database.postgres_versions import DEBIAN, postgres_of, with_tls
-from tests.support.database.wrapped_programs import wrapped
 from tests.support.forked_command import run_mudra
 from tests.support.service import new_member, running_service
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
+from tests.faults.postgres.versions import DEBIAN, postgres_of, programs_of, with_tls
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
-from tests.support.database.postgres_versions import DEBIAN, postgres_of, programs_of, with_tls
 from tests.support.programs import program
 from tests.support.service import NO_TLS, Service, new_member, running_service
 from tests.support.smtp_sink import make_certificate

@@ -16,8 +16,8 @@ import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.programs import program
-from tests.support.proxies import PROXIES, running_proxy
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.unit.deploy.proxies import PROXIES, running_proxy
 
 READ_ONLY = "the service's database is read-only"
 STANDBY = "the service's database is a standby"

@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from tests.support.database.embedded_holder import is_gone, postmaster, supervisor
+from tests.faults.postgres.embedded_holder import is_gone, postmaster, supervisor
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import running_service
 from tests.support.until import until

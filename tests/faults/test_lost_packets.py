@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.faults.lossy_network import lossy_network
 from tests.support.database.own_postgres import own_postgres
-from tests.support.lossy_network import lossy_network
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
 from mudra.storage.database.roles import SERVICE, as_role

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.database.postgres_versions import programs_of
-from tests.support.database.wrapped_programs import wrapped
+from tests.faults.postgres.versions import programs_of
+from tests.faults.postgres.wrapped_programs import wrapped
 from tests.support.forked_command import run_mudra
 from tests.support.service import Service, new_member, running_service
 

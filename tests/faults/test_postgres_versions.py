@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.database.postgres_versions import DEBIAN, postgres_of
+from tests.faults.postgres.versions import DEBIAN, postgres_of
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader

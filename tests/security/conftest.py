@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.security.identity_provider import Provider, provider, service_of
 from tests.support.agent.agent_process import free_port
-from tests.support.identity_provider import Provider, provider, service_of
 from tests.support.passkeys import named_service
 from tests.support.service import Service, running_service
 

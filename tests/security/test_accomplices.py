@@ -4,7 +4,7 @@ import uuid
 
 import httpx2
 import pytest
-from tests.support.people.admin_calls import accept, address, ask
+from tests.security.people.admin_calls import accept, address, ask
 from tests.support.people.operators import Operator, new_operator, with_token
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import (

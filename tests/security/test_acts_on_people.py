@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import httpx2
 import pytest
-from tests.support.people.accounts import leave_alone, managers
+from tests.security.people.accounts import leave_alone, managers
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import (

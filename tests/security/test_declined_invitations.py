@@ -2,8 +2,8 @@
 
 import httpx2
 import pytest
+from tests.security.people.admin_calls import accept, address, ask, confirm, decline, invited
 from tests.support.mailbox import subjects
-from tests.support.people.admin_calls import accept, address, ask, confirm, decline, invited
 from tests.support.people.operators import new_operator
 from tests.support.service import Member, Service, latest_link, mails, new_member, set_password
 

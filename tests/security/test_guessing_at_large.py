@@ -14,8 +14,8 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 from tests.security.conftest import PROXY
+from tests.security.people.accounts import disable
 from tests.support.hostile.simultaneous import at_once
-from tests.support.people.accounts import disable
 from tests.support.service import (
     NO_TLS,
     Member,

@@ -4,10 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
+from tests.security.people.accounts import disable
+from tests.security.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.error_body import assert_error
 from tests.support.mailbox import subjects
-from tests.support.people.accounts import disable
-from tests.support.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import (
     PASSWORD,

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
+from tests.security.people.admin_calls import accept, address, ask, invited
 from tests.support.error_body import assert_error
 from tests.support.mailbox import subjects
-from tests.support.people.admin_calls import accept, address, ask, invited
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id

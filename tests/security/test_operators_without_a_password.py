@@ -3,8 +3,8 @@
 import uuid
 
 import httpx2
-from tests.support.identity_provider import Provider, sign_in
-from tests.support.people.accounts import leave_alone
+from tests.security.identity_provider import Provider, sign_in
+from tests.security.people.accounts import leave_alone
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import user_id

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import httpx2
 import jwt
 import pytest
-from tests.support.people.accounts import disable
+from tests.security.people.accounts import disable
+from tests.security.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
 from tests.support.people.operators import new_operator
-from tests.support.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
 from tests.support.service import (
     NO_TLS,
     PASSWORD,

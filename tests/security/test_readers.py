@@ -2,7 +2,7 @@
 
 import httpx2
 import pytest
-from tests.support.people.admin_calls import accept, address, ask, confirm, invited
+from tests.security.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.service import (

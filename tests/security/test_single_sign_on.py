@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from joserfc.jwk import OctKey
-from tests.support.cheap_keys import rsa_key
-from tests.support.identity_provider import (
+from tests.security.identity_provider import (
     BACK,
     BEGIN,
     CLIENT_ID,
@@ -16,7 +15,8 @@ from tests.support.identity_provider import (
     come_back,
     sign_in,
 )
-from tests.support.people.accounts import leave_alone
+from tests.security.people.accounts import leave_alone
+from tests.support.cheap_keys import rsa_key
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, with_token
 from tests.support.people.second_factor import CODE, enroll, user_id

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
-from tests.support.hostile.forged_tokens import FORGED
+from tests.security.forged_tokens import FORGED
 from tests.support.issuer import NOW, Hands, Issuer
 
 from mudra.client import (

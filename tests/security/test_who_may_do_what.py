@@ -9,7 +9,7 @@ import re
 import httpx2
 import pytest
 from litestar.routes import HTTPRoute
-from tests.support.people.people_rows import ROWS
+from tests.security.people.people_rows import ROWS
 from tests.support.service import Service, new_member, running_service
 
 from mudra.demo.faults.handlers import handlers

@@ -13,9 +13,9 @@ from typing import Any
 import httpx2
 import pytest
 from bench.hostile import MAX_HOLD_S, MAX_RATIO, attacker, holds, longest_hold, tokens_of
+from bench.hostile_bodies import HostileRequest, hostile_requests
+from bench.hostile_load import attack
 from bench.support import Load, free_port, percentile
-from tests.support.hostile.hostile_bodies import HostileRequest, hostile_requests
-from tests.support.hostile.hostile_load import attack
 from tests.support.service import NO_TLS, Service, running_service
 
 TRIES = 5

@@ -14,7 +14,9 @@ import structlog
 from alembic import command
 from sqlalchemy import NullPool, create_engine
 from tests.support.database.own_postgres import as_superuser
-from tests.support.metrics.rows_and_blocks import (
+from tests.support.programs import program
+from tests.support.until import until
+from tests.upgrade.rows_and_blocks import (
     Block,
     Key,
     blocks_in,
@@ -35,8 +37,6 @@ from tests.support.metrics.rows_and_blocks import (
     without_late,
     without_versions,
 )
-from tests.support.programs import program
-from tests.support.until import until
 
 from mudra.metrics.payload.catalogue import FIRST_5XX
 from mudra.metrics.sums.percentiles import percentile

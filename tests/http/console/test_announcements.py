@@ -10,10 +10,10 @@ import pytest
 import sqlalchemy as sa
 from tests.http.console.test_status_subscription import ASK, link_to, someone, subscribed
 from tests.http.console.test_status_webhook import KEY, a_sink, challenged, confirmed, rightly
+from tests.http.public_status import until_shown
 from tests.support.alarm_network import emails_to
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, new_operator
-from tests.support.public_status import until_shown
 from tests.support.registry.registry_members import Registry, approve, payload_of
 from tests.support.service import Service, in_store, new_member, onboard
 

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import httpx2
 import pytest
 from msgspec.structs import replace
+from tests.faults.statements.world import AA, ADMINS, DEPUTY, PASSWORD, STAFF, set_up
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
-from tests.support.faults.world import AA, ADMINS, DEPUTY, PASSWORD, STAFF, set_up
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from tests.support.people.console import Reader

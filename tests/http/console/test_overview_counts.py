@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tests.support.metrics.stored_incidents import open_incident
+from tests.http.console.stored_incidents import open_incident
 from tests.support.people.console import reader
 from tests.support.service import Service, new_member
 

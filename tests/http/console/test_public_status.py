@@ -14,12 +14,12 @@ import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
+from tests.http.public_status import until_shown
 from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
 from tests.support.metrics.incidents import an_incident, stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.metrics.totals import reported_by, totals_of
-from tests.support.public_status import until_shown
 from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
 from mudra.bootstrap.dependencies import Dependencies

@@ -5,8 +5,8 @@ import uuid
 
 import httpx2
 import pytest
+from tests.http.console.stored_incidents import end_incident, open_incident
 from tests.support.alarm_network import emails_to
-from tests.support.metrics.stored_incidents import end_incident, open_incident
 from tests.support.people.console import SAME_ORIGIN, Reader, reader
 from tests.support.service import Service, mails, new_member, onboard
 

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, in_store, new_member

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.health_network import (
     Fault,
     HealthNetwork,
@@ -15,7 +16,6 @@ from tests.support.metrics.health_network import (
     on_path,
     requests_of,
 )
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import reader
 from tests.support.webhook_sink import webhook_sink
 

@@ -6,7 +6,7 @@ import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
-from tests.support.half_sent import request_half_sent
+from tests.http.half_sent import request_half_sent
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import new_operator
 from tests.support.service import Member, Service, in_store, new_member

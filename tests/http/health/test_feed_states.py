@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import httpx2
 import msgspec
 import pytest
+from tests.docs.follow import follow
+from tests.docs.guides import monitor_the_network
 from tests.support.alarm_network import Network
 from tests.support.documents.blocks import blocks_of
-from tests.support.documents.follow import follow
-from tests.support.documents.guides import monitor_the_network
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
 from tests.support.people.console import reader
 from tests.support.service import NO_TLS, Member, new_member, running_service

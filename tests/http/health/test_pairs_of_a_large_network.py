@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.metrics_payloads import request_block
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa, receive_at_once, sum_up
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.alarm_network import Network, as_entity
 from tests.support.metrics.health_network import a_network
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, new_member

@@ -7,8 +7,8 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.service import Service, new_member, onboard
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.http.health.service_in_process import service_in_process
+from tests.http.public_status import until_shown
 from tests.support.metrics.health_network import Fault, HealthNetwork, a_network
-from tests.support.metrics.service_in_process import service_in_process
-from tests.support.public_status import until_shown
 
 from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 

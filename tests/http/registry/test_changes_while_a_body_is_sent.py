@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import httpx2
 import pytest
+from tests.http.half_sent import HalfSent, request_half_sent
 from tests.support.dpop import KeyOfClient
-from tests.support.half_sent import HalfSent, request_half_sent
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 

@@ -2,9 +2,9 @@
 
 import pytest
 import sqlalchemy as sa
+from tests.storage.registry.many_versions import MANY
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.many_versions import MANY
 from tests.support.registry.registry_members import Registry, live_entry
 from tests.support.service import Member, Service, in_store
 

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.storage.registry.registry_postgres import RegistryNode, registry_node
 from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, fiu
-from tests.support.registry.registry_postgres import RegistryNode, registry_node
 from tests.support.service import Service, new_member, running_service
 
 from mudra.bootstrap.node.serve import open_store

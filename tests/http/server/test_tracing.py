@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.http.server.trace_collector import Collector, facts, trace_collector
 from tests.support.service import PASSWORD, Service, new_member, running_service
-from tests.support.trace_collector import Collector, facts, trace_collector
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.support.people.signed_in import signed_in
+from tests.http.token.signed_in import signed_in
 from tests.support.service import Member, Service, new_member, running_service
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
+from tests.http.token.bound_member import BINDING, Bound, member_with_entry
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.bound_member import BINDING, Bound, member_with_entry
 from tests.support.registry.registry_members import Registry
 from tests.support.service import Service, mails, new_address, new_member
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import jwt
 import pytest
-from tests.support.keycloak import Realm, client
+from tests.docs.keycloak import Realm, client
 from tests.support.people.operators import new_operator
 from tests.support.service import Member, Service, in_store, new_member
 

@@ -11,10 +11,10 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx2
 import pytest
+from tests.http.token.bound_member import Bound, member_with_entry
 from tests.support.dpop import KeyOfClient
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.bound_member import Bound, member_with_entry
 from tests.support.service import Service, new_member, running_service
 
 

@@ -4,9 +4,9 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from tests.support.metrics.detection import AAS, Memory
+from tests.storage.metrics.detection import AAS, Memory
+from tests.storage.metrics.summed_store import DAY
 from tests.support.metrics.metrics_payloads import failing, request_metrics
-from tests.support.metrics.summed_store import DAY
 
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import MAX_AT_ONCE, DetectionService

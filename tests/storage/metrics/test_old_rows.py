@@ -1,8 +1,8 @@
 """What is over age goes from every table of the metrics, by the jobs that a service runs."""
 
 import sqlalchemy as sa
+from tests.storage.metrics.old_rows import OLD_ROWS, PARTITIONED, left_of
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.metrics.old_rows import OLD_ROWS, PARTITIONED, left_of
 from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies

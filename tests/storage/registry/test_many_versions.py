@@ -6,10 +6,10 @@ import uuid
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.registry.many_versions import MANY
+from tests.storage.registry.many_versions import MANY
+from tests.storage.registry.registry_postgres import registry_database, registry_node
 from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, with_key
-from tests.support.registry.registry_postgres import registry_database, registry_node
 
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import MAX_HISTORY, history

@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.database.with_database import with_database
+from tests.storage.tokens.with_database import with_database
 
 from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
 from mudra.shared.ids import fresh_id

@@ -7,7 +7,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.database.with_database import with_database
+from tests.storage.tokens.with_database import with_database
 
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Database, Transaction

@@ -18,7 +18,9 @@ import pytest
 import yaml
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.agent.agent_process import free_port
-from tests.support.charts import (
+from tests.support.database.own_postgres import own_postgres
+from tests.support.until import until
+from tests.unit.deploy.charts import (
     AGENT,
     GUIDE,
     HELM,
@@ -33,8 +35,6 @@ from tests.support.charts import (
     said_of,
     values_of_the_guide,
 )
-from tests.support.database.own_postgres import own_postgres
-from tests.support.until import until
 
 from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 from tests.support.documents.blocks import DOCUMENTS, text_of
 from tests.support.programs import program
-from tests.support.proxies import HAPROXY_RIGHTS
+from tests.unit.deploy.proxies import HAPROXY_RIGHTS
 
 from mudra.bootstrap.diagnosis import CONNECTIONS_EACH
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 from prometheus_client import REGISTRY
+from tests.storage.metrics.summed_store import DAY, HOUR, summed
 from tests.support.metrics.metrics_payloads import failing, notification_metrics, request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, summed
 
 from mudra.jobs.recount import recount_days
 from mudra.metrics.payload.catalogue import window_number

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.storage.metrics.summed_store import DAY, HOUR
 from tests.support.depth import examples
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR
 
 from mudra.metrics.health.weighing import MIN_CALLS, MIN_OWN_CALLS, MIN_REPORTERS, seen_by_most
 from mudra.metrics.payload.catalogue import Position

@@ -4,8 +4,8 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
+from tests.storage.metrics.summed_store import DAY, summed
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, summed
 
 from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.rollup.coverage import TimeRange

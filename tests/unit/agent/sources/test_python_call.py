@@ -7,8 +7,8 @@ import sys
 
 import httpx2
 import pytest
-from tests.support.forked_child import says_yes
 from tests.support.manual_clock import MovedClock
+from tests.unit.forked_child import says_yes
 
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus
 from mudra.agent.sources.http_event import read_events

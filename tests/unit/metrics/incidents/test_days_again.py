@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import pytest
-from tests.support.metrics.detection import START, Detection, is_down
+from tests.storage.metrics.detection import START, Detection, is_down
 
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import MAX_AT_ONCE, Detected

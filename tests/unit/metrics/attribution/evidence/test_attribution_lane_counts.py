@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.support.metrics.attribution import even_window
+from tests.unit.metrics.attribution.attribution import even_window
 
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lane_counts import LaneCounts, lane_counts

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from tests.support.documents.follow import Fill
-from tests.support.documents.guides import ROOT, Begins, chosen, entry, own_names
+from tests.docs.follow import Fill
+from tests.docs.guides import ROOT, Begins, chosen, entry, own_names
 from tests.support.member_server import member_server
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator

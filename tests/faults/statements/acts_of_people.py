@@ -6,7 +6,7 @@ import httpx2
 import pyotp
 import sqlalchemy as sa
 import structlog
-from tests.support.faults.world import AA, ADMINS, FIP, FIU, PASSWORD, World, new_id
+from tests.faults.statements.world import AA, ADMINS, FIP, FIU, PASSWORD, World, new_id
 from tests.support.people.console import Reader
 from tests.support.people.second_factor import PAGE, csrf, recovery_codes
 

@@ -10,8 +10,8 @@ import httpx2
 import psycopg
 from psycopg import sql
 from structlog.testing import capture_logs
+from tests.faults.statements.exchanges import Fault, fault_at
 from tests.support.depth import DEEP
-from tests.support.faults.exchanges import Fault, fault_at
 from tests.support.in_process import InProcess
 
 MOST: Final = 200

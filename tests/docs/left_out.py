@@ -213,10 +213,10 @@ NOT_RUN: Final = {
     ),
     "docs/how-to/run-on-patroni.md": {
         "apt-get install --no-install-recommends etcd-server postgresql-15 python3-venv": (
-            f"{_MACHINE}, on three machines; tests/support/patroni starts the same files"
+            f"{_MACHINE}, on three machines; tests/faults/patroni starts the same files"
         ),
         "psql -h 10.0.0.1 -U postgres -c 'CREATE DATABASE mudra'": (
-            "needs the three machines; tests/support/patroni/network.py does the same"
+            "needs the three machines; tests/faults/patroni/network.py does the same"
         ),
     },
     "docs/how-to/run-on-three-machines.md": {

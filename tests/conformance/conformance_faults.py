@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx2
-from tests.support.conformance import Fault
+from tests.conformance.suite_runs import Fault
 
 Edit = Callable[[dict[str, Any]], object]
 

@@ -12,7 +12,7 @@ from tests.support.preloaded_program import ForkedProgram
 
 from mudra.storage.database.embedded import locks as embedded_locks
 
-_PROGRAM = "tests.support.database.held_server"
+_PROGRAM = "tests.faults.postgres.held_server"
 _FIRST_PASSED = 3
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.support.registry.registry_payloads import fip, jwk
-from tests.support.registry.registry_wrong import CERT, CLOSE, GONE, INFO, b64
+from tests.unit.registry.payload.wrong import CERT, CLOSE, GONE, INFO, b64
 
 # base payload, member to replace, its new value, path of the finding, words in its sentence
 MORE_WRONG: list[tuple[Any, str, object, str, str]] = [

@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx2
 import msgspec
 import psycopg
-from tests.support.faults.drill import Drill
+from tests.faults.statements.drill import Drill
 from tests.support.in_process import InProcess
 
 from mudra.audit.event import Caller

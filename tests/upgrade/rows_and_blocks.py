@@ -20,7 +20,7 @@ from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import POINTS, TYPES, Cells, Names
 from mudra.metrics.sums.plain_recount import PlainSums, plain_recount, plain_rows
 
-RELEASED = Path(__file__).parents[2] / "upgrade" / "released"
+RELEASED = Path(__file__).parent / "released"
 SCHEMA = RELEASED / "1.0.0.sql"
 METRICS = RELEASED / "1.0.0-metrics.sql.gz"
 _CELL = "window_at, aa_id, tag, fip_id, type"

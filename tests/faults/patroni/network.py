@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from tests.faults.patroni.cluster import SUPERUSER, Cluster, haproxy, patroni_cluster
+from tests.faults.patroni.load import Entities, entities
 from tests.support.agent.agent_process import free_port
-from tests.support.patroni.cluster import SUPERUSER, Cluster, haproxy, patroni_cluster
-from tests.support.patroni.load import Entities, entities
 from tests.support.service import Service, running_service
 
 SERVICE = ("mudra_service", "change-this-4")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.docs.shell import run_script
 from tests.support.documents.blocks import Block
-from tests.support.documents.shell import run_script
 from tests.support.service import Service
 
 from mudra.demo.network import DEMO_PASSWORD
@@ -24,7 +24,7 @@ COMPILED: Final = {
     "go": ("main.go", "go run main.go"),
 }
 """File and command of a sample that is compiled first, as the page says."""
-NODE: Final = Path(__file__).parents[2] / "conformance" / "node" / "node_modules"
+NODE: Final = Path(__file__).parents[1] / "conformance" / "node" / "node_modules"
 _MARK: Final = "-- end of a block --"
 _WRITTEN: Final = "http://127.0.0.1:8080"
 """The address of a sandbox in the documents."""

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 import msgspec
-from tests.support.faults.world import AA, FIP, World, new_id
+from tests.faults.statements.world import AA, FIP, World, new_id
 from tests.support.metrics.incidents import an_incident
 from tests.support.metrics.metrics_payloads import as_value, notification_metrics, request_metrics
 from tests.support.registry.registry_payloads import fip

@@ -16,7 +16,7 @@ import httpx2
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import NO_TLS, Service, new_member
 
-THIS = Path(__file__).parents[2]
+THIS = Path(__file__).parents[1]
 
 
 def environment_of(tree: Path, more: Mapping[str, str]) -> dict[str, str]:

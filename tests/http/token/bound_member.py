@@ -7,8 +7,8 @@ from typing import Any
 import httpx2
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from tests.http.token.signed_in import signed_in
 from tests.support.cheap_keys import rsa_key
-from tests.support.people.signed_in import signed_in
 from tests.support.registry.registry_members import Registry, approve, payload_of
 from tests.support.service import Service, new_address, new_member
 

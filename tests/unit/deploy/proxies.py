@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
-from tests.support.nginx_front import nginx_words
 from tests.support.programs import program
 from tests.support.smtp_sink import make_certificate
+from tests.unit.deploy.nginx_front import nginx_words
 
 DEPLOY = Path("deploy")
 CONNECTIONS = 5

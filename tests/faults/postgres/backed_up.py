@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.faults.side_by_side import SideBySide
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.service import Member, Service
-from tests.support.side_by_side import SideBySide
 
 from mudra.metrics.payload.catalogue import WINDOW
 

@@ -1,6 +1,6 @@
 """A program that holds the embedded server until a descriptor is at its end.
 
-python tests/support/database/held_server.py DATA_DIR KIND DESCRIPTOR
+python tests/faults/postgres/held_server.py DATA_DIR KIND DESCRIPTOR
 """
 
 import os

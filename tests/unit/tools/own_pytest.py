@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 _UNUSED: Final = ("cacheprovider", "anyio", "faker", "schemathesis")
 """Plugins that it does not need: to load them takes more than a second of CPU."""
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import httpx2
 import msgspec
 import sqlalchemy as sa
+from tests.faults.side_by_side import SideBySide
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.registry.registry_payloads import fip
 from tests.support.service import NO_TLS, Member, Service, in_store, new_member
-from tests.support.side_by_side import SideBySide
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW

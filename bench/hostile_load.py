@@ -1,6 +1,6 @@
 """Sends hostile requests on four connections, from a process of its own, until it is killed.
 
-    python -m tests.support.hostile.hostile_load PORT FILE PAUSE_MS
+    python -m bench.hostile_load PORT FILE PAUSE_MS
 
 FILE is a pickle of the requests. Each answer is awaited; a line for each round goes to stdout.
 """
@@ -70,11 +70,11 @@ def attack(
     with tempfile.NamedTemporaryFile() as file:
         pickle.dump(list(requests), file)
         file.flush()
-        command = [sys.executable, "-m", "tests.support.hostile.hostile_load"]
+        command = [sys.executable, "-m", "bench.hostile_load"]
         process = subprocess.Popen(
             [*command, str(port), file.name, str(pause_s * 1000)],
             stdout=subprocess.PIPE,
-            cwd=Path(__file__).parents[3],
+            cwd=Path(__file__).parents[1],
         )
         try:
             yield process

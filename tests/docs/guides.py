@@ -13,13 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from tests.docs.follow import Fill
 from tests.support.alarm_network import Network
-from tests.support.documents.follow import Fill
 from tests.support.registry.registry_payloads import fip, older
 from tests.support.service import Service
 from tests.support.webhook_sink import webhook_sink
 
-ROOT: Final = Path(__file__).parents[3]
+ROOT: Final = Path(__file__).parents[2]
 Begins = Callable[[Service, Path], AbstractContextManager[Fill]]
 ISSUER: Final = "https://tokens.network.example/iam"
 

@@ -19,8 +19,8 @@ import httpx2
 import psycopg
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
-from tests.support.proxies import haproxy_text
 from tests.support.service import NO_TLS
+from tests.unit.deploy.proxies import haproxy_text
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 

@@ -6,7 +6,7 @@ from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.support.metrics.detection_memory import DetectionMemory
+from tests.storage.metrics.detection_memory import DetectionMemory
 from tests.support.metrics.random_blocks import Reported
 from tests.support.metrics.totals import reported_by, totals_of
 

@@ -1,6 +1,6 @@
 """A disk that loses what was not synced, as a FUSE file system; the kernel's protocol itself.
 
-`python -m tests.support.power.volatile_disk FOLDER MOUNT SEED SHARE` mounts FOLDER/files at MOUNT.
+`python -m tests.faults.power.volatile_disk FOLDER MOUNT SEED SHARE` mounts FOLDER/files at MOUNT.
 SIGUSR1 takes the power away: what is lost is lost, and every further request fails.
 """
 
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.power.volatile_files import VolatileFiles
+from tests.faults.power.volatile_files import VolatileFiles
 
 _IN = struct.Struct("<IIQQIIII")
 _OUT = struct.Struct("<IiQ")

@@ -34,7 +34,7 @@ class PowerlessDisk:
     def _start(self) -> None:
         words = [str(self.folder), str(self.mount), str(self._seed), str(next(self._shares))]
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.power.volatile_disk", *words],
+            [sys.executable, "-m", "tests.faults.power.volatile_disk", *words],
             cwd=_ROOT,
             stdout=subprocess.PIPE,
             text=True,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.storage.metrics.summed_store import one_store
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
-from tests.support.metrics.summed_store import one_store
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
