@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import httpx2
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.service import NO_TLS, Service, new_member
+from tests.support.service import Service
 
 THIS = Path(__file__).parents[1]
 

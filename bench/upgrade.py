@@ -30,8 +30,8 @@ import httpx2
 import msgspec
 import psycopg
 from tests.support.agent.agent_process import free_port
+from tests.support.http_clients import NO_TLS
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.service import NO_TLS
 
 from bench.history import load_windows, newest_window
 from bench.paced import Answer, Connections, pace

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import httpx2
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.client import clock
 from mudra.conformance.check import Need

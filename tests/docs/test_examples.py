@@ -22,8 +22,9 @@ from tests.docs.guides import entry
 from tests.docs.left_out import NOT_RUN
 from tests.docs.operators_guides import agent_settings
 from tests.support.documents.blocks import DOCUMENTS, Block, blocks_of
+from tests.support.members import Member, new_member, onboard
 from tests.support.people.console import reader
-from tests.support.service import PASSWORD, Member, Service, new_member, onboard
+from tests.support.service import PASSWORD, Service
 from tests.support.webhook_sink import webhook_sink
 
 ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"

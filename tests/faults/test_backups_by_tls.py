@@ -11,7 +11,8 @@ from tests.faults.postgres.versions import DEBIAN, postgres_of, with_tls
 from tests.faults.postgres.wrapped_programs import wrapped
 from tests.support.database.own_postgres import as_superuser
 from tests.support.forked_command import run_mudra
-from tests.support.service import new_member, running_service
+from tests.support.members import new_member
+from tests.support.process import running_service
 
 from mudra.storage.backup import client_programs
 from mudra.storage.backup.postgres_dump import DumpFailed, dumping, restoring

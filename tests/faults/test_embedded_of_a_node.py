@@ -6,7 +6,7 @@ import signal
 import pytest
 from tests.faults.postgres.embedded_holder import is_gone, postmaster, supervisor
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.service import running_service
+from tests.support.process import running_service
 from tests.support.until import until
 
 

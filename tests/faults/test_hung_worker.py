@@ -10,8 +10,10 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
+from tests.support.http_clients import NO_TLS
+from tests.support.process import running_service
 from tests.support.processes import LISTENING, children, socket_states
-from tests.support.service import NO_TLS, Service, running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.node.heartbeat import SILENT_FOR, STOPPED_FOR, Heartbeats, Report
 from mudra.bootstrap.node.supervisor import STOP_S

@@ -8,7 +8,9 @@ import pytest
 from tests.faults.postgres.versions import programs_of
 from tests.faults.postgres.wrapped_programs import wrapped
 from tests.support.forked_command import run_mudra
-from tests.support.service import Service, new_member, running_service
+from tests.support.members import new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded import programs as found
 from mudra.storage.database.embedded.programs import EmbeddedServerError, of_the_wheel, programs

@@ -24,7 +24,7 @@ from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
 from tests.support.database.template_database import prepare
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.service import running_service
+from tests.support.process import running_service
 
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server

@@ -18,8 +18,10 @@ import pytest
 from tests.faults.patroni.cluster import documented
 from tests.faults.patroni.load import Journal, Load, entities
 from tests.support.agent.agent_process import free_port
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.programs import program
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 

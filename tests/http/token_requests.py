@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import httpx2
-from tests.support.service import Member
+from tests.support.members import Member
 
 CANARY = "canary-5tgB6yhN7ujM"
 USER = "/v1/user/token/generate"

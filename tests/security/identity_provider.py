@@ -18,7 +18,8 @@ from joserfc import jwt
 from joserfc.jwk import Key, RSAKey
 from tests.support.cheap_keys import rsa_key
 from tests.support.people.console import Reader
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 CLIENT_ID = "mudra console"
 CLIENT_SECRET = "a secret: of the/client"

@@ -8,7 +8,7 @@ from tests.security.people.accounts import leave_alone
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.operators.operator import Scope
@@ -40,7 +40,7 @@ def scopes_of(served: Service, email: str) -> set[str]:
         async with dependencies.unit_of_work() as work:
             return {scope.value for scope in await work.memberships.scopes(who)}
 
-    return in_store(served, read)
+    return served.in_store(read)
 
 
 def test_an_operator_made_by_single_sign_on_acts_on_people(served: Service, idp: Provider) -> None:

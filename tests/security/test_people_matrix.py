@@ -14,18 +14,11 @@ import jwt
 import pytest
 from tests.security.people.accounts import disable
 from tests.security.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
+from tests.support.http_clients import NO_TLS, new_address
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import new_operator
-from tests.support.service import (
-    NO_TLS,
-    PASSWORD,
-    Member,
-    Service,
-    in_store,
-    latest_link,
-    new_address,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.wiring import open_http_edge
@@ -124,7 +117,7 @@ def for_another_audience(member: Member) -> str:
         await keys.ready()
         return keys.sign(TokenKind.USER, {**claims, "aud": "https://elsewhere.example"})
 
-    return in_store(member.service, act)
+    return member.service.in_store(act)
 
 
 def end_role(member: Member, email: str) -> None:
@@ -136,7 +129,7 @@ def end_role(member: Member, email: str) -> None:
             assert user is not None
             await work.memberships.set_scopes(user.user_id, frozenset())
 
-    in_store(member.service, act)
+    member.service.in_store(act)
 
 
 @pytest.fixture

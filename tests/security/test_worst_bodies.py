@@ -16,7 +16,9 @@ from bench.hostile import MAX_HOLD_S, MAX_RATIO, attacker, holds, longest_hold, 
 from bench.hostile_bodies import HostileRequest, hostile_requests
 from bench.hostile_load import attack
 from bench.support import Load, free_port, percentile
-from tests.support.service import NO_TLS, Service, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.process import running_service
+from tests.support.service import Service
 
 TRIES = 5
 CALM_S = 1.5

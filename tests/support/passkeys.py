@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.support.people.console import Reader
 from tests.support.people.second_factor import PAGE, csrf
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 _OPTIONS = re.compile(r'data-passkey-options="([^"]+)"')
 SIGN_IN = "/console/sign-in/passkey"

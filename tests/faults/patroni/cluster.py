@@ -18,8 +18,8 @@ from pathlib import Path
 import httpx2
 import psycopg
 from tests.support.documents.blocks import blocks_of
+from tests.support.http_clients import NO_TLS
 from tests.support.programs import program
-from tests.support.service import NO_TLS
 from tests.unit.deploy.proxies import haproxy_text
 
 from mudra.storage.database.embedded.account import Account, choose_accounts

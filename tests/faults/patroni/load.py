@@ -12,9 +12,11 @@ import httpx2
 import msgspec
 import sqlalchemy as sa
 from tests.faults.side_by_side import SideBySide
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.registry.registry_payloads import fip
-from tests.support.service import NO_TLS, Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW
@@ -119,7 +121,7 @@ def entities(service: Service, count: int) -> Entities:
             for name, text in made.items():
                 await store.keep_first(first_secret(name, now), text)
 
-    in_store(service, onboard)
+    service.in_store(onboard)
     texts = {name: text.reveal() for name, text in made.items()}
     return Entities(admin, admin.bearer(), texts, iter(list(texts)), iter(list(texts)))
 

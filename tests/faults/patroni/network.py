@@ -10,7 +10,8 @@ import psycopg
 from tests.faults.patroni.cluster import SUPERUSER, Cluster, haproxy, patroni_cluster
 from tests.faults.patroni.load import Entities, entities
 from tests.support.agent.agent_process import free_port
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 SERVICE = ("mudra_service", "change-this-4")
 OWNER = ("mudra_owner", "change-this-5")

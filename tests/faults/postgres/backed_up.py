@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tests.faults.side_by_side import SideBySide
 from tests.support.forked_command import run_mudra
+from tests.support.members import Member
 from tests.support.metrics.metrics_push import PushingAa
-from tests.support.service import Member, Service
+from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import WINDOW
 

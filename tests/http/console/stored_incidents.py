@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from tests.support.metrics.incidents import stored_row
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import window_start
@@ -37,4 +37,4 @@ def _execute(service: Service, change: sa.Insert | sa.Update) -> None:
         async with dependencies.database.transaction() as transaction:
             await transaction.connection.execute(change)
 
-    in_store(service, act)
+    service.in_store(act)

@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.support.alarm_network import Network, as_entity, emails_to
+from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import a_network, at_fip
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
-from tests.support.service import Member, new_member
 from tests.support.webhook_sink import webhook_sink
 
 from mudra.metrics.attribution.causes.active import CLOSE_AFTER

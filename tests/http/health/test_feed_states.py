@@ -19,9 +19,11 @@ from tests.docs.follow import follow
 from tests.docs.guides import monitor_the_network
 from tests.support.alarm_network import Network
 from tests.support.documents.blocks import blocks_of
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
 from tests.support.people.console import reader
-from tests.support.service import NO_TLS, Member, new_member, running_service
+from tests.support.process import running_service
 from tests.support.webhook_sink import Posted, webhook_sink
 
 from mudra.http.health.feed_events import HEARTBEAT_S, MAX_OF_A_MEMBER

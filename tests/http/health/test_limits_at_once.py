@@ -8,8 +8,9 @@ import httpx2
 import psycopg
 import pytest
 from tests.support.alarm_network import as_entity
+from tests.support.members import Member, new_member
 from tests.support.people.console import SAME_ORIGIN, reader
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 from tests.support.until import until
 
 from mudra.metrics.incidents.silence import MAX_OWN

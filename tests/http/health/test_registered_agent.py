@@ -13,7 +13,8 @@ from tests.support.agent.agents import config as agent_config
 from tests.support.agent.agents import writing
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import MovedClock
-from tests.support.service import Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.agent.clock import MachineClock
 from mudra.agent.counting.window import CLOSE_DELAY, WINDOW

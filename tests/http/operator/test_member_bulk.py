@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import httpx2
 import pytest
+from tests.support.mailbox import mails
+from tests.support.members import new_member, onboard
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import PASSWORD, Service, in_store, mails, new_member, onboard
+from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -132,7 +134,7 @@ def test_members_not_begun_in_time_are_left(service: Service) -> None:
         assert not isinstance(done, TooManyMembers | ValueRefused)
         seen.append([one.result for one in done])
 
-    in_store(service, late)
+    service.in_store(late)
     assert seen == [[BulkResult.DONE, BulkResult.LEFT]]
 
 
@@ -213,7 +215,7 @@ def many_members(service: Service, mark: str, count: int) -> list[str]:
                 made = await onboard_member(work, new, owner(Caller("operator:tests")))
             assert isinstance(made, Onboarded), made
 
-    in_store(service, run)
+    service.in_store(run)
     return ids
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.support.mailbox import latest_link
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_payloads import fiu
-from tests.support.service import PASSWORD, Service, in_store, latest_link
+from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -202,7 +203,7 @@ def test_rows_that_were_not_begun_in_time_are_left_and_the_same_file_goes_on(
             )
             seen.append([one.result for one in done])
 
-    in_store(service, twice)
+    service.in_store(twice)
     new, left, unchanged = RowResult.NEW, RowResult.LEFT, RowResult.UNCHANGED
     assert seen == [[new, left], [unchanged, new]]
 

@@ -23,7 +23,9 @@ from tests.http.token_requests import (
 )
 from tests.support.audit.audit_count import audit_count
 from tests.support.error_body import assert_error
-from tests.support.service import Service, latest_link, new_member, onboard
+from tests.support.mailbox import latest_link
+from tests.support.members import new_member, onboard
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,10 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from tests.http.token.signed_in import signed_in
 from tests.support.cheap_keys import rsa_key
+from tests.support.http_clients import new_address
+from tests.support.members import new_member
 from tests.support.registry.registry_members import Registry, approve, payload_of
-from tests.support.service import Service, new_address, new_member
+from tests.support.service import Service
 
 BINDING = "/v1/entity/address/binding"
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

@@ -3,7 +3,7 @@
 import functools
 from dataclasses import dataclass
 
-from tests.support.service import Member
+from tests.support.members import Member
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from tests.http.token_requests import (
     fields_of,
 )
 from tests.support.error_body import assert_error
-from tests.support.service import Service, new_member
+from tests.support.members import new_member
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

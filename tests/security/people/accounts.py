@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -17,12 +17,12 @@ from mudra.unit_of_work import UnitOfWork
 
 def disable(service: Service, email: str) -> None:
     """Disable the account behind an address."""
-    in_store(service, lambda dependencies: _changed(dependencies, email, disable_account))
+    service.in_store(lambda dependencies: _changed(dependencies, email, disable_account))
 
 
 def enable(service: Service, email: str) -> None:
     """Enable it again."""
-    in_store(service, lambda dependencies: _changed(dependencies, email, enable_account))
+    service.in_store(lambda dependencies: _changed(dependencies, email, enable_account))
 
 
 def leave_alone(service: Service, *emails: str) -> None:
@@ -35,7 +35,7 @@ def leave_alone(service: Service, *emails: str) -> None:
             for other in await work.memberships.managers() - kept:
                 await work.memberships.set_scopes(other, frozenset())
 
-    in_store(service, take)
+    service.in_store(take)
 
 
 def managers(service: Service) -> set[str]:
@@ -45,7 +45,7 @@ def managers(service: Service) -> set[str]:
         async with dependencies.unit_of_work() as work:
             return set(await work.memberships.managers())
 
-    return in_store(service, read)
+    return service.in_store(read)
 
 
 async def _changed(

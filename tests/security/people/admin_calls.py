@@ -3,7 +3,9 @@
 import uuid
 
 import httpx2
-from tests.support.service import PASSWORD, Member, latest_link, set_password
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, set_password
+from tests.support.service import PASSWORD
 
 
 def address(name: str = "ravi") -> str:

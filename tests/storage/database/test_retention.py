@@ -122,7 +122,8 @@ def test_marks_of_a_current_secret_stay_so_that_its_end_is_written_once(
 
 def test_the_job_of_a_service_deletes_by_its_settings(tmp_path: Path) -> None:
     """Through the front door: `MUDRA_MAIL_DAYS` decides, and the job says what it did."""
-    from tests.support.service import new_member, running_service  # noqa: PLC0415
+    from tests.support.members import new_member  # noqa: PLC0415
+    from tests.support.process import running_service  # noqa: PLC0415
 
     from mudra.storage.database.embedded.server import embedded_server  # noqa: PLC0415
 
