@@ -16,9 +16,10 @@ from tests.support.metrics.metrics_payloads import (
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus
-from mudra.metrics.payload.plausibility import LONGEST_MS
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged
+
+LONGEST_MS = 604_800_000
 
 WHOLE = TimeRange(DAY, DAY + timedelta(days=1))
 AAS = ("aa-one", "aa-two")

@@ -23,7 +23,9 @@ from mudra.audit.event import EventName
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange
+from mudra.tokens.signing_keys.signing_key_service import KeyChange
+
+KEY_CHANGE_S = 60.0
 
 ENTITY = TokenKind.ENTITY
 BOTH = frozenset(TokenKind)

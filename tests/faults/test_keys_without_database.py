@@ -19,7 +19,8 @@ from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.database.database import Database
 from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S
+
+KEY_CHANGE_S = 60.0
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 

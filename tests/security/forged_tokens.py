@@ -11,7 +11,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey
 from tests.support.issuer import NOW, Issuer
 
-from mudra.client.verification.compact import MAX_LENGTH
+MAX_LENGTH = 16 * 1024
 
 
 def b64(value):

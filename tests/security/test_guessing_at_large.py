@@ -23,9 +23,10 @@ from tests.support.process import running_service
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.sign_in.throttle import NETWORK_FAILURES
 from mudra.jobs.notification_jobs import watch_sign_ins
 from mudra.storage.database.tables import address_failure
+
+NETWORK_FAILURES = 1000
 
 GENERATE = "/v1/user/token/generate"
 

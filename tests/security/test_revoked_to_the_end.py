@@ -1,6 +1,7 @@
 """A revoked token stays revoked as long as anyone may accept it: beyond its `exp` by the leeway."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import psycopg
 import pytest
@@ -10,8 +11,9 @@ from tests.support.until import until
 from mudra.storage.caching.cache_invalidation import revoked_key
 from mudra.storage.caching.revoked_tokens import RevokedTokens
 from mudra.storage.tokens.entity_status import ended_tokens
-from mudra.tokens.authentication.token_check import LEEWAY_S
-from mudra.tokens.revocation.revocation_list import CLOCK_TOLERANCE
+
+LEEWAY_S = 60
+CLOCK_TOLERANCE = timedelta(seconds=30)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,8 @@ from mudra.client import (
     WrongAudience,
     WrongIssuer,
 )
-from mudra.client.verification.compact import MAX_LENGTH
+
+MAX_LENGTH = 16 * 1024
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,10 @@ from tests.support.process import running_service
 from tests.support.service import Service
 from tests.support.until import until
 
-from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING
 from mudra.storage.database.embedded.server import embedded_server
+
+MAX_CONFIRMATIONS_AN_HOUR = 1000
+MAX_WAITING = 10_000
 
 CROWD = """
 INSERT INTO status_subscription (

@@ -32,7 +32,10 @@ from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.settings.settings import Settings
 from mudra.shared.made_once import MadeOnce
 from mudra.storage.metrics.blocks.grain import Grain
-from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
+from mudra.unit_of_work import UnitOfWork
+
+PAGE_S = 20.0
+TRANSACTION_S = 3.0
 
 T = TypeVar("T")
 CONNECTIONS = 4

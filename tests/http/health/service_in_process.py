@@ -25,7 +25,7 @@ from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.jobs.metrics_jobs import WORK_S, detect_incidents
+from mudra.jobs.metrics_jobs import detect_incidents
 from mudra.jobs.retry_delay import pause_after, public_pause_after
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.notifications.webhook_delivery import (
@@ -38,6 +38,8 @@ from mudra.storage.crypto import key_pairs
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.webhook.public_calls import post_public
 from mudra.webhook.send import post_signed
+
+WORK_S = 60.0
 
 T = TypeVar("T")
 _CONNECTIONS: Final = 4

@@ -18,7 +18,8 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+
+CLOSE_AFTER = 3
 
 BANKS = 10
 DOWN = 6

@@ -15,8 +15,9 @@ from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 from mudra.metrics.payload.catalogue import WINDOW
+
+CLOSE_AFTER = 3
 
 METRICS = "/metrics/perf/v1"
 ON_CALL = "lead@network.example"

@@ -12,12 +12,14 @@ from tests.support.manual_clock import MovedClock
 from tests.support.members import Member, new_member
 from tests.support.service import Service
 
-from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
-from mudra.agent.delivery.backoff import SPREAD
+from mudra.agent.counting.window import WINDOW
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.check import CheckResult, check
 from mudra.agent.host.config import Config
 from mudra.client import SecretUnreadable
+
+CLOSE_DELAY = 30_000
+SPREAD = 60_000
 
 AHEAD = WINDOW + CLOSE_DELAY + SPREAD
 

@@ -19,8 +19,9 @@ from tests.support.metrics.health_network import (
 from tests.support.people.console import reader
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 from mudra.metrics.payload.catalogue import WINDOW
+
+CLOSE_AFTER = 3
 
 DOWN = 0.9
 

@@ -26,8 +26,9 @@ from tests.support.people.console import reader
 from tests.support.process import running_service
 from tests.support.webhook_sink import Posted, webhook_sink
 
-from mudra.http.health.feed_events import HEARTBEAT_S, MAX_OF_A_MEMBER
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+HEARTBEAT_S = 15
+MAX_OF_A_MEMBER = 4
+CLOSE_AFTER = 3
 
 DOWN = 0.9
 PREFIX = "/metrics/perf/v1"

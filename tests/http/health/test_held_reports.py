@@ -16,11 +16,15 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
+from mudra.metrics.health.latest_health import LatestHealth
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
-from mudra.metrics.payload.plausibility import ENOUGH_HISTORY, GROWTH, SMALL
 from mudra.metrics.payload.report import RequestBlock, RequestFip
+
+PUBLIC_SPAN = timedelta(days=1)
+ENOUGH_HISTORY = 6
+GROWTH = 20
+SMALL = 20_000
 
 LIE = 9 * 10**15
 

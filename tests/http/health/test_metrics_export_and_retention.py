@@ -27,9 +27,10 @@ from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.retention import RetentionPolicy
-from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.database.embedded.server import embedded_server
+
+RECOUNTED_DAYS = 8
 
 DASHBOARD = (Path(__file__).parents[3] / "deploy/grafana/network-health.json").read_text()
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"

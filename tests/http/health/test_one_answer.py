@@ -16,7 +16,7 @@ from tests.support.people.console import reader
 from tests.support.process import running_service
 from tests.support.service import Service
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+CLOSE_AFTER = 3
 
 Name = tuple[str, str, str, str]
 """Kind, entity, peer and API."""

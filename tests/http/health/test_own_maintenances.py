@@ -18,8 +18,9 @@ from tests.support.metrics.health_network import a_network
 from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
-from mudra.metrics.incidents.silence import MAX_OWN
 from mudra.metrics.payload.catalogue import WINDOW, window_start
+
+MAX_OWN = 10
 
 OWN = "/metrics/perf/v1/maintenance"
 HOUR = timedelta(hours=1)

@@ -12,9 +12,10 @@ from tests.support.metrics.metrics_push import PushingAa, pushing_aa, receive_at
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 
-from mudra.metrics.health.too_many_pairs import MAX_PAIRS
 from mudra.metrics.payload.catalogue import WINDOW, RequestType
 from mudra.metrics.payload.report import RequestFip
+
+MAX_PAIRS = 4_000
 
 AAS = 3
 FIPS = MAX_PAIRS // AAS + 1

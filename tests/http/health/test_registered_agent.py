@@ -17,13 +17,15 @@ from tests.support.members import Member, new_member
 from tests.support.service import Service
 
 from mudra.agent.clock import MachineClock
-from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
-from mudra.agent.delivery.backoff import SPREAD
+from mudra.agent.counting.window import WINDOW
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.check import check
 from mudra.agent.host.config import Config, ConfigError, read_config
 from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.host.run import ingest_app
+
+CLOSE_DELAY = 30_000
+SPREAD = 60_000
 
 REGISTER = "/sna/v1/entity/register"
 TOKEN = "/sna/v1/entity/token/generate"

@@ -17,7 +17,10 @@ from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.settings.settings import Settings
-from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
+from mudra.unit_of_work import UnitOfWork
+
+PAGE_S = 20.0
+TRANSACTION_S = 3.0
 
 FIRST_S = 1.2
 """Less than the server lets a statement wait for a lock."""

@@ -10,7 +10,7 @@ from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 
-from mudra.metrics.notifications.webhook import MAX_TESTS
+MAX_TESTS = 20
 
 OF_MEMBERS = "/metrics/perf/v1/webhooks"
 OF_PEOPLE = "/v1/user/alarm/webhooks"

@@ -13,7 +13,7 @@ from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+CLOSE_AFTER = 3
 
 PREFERENCES = "/v1/user/alarm/preferences"
 OWN = "/v1/user/alarm/webhooks"

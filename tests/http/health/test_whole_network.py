@@ -7,7 +7,7 @@ from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import until_shown
 from tests.support.metrics.health_network import Fault, HealthNetwork, a_network
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+CLOSE_AFTER = 3
 
 MANY, FEW = 1000, 100
 """Calls of an AA to each API: the sums of a day are good while few of them fail."""

@@ -15,17 +15,13 @@ from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.bulk_act import (
-    MAX_MEMBERS,
-    BulkAct,
-    BulkResult,
-    TooManyMembers,
-    act_in_bulk,
-)
+from mudra.identity.memberships.bulk_act import BulkAct, BulkResult, TooManyMembers, act_in_bulk
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
-from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
 from mudra.shared.refusal import ValueRefused
+
+MAX_MEMBERS = 500
+REQUEST_S = 20.0
 
 PAGE = "/console/operator/bulk"
 Answer = dict[str, list[dict[str, object]]]

@@ -24,8 +24,9 @@ from mudra.identity.memberships.import_members import (
     import_members,
 )
 from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
-from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
+
+REQUEST_S = 20.0
 
 HEAD = ",".join(COLUMNS)
 

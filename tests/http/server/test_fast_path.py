@@ -15,7 +15,7 @@ from tests.support.members import Member, new_member
 from tests.support.processes import children
 from tests.support.service import Service
 
-from mudra.storage.database.deadline import TRANSACTION_S
+TRANSACTION_S = 3.0
 
 PATH = "/iam/v1/entity/token/generate"
 FORM = "application/x-www-form-urlencoded"

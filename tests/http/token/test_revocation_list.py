@@ -18,7 +18,8 @@ from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.person_rule import owner
 from mudra.storage.database.tables import revoked_entity_token
-from mudra.tokens.revocation.revocation_limit import MAX_OF_ENTITY
+
+MAX_OF_ENTITY = 1_000
 
 
 def fetched(service: Service) -> httpx2.Response:

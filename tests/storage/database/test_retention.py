@@ -10,9 +10,11 @@ import pytest
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.purge_expired import BATCH, purge_expired
+from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.database.retention import RULES, Aged, Days
 from mudra.storage.database.schema import metadata
+
+BATCH = 2000
 
 DAYS = Days(mail=90, sums=3650)
 

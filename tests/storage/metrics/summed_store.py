@@ -16,7 +16,6 @@ from tests.support.metrics.metrics_payloads import failing, request_metrics
 from mudra.audit.event import Caller
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Notice
-from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.health.fip_health import REQUESTS_SHOWN
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
 from mudra.metrics.payload.ingest_rule import IngestStatus
@@ -37,6 +36,8 @@ from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.report_marks import PostgresReportMarks
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
 from mudra.storage.metrics.stored_report import long_tag, storable
+
+WORK_S = 60.0
 
 DAY, HOUR = datetime(2026, 3, 4, tzinfo=UTC), timedelta(hours=1)
 AFTER = DAY + timedelta(days=3)

@@ -5,7 +5,8 @@ from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import detect_incidents
-from mudra.metrics.incidents.detection_service import MAX_AT_ONCE
+
+MAX_AT_ONCE = 24
 
 WINDOWS, MANY = MAX_AT_ONCE + 1, 70_000
 """Also the marks of what one transaction judges, which the next one looks for, are too many."""

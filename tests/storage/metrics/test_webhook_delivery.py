@@ -16,11 +16,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.retry_delay import pause_after
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.webhook import Owner, WaitingMessage, Webhook
-from mudra.metrics.notifications.webhook_delivery import (
-    AT_ONCE_TO_ONE,
-    OpenMessages,
-    deliver_messages,
-)
+from mudra.metrics.notifications.webhook_delivery import OpenMessages, deliver_messages
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
@@ -29,6 +25,8 @@ from mudra.storage.metrics.alarm_tables import webhook_message
 from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import post_signed
+
+AT_ONCE_TO_ONE = 2
 
 HERE = Reach(AddressPolicy(allow_http=True, allow_private=True))
 

@@ -12,12 +12,14 @@ from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, with_key
 
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.history import MAX_HISTORY, history
+from mudra.registry.lifecycle.history import history
 from mudra.registry.lifecycle.refusal import AlreadyHeld
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.storage.identity.milestones import PostgresMilestones
 from mudra.storage.registry.registry import PostgresRegistry
+
+MAX_HISTORY = 200
 
 MANY_VERSIONS = 20_000
 FEW_ROWS = 60

@@ -13,7 +13,9 @@ from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.tokens import secret_use
 from mudra.storage.tokens.issue_log import BatchedIssueLog
-from mudra.storage.tokens.secret_use import MAX_ADDRESSES, PostgresSecretUses, Used, add_uses
+from mudra.storage.tokens.secret_use import PostgresSecretUses, Used, add_uses
+
+MAX_ADDRESSES = 1000
 
 AT: Final = datetime(2026, 5, 1, 10, 0, 30, tzinfo=UTC)
 FLOODER: Final = "KAVERI-FIP"
@@ -138,8 +140,8 @@ def test_a_table_that_was_filled_before_is_read_in_part(
         async with database.transaction() as transaction:
             uses = PostgresSecretUses(transaction)
             await uses.add_key_use(FLOODER, "2001:db8::1")
-            assert len((await uses.of(FLOODER, 9)).addresses) == secret_use._OF_SECRET
+            assert len((await uses.of(FLOODER, 9)).addresses) == 2_001
             read = await uses.since(AT, FLOODER)
-            assert sum(one.count for one in read) == secret_use._OF_ENTITY + 1
+            assert sum(one.count for one in read) == 10_006
 
     with_database(conninfo, act)

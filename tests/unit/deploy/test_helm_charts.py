@@ -38,11 +38,12 @@ from tests.unit.deploy.charts import (
 
 from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE
-from mudra.bootstrap.diagnosis import MIN_FREE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 from mudra.http.request.client_address import client_address
 from mudra.storage.crypto.master_key import parse_master_keys
 from mudra.storage.database.roles import SERVICE, as_role
+
+MIN_FREE = 1 << 30
 
 CHARTS: Final = ("mudra", "mudra-agent")
 

@@ -11,13 +11,10 @@ from mudra.console.framework.render import environment
 from mudra.console.pages.operator.dashboard import EXPORTED, left_out
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Scope
-from mudra.overview.operator_dashboard import (
-    MAX_COUNT,
-    MAX_COUNTED,
-    Dashboard,
-    Kind,
-    read_dashboard,
-)
+from mudra.overview.operator_dashboard import Dashboard, Kind, read_dashboard
+
+MAX_COUNT = 200
+MAX_COUNTED = 10_000
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

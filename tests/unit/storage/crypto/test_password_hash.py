@@ -14,7 +14,9 @@ from argon2.exceptions import VerifyMismatchError
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto import password_hash
-from mudra.storage.crypto.password_hash import QUEUE, Argon2Passwords
+from mudra.storage.crypto.password_hash import Argon2Passwords
+
+QUEUE = 50
 
 PEPPER = bytes(range(32))
 OTHER_PEPPER = bytes(range(32, 64))
