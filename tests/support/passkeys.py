@@ -108,7 +108,7 @@ class Passkey:
 
 
 def options_of(page: httpx2.Response) -> Options:
-    """What a page asks the browser to create."""
+    """Returns the options by which a page asks the browser for a passkey."""
     found = _OPTIONS.search(page.text)
     assert found, page.text
     options = json.loads(html.unescape(found[1]))

@@ -212,7 +212,7 @@ def _out_of_the_way(channel: int) -> socket.socket:
 
 
 def compile_templates() -> None:
-    """Compile those of pages and emails: each process that is forked does it otherwise."""
+    """Compiles the templates of pages and emails: each forked process does it otherwise."""
     pages = importlib.import_module("mudra.console.framework.render").environment()
     for name in pages.list_templates():
         pages.get_template(name)
@@ -220,7 +220,7 @@ def compile_templates() -> None:
 
 
 def _build_routes() -> None:
-    """Those of nearly all services that tests start: their workers need not build them."""
+    """Builds the routes of nearly all services of tests: their workers need not."""
     routes = importlib.import_module("mudra.bootstrap.routes")
     for sandbox in (True, False):
         routes.build_ahead(Settings(sandbox=sandbox))

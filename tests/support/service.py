@@ -89,7 +89,7 @@ class Service:
             time.sleep(min(0.5, 0.02 + waited / 10))
 
     def introspected(self, token: str, entity_id: str, secret: str) -> dict[str, object]:
-        """What introspection says of a token, asked by an entity (RFC 7662)."""
+        """Returns the introspection of a token, asked for by an entity (RFC 7662)."""
         answer = self._near.post(
             "/oauth2/introspect", data={"token": token}, auth=(entity_id, secret)
         )

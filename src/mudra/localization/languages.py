@@ -38,7 +38,7 @@ class Choice(Struct, frozen=True):
 
 
 class Languages:
-    """English, the package's languages and those of the operator's directory `own`."""
+    """English, the package's languages and the languages of the operator's directory `own`."""
 
     def __init__(self, own: Path | None = None, default: str = "en") -> None:
         self._own = own

@@ -14,7 +14,7 @@ _SHOWN_FOR: Final = timedelta(days=90)
 
 
 class Milestones(Struct, frozen=True):
-    """When a member took each step; None for not yet.
+    """The time of each step of a member; None for a step that is not taken.
 
     Of its first token the day is known, UTC. `secret_version` and `secret_since` are those of the
     current secret.
@@ -42,7 +42,7 @@ class MilestoneReads(Protocol):
 
 
 class OnboardingReads(Protocol):
-    """What onboarding needs of one transaction."""
+    """The ports that onboarding reads in one transaction."""
 
     @property
     def people(self) -> People:

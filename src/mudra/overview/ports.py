@@ -1,4 +1,4 @@
-"""What the overviews need of one transaction; each names the ports that it reads."""
+"""The ports that each overview reads in one transaction."""
 
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 
 class DashboardReads(Protocol):
-    """What needs the attention of operators."""
+    """The ports of the operators' dashboard."""
 
     @property
     def people(self) -> People:
@@ -55,7 +55,7 @@ class DashboardReads(Protocol):
 
 
 class AttentionReads(Protocol):
-    """What needs the attention of an entity's admins."""
+    """The ports of the action items of an entity's admins."""
 
     @property
     def follows(self) -> FollowService:
@@ -95,7 +95,7 @@ class AttentionReads(Protocol):
 
 
 class SearchReads(Protocol):
-    """Where operators search."""
+    """The ports of the operators' search."""
 
     @property
     def people(self) -> People:
@@ -119,7 +119,7 @@ class SearchReads(Protocol):
 
 
 class SuspensionReads(Protocol):
-    """Why a member gets no tokens."""
+    """The ports of the reason why a member gets no tokens."""
 
     @property
     def audit_search(self) -> AuditSearch:
@@ -127,7 +127,7 @@ class SuspensionReads(Protocol):
 
 
 class ActivityReads(Protocol):
-    """What happened at an entity."""
+    """The ports of an entity's events."""
 
     @property
     def audit_search(self) -> AuditSearch:

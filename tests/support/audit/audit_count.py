@@ -1,4 +1,4 @@
-"""How many events the audit of a running service holds."""
+"""The number of events in the audit log of a running service."""
 
 import sqlalchemy as sa
 from tests.support.service import Service

@@ -45,7 +45,7 @@ Where = Callable[[str, str, str], bool]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with the calls of some cells."""
+    """A fault of the calls of some cells."""
 
     where: Where
     failing: float = 0.0
