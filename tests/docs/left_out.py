@@ -155,7 +155,7 @@ BY_ANOTHER_TEST: Final = {
         "{": "docs/test_call_samples.py::test_the_payload_of_the_reference_passes",
         'tokens = EntityTokenSource(issuer, "KAVERI-FIU", read_secret)': (
             "docs/test_samples.py::test_the_sample_that_reads_the_registry_finds_a_peer"
-        )
+        ),
     },
     "docs/reference/token-service.md": {
         '{"ver": "1.0.0", "timestamp": "2026-01-31T09:30:00.000Z", "txnId": "…",': _ERRORS,

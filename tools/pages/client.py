@@ -112,7 +112,7 @@ def _signature(value: Any) -> str:
 
 
 def _parameter(one: inspect.Parameter) -> str:
-    star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+    star = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
     kind = f": {_type(one.annotation)}" if one.annotation is not one.empty else ""
     default = f" = {_default(one.default)}" if one.default is not one.empty else ""
     return f"{star}{one.name}{kind}{default}"

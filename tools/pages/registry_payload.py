@@ -54,7 +54,7 @@ _HEAD: Final = "| field | type | needed | allowed | meaning |\n|---|---|---|---|
 
 def payload_fields() -> str:
     """Returns the tables of all fields; raises KeyError for a field without a meaning."""
-    parts = [
+    parts: list[tuple[str, str, type[Struct]]] = [
         ("The payload", "", Entry),
         ("`requester`", "requester.", Requester),
         ("`entityinfo`", "entityinfo.", EntityInfo),
