@@ -63,6 +63,17 @@ def added_admin(member: Member, role: str = "admin") -> tuple[Member, str]:
     return Member(member.service, member.entity_id, email, PASSWORD, client), user_id
 
 
+NO_RIGHT = {
+    "garbage",
+    "expired user",
+    "revoked user",
+    "disabled user",
+    "wrong audience",
+    "signed by no one",
+}
+"""Callers that are refused before the object is looked at."""
+
+
 @pytest.fixture(scope="module")
 def cast(service: Service) -> Cast:
     a, b = new_member(service), new_member(service)
@@ -169,8 +180,14 @@ def called(line: HTTPConnection, cast: Cast, row: Row, caller: str, which: str) 
 def test_each_caller_gets_what_its_rights_give_and_nothing_else(
     line: HTTPConnection, cast: Cast, row: Row
 ) -> None:
-    """X1, S8: all callers, all objects."""
+    """X1, S8: all callers, all objects.
+
+    Tokens that give no right to anything come with one object at each route, in turn.
+    """
+    turn = ROWS.index(row)
     for caller, which in itertools.product(CALLERS, OBJECTS):
+        if caller in NO_RIGHT and which != OBJECTS[turn % len(OBJECTS)]:
+            continue
         answer = called(line, cast, row, caller, which)
 
         shown = f"{caller} on {which}: {answer.status_code} {answer.text}"
