@@ -23,13 +23,13 @@ from mudra.shared.fair_queue import Queue
 from mudra.shared.network_address import address_key
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
-from mudra.storage.caching.credentials import Credentials
-from mudra.storage.caching.revoked_tokens import RevokedTokens
-from mudra.storage.tokens.issue_log import BatchedIssueLog
-from mudra.storage.tokens.key_fetches import BatchedKeyFetches
+from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
+from mudra.tokens.revocation.revoked_tokens import RevokedTokens
+from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "security" / "memory.md"
 BEYOND: Final = 10
@@ -61,7 +61,7 @@ def rate_limits(_: Nodes) -> Filled:
 def credentials(nodes: Nodes) -> Filled:
     of_node = nodes.a.dependencies
     assert bound_of(Credentials) == 20_000
-    cache = Credentials(of_node.database, of_node.encryption, of_node.invalidation, most=100)
+    cache = Credentials(of_node.database, of_node.invalidation, most=100)
 
     async def fill() -> None:
         found = await asyncio.gather(*(cache.find(f"FIP-{n}") for n in range(100 + BEYOND)))

@@ -24,7 +24,7 @@ from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.notification_jobs import watch_sign_ins
-from mudra.storage.database.tables import address_failure
+from mudra.storage.tables.identity import address_failure
 
 NETWORK_FAILURES = 1000
 
@@ -97,10 +97,10 @@ def test_a_thousand_failures_in_five_minutes_are_an_alarm_and_no_block(
     own.advance("PT6M")
     own.in_store(lambda store: fail_a_thousand_times(store, minutes_ago=6))
     with capture_logs() as before:
-        calm = own.in_store(lambda store: watch_sign_ins(store.unit_of_work))
+        calm = own.in_store(lambda store: watch_sign_ins(store.transaction))
     own.in_store(fail_a_thousand_times)
     with capture_logs() as during:
-        failures = own.in_store(lambda store: watch_sign_ins(store.unit_of_work))
+        failures = own.in_store(lambda store: watch_sign_ins(store.transaction))
 
     assert calm < NETWORK_FAILURES
     assert not [entry for entry in before if entry["log_level"] == "error"]

@@ -9,8 +9,8 @@ from tests.support.nodes import Nodes, two_nodes
 from tests.support.until import until
 
 from mudra.storage.caching.cache_invalidation import revoked_key
-from mudra.storage.caching.revoked_tokens import RevokedTokens
-from mudra.storage.tokens.entity_status import ended_tokens
+from mudra.tokens.revocation.ended_token_store import ended_tokens
+from mudra.tokens.revocation.revoked_tokens import RevokedTokens
 
 LEEWAY_S = 60
 CLOCK_TOLERANCE = timedelta(seconds=30)

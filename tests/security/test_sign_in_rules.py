@@ -11,12 +11,7 @@ from tests.support.http_clients import new_address
 
 from mudra.audit.event import AuditEntry, Caller
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.sign_in.sign_in import (
-    SignInRefused,
-    TooManyAttempts,
-    sign_in,
-    throttle,
-)
+from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts, sign_in, throttle
 from mudra.identity.sign_in.throttle import FRESH, Counted, History, Standing
 from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText
@@ -93,7 +88,7 @@ class InMemory:
         return stored == f"hash-of-{password.reveal()}"
 
     @contextlib.asynccontextmanager
-    async def unit_of_work(self):
+    async def transaction(self):
         yield self
 
     def needs_rehash(self, stored: str) -> bool:  # noqa: ARG002  # never
@@ -119,7 +114,7 @@ def attempt(memory: InMemory, name: str, password: str, address: str = "") -> ob
             caller,
             then,
             origin=caller.address,
-            open_work=memory.unit_of_work,
+            open_transaction=memory.transaction,
             hasher=memory,
             queue=Queue(1, 1.0),
             hourly=20,

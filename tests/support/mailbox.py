@@ -9,6 +9,7 @@ from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.http.response.sandbox_responses import mail_response
+from mudra.storage.mail.outbox import Outbox
 
 WAIT_S = 20.0
 
@@ -17,8 +18,10 @@ def mails(service: Service, to: str) -> list[dict[str, Any]]:
     """All mails to an address as `mudra mail list --json` shows them, the oldest first."""
 
     async def read(dependencies: Dependencies) -> list[dict[str, Any]]:
-        async with dependencies.unit_of_work() as work:
-            return [msgspec.to_builtins(mail_response(m)) for m in await work.mailbox.mails(to=to)]
+        async with dependencies.transaction() as tx:
+            return [
+                msgspec.to_builtins(mail_response(m)) for m in await tx.service(Outbox).mails(to=to)
+            ]
 
     return service.in_store(read)
 

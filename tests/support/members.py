@@ -124,7 +124,7 @@ def _new_member(entity_type: str, email: str | None = None, name: str = "Kaveri 
 
 
 async def _onboarded(dependencies: Dependencies, new: NewMember) -> Onboarded:
-    async with dependencies.unit_of_work() as work:
-        result = await onboard_member(work, new, owner(Caller("operator:tests")))
+    async with dependencies.transaction() as tx:
+        result = await onboard_member(tx, new, owner(Caller("operator:tests")))
     assert isinstance(result, Onboarded), result
     return result

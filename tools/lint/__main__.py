@@ -14,6 +14,7 @@ from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
 from tools.lint.source import Rule, tracked
+from tools.lint.store_rule import stores_apart_from_rules
 from tools.lint.subject_rule import bad_subjects
 from tools.lint.suppress_rule import no_broad_suppress
 
@@ -35,6 +36,7 @@ def main(root: Path) -> int:
     faults += clashing_migrations(found)
     faults += wrong_grammar(found, known_sentences(root))
     faults += figures_of_tests(found)
+    faults += stores_apart_from_rules(found)
     faults += bad_subjects(root)
     for fault in faults:
         print(fault)

@@ -10,7 +10,8 @@ from tests.support.members import Member, onboard
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.ports import Notice, NoticeKind
+from mudra.shared.notice import Notice, NoticeKind
+from mudra.storage.mail.outbox import Outbox
 
 ELSEWHERE = "https://api.kaveri.example/v2"
 
@@ -20,7 +21,8 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
         "user_name": "Asha Rao",
         "entity_id": member.entity_id,
         "entity_name": "Kaveri Bank",
-        "what": "has an update that awaits approval",
+        "what": "was changed",
+        "waits": "yes",
         "done_by": "an admin of the entity",
         "operator_name": "",
         "done_at": "2026-03-02T09:30:00.000Z",
@@ -33,7 +35,7 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
     async def post(dependencies: Dependencies) -> None:
         async with dependencies.database.transaction() as transaction:
             notice = Notice(member.email, NoticeKind.REGISTRY_CHANGED, facts)
-            await dependencies.outbox(transaction).post(notice)
+            await transaction.service(Outbox).post(notice)
 
     service.in_store(post)
     _, invited = onboard(service)

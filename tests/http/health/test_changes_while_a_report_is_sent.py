@@ -13,7 +13,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.metrics.tables import metrics_receipt
+from mudra.storage.tables.metrics import metrics_receipt
 
 
 def nothing(aa: Member, token: str) -> httpx2.Response:

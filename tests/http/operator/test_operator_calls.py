@@ -15,7 +15,7 @@ from tests.support.registry.registry_commands import payload, send
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.tokens.tables import key_fetch
+from mudra.storage.tables.tokens import key_fetch
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 CALLS = {

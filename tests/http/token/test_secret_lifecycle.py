@@ -12,7 +12,7 @@ from tests.support.members import Member
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.database.tables import entity_secret
+from mudra.storage.tables.tokens import entity_secret
 
 DAY = timedelta(days=1)
 ISO_MS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
