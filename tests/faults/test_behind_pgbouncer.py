@@ -25,7 +25,7 @@ from tests.support.service import Service
 from tests.support.smtp_sink import make_certificate
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.roles import SERVICE, as_role
 

@@ -18,7 +18,7 @@ from tests.support.database.template_database import prepare
 from tests.support.members import new_member
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.process import running_service
-from tests.support.processes import children, users_of
+from tests.support.processes import forked_by, users_of
 from tests.support.until import until
 
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -87,7 +87,7 @@ def test_no_beat_without_a_worker_that_serves(tmp_path: Path) -> None:
         place = service.root.removeprefix("http://")
         whole, gone = (f"STATUS={n} of 1 workers serve at {place}." for n in (1, 0))
         until(lambda: manager.heard(whole), PATIENCE_S)
-        os.kill(children(service.process.pid)[-1], signal.SIGSTOP)
+        os.kill(forked_by(service.process.pid)["worker-0"], signal.SIGSTOP)
         until(lambda: manager.heard(gone), PATIENCE_S)
         until(lambda: manager.heard("-") or manager.lines[-1] == whole, PATIENCE_S)
         silent = manager.lines[manager.lines.index(gone) : -1]

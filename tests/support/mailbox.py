@@ -8,7 +8,7 @@ import msgspec
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.http.response.sandbox_responses import mail_response
+from mudra.http.response.sandbox_responses import SandboxMail, mail_response
 from mudra.storage.mail.outbox import Outbox
 
 WAIT_S = 20.0
@@ -17,13 +17,11 @@ WAIT_S = 20.0
 def mails(service: Service, to: str) -> list[dict[str, Any]]:
     """All mails to an address as `mudra mail list --json` shows them, the oldest first."""
 
-    async def read(dependencies: Dependencies) -> list[dict[str, Any]]:
+    async def read(dependencies: Dependencies) -> list[SandboxMail]:
         async with dependencies.transaction() as tx:
-            return [
-                msgspec.to_builtins(mail_response(m)) for m in await tx.service(Outbox).mails(to=to)
-            ]
+            return [mail_response(mail) for mail in await tx.service(Outbox).mails(to=to)]
 
-    return service.in_store(read)
+    return msgspec.convert(msgspec.to_builtins(service.in_store(read)), list[dict[str, Any]])
 
 
 def latest_link(service: Service, email: str) -> str:

@@ -13,6 +13,7 @@ from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator
+from mudra.registry import ports
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, Outcome, decide
 
@@ -80,7 +81,7 @@ def approve(member: Member, *options: str) -> None:
 
     async def act(dependencies: Dependencies) -> Outcome:
         async with dependencies.transaction() as tx:
-            return await decide(tx.service(Registry), command)
+            return await decide(tx.service(ports.Registry), command)
 
     outcome = member.service.in_store(act)
     assert isinstance(outcome, Decision), outcome
