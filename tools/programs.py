@@ -53,7 +53,7 @@ class Program:
 
     @property
     def way(self) -> str:
-        """How it is had."""
+        """Returns the way to install it."""
         return f"`make programs` as root installs Debian's {' or '.join(self.packages)}"
 
 
@@ -80,7 +80,7 @@ class Locked:
 
     @property
     def way(self) -> str:
-        """How it is had."""
+        """Returns the way to install it."""
         return f"`make programs` installs it by {self.lock} where that registry can be reached"
 
     def install(self) -> None:
@@ -305,7 +305,7 @@ def _apt(act: str, *names: str, seconds: int = _AT_MOST_S) -> bool:
 
 
 def _known(names: Sequence[str]) -> set[str]:
-    """Those of which the lists of packages have a version."""
+    """Returns the packages of which the lists have a version."""
     said = _said("apt-cache", "show", "--no-all-versions", *names)
     return {line.split()[1] for line in said if line.startswith("Package: ")}
 
@@ -338,7 +338,7 @@ def _ran(
     cwd: Path = ROOT,
     seconds: int = _AT_MOST_S,
 ) -> bool:
-    """Whether a command did what it should; else what it said last is printed."""
+    """Returns whether a command succeeded; else what it said last is printed."""
     try:
         done = subprocess.run(
             words, cwd=cwd, env=env, timeout=seconds, capture_output=True, text=True, check=False

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from tests.faults.side_by_side import SideBySide
 from tests.support.database.backup_under_way import backup_under_way, dump_of
 from tests.support.database.template_database import prepare
+from tests.support.members import new_member
 from tests.support.preloaded_program import ForkedProgram
+from tests.support.process import running_service
 from tests.support.processes import forked_by, users_of
-from tests.support.service import new_member, running_service
-from tests.support.side_by_side import SideBySide
 from tests.support.until import until
 
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"

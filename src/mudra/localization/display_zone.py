@@ -19,7 +19,7 @@ _LOCAL: Final = "%Y-%m-%dT%H:%M"
 
 
 class ZoneChoice(enum.StrEnum):
-    """What a reader may choose."""
+    """The choice of a reader."""
 
     BROWSER = "browser"
     """The zone of the browser. Without a script the service does not know it, and writes UTC."""
@@ -28,7 +28,7 @@ class ZoneChoice(enum.StrEnum):
 
 
 class DisplayZone(Struct, frozen=True):
-    """The zone in which times are written, and in which those of forms are read."""
+    """The zone in which times are written, and in which forms are read."""
 
     choice: ZoneChoice
     info: ZoneInfo

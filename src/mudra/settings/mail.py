@@ -10,7 +10,7 @@ from mudra.shared.secret_text import SecretText
 
 @dataclass(frozen=True, kw_only=True)
 class MailSettings:
-    """How emails are sent, and the names and languages in emails and pages."""
+    """The mail server, and the names and languages in emails and pages."""
 
     # fmt: off
     smtp_url: SecretText | None = setting("SMTP_URL", None, SecretText,

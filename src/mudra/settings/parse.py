@@ -77,7 +77,7 @@ def networks(value: str) -> tuple[Network, ...]:
 
 
 def choice(*allowed: str) -> Callable[[str], str]:
-    """Make a parser of one of these texts."""
+    """Returns a parser that accepts these texts only."""
 
     def parse(value: str) -> str:
         if value not in allowed:

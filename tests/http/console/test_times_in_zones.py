@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from tests.support.members import new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

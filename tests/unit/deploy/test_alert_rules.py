@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from tests.support.documents.command_words import is_group, parse, words_of, written
+from tests.docs.command_words import is_group, parse, words_of, written
 from tests.support.programs import program
 
 from mudra.console.pages.public.documentation import ROOT

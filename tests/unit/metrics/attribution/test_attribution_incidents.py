@@ -1,6 +1,6 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
-from tests.support.metrics.attribution import (
+from tests.unit.metrics.attribution.attribution import (
     LEARNED,
     REQUESTS,
     failing,
