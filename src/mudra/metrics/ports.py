@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from mudra.metrics.health.fip_state_ports import FipStateStore
+from mudra.metrics.health.own_calls import OwnCallsStore
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
@@ -113,7 +114,7 @@ class RollupQueries(Protocol):
         ...
 
     async def calls_of_pairs(self, within: TimeRange) -> "Totals":
-        """Returns the sums of all calls of each pair, without percentiles."""
+        """Returns the sums of all calls for customers of each pair, without percentiles."""
         ...
 
     def seen_by_most(self, days: Collection[datetime]) -> AsyncIterator[tuple[datetime, "Totals"]]:
@@ -266,7 +267,7 @@ class Incidents(Protocol):
         ...
 
 
-class Detections(Incidents, FipStateStore, Protocol):
+class Detections(Incidents, FipStateStore, OwnCallsStore, Protocol):
     """What incident detection reads and remembers."""
 
     async def lock(self, *, patient: bool) -> None:

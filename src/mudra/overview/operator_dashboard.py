@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.feed import is_current
+from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.subject import name_of, text_of
 from mudra.metrics.notifications.alarm import symptom_text

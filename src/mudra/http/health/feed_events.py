@@ -44,7 +44,7 @@ _log = structlog.get_logger()
 
 
 class FeedChange(Struct):
-    """The data of an event: APIs whose status, cause or `since` changed, by FIP and name."""
+    """The data of an event: APIs with another status, reason, cause or `since`, by FIP and name."""
 
     judged_until: str | None
     fips: dict[str, dict[str, ApiFeed]]
@@ -162,7 +162,7 @@ def _event(change: FeedChange) -> bytes:
 
 
 def _key(api: ApiFeed) -> object:
-    return api.status, api.since, api.causes
+    return api.status, api.reasons, api.since, api.causes
 
 
 def feed_events_route(events: FeedEvents) -> HTTPRouteHandler:

@@ -23,9 +23,10 @@ from mudra.metrics.health.fip_health import (
     FipHealth,
     published,
 )
-from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.judging import eligible, succeeded
+from mudra.metrics.health.network_health import NetworkHealth, planned
+from mudra.metrics.health.own_calls import OwnCalls, StoredOwnCalls, added_up, own_from_bytes
 from mudra.metrics.health.picture import (
     Grouping,
     Matrix,
@@ -37,10 +38,9 @@ from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
 from mudra.metrics.incidents.explanation import causes_of, of_api
-from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, Tag
+from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, CUSTOMER_CODES, Tag
 from mudra.metrics.ports import Incidents, Pair, PublicMembers, ReportMarks, RollupQueries, Silences
 from mudra.metrics.rollup.coverage import Coverage, TimeRange, coverage_of
 from mudra.metrics.rollup.marks import DayMark
@@ -60,23 +60,6 @@ class HealthOfMember(Struct, frozen=True):
     coverage: Coverage
 
 
-class NetworkHealth(Struct, frozen=True, eq=False):
-    """The health of FIPs over all AAs, up to the last closed window.
-
-    Compared by identity: it is megabytes, and all readers get the same one.
-    """
-
-    fips: Mapping[str, FipHealth]
-    within: TimeRange
-    coverage: Coverage
-    reported_until: datetime | None
-    """The end of the last window that any AA reported; None for no report."""
-    causes: tuple[Incident, ...]
-    """Of now, the oldest first."""
-    disputed: Disputed
-    states: FipStates
-
-
 class HealthService(Struct, frozen=True):
     """Answers questions about health in the caller's transaction."""
 
@@ -86,6 +69,7 @@ class HealthService(Struct, frozen=True):
     incidents: Incidents
     fip_states: LatestFipStates
     silences: Silences
+    own: StoredOwnCalls
     shared: MadeOnce
 
     async def maintenances(
@@ -221,7 +205,7 @@ class HealthService(Struct, frozen=True):
         """Returns a point of a chart for each step."""
 
         async def make() -> tuple[Point, ...]:
-            codes = (code,) if code else CALL_CODES
+            codes = (code,) if code else CUSTOMER_CODES
             return await points(self.rollups, within, step, codes, aa_id=aa_id, fip_id=fip_id)
 
         question = ("points", step, code, aa_id, fip_id)
@@ -261,6 +245,8 @@ class HealthService(Struct, frozen=True):
         coverage = await self.coverage(within, now)
         reported_until = await self.reports.reported_until(within)
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
+        within_it = causes_of(await self.incidents.since(within.start), within)
+        hours = await self.own.own_hours(within.start)
         return NetworkHealth(
             published(seen, live, onboarded),
             within,
@@ -269,6 +255,9 @@ class HealthService(Struct, frozen=True):
             tuple(one.incident for one in causes[::-1]),
             weighed,
             await self.fip_states.latest(),
+            planned(await self.silences.ending_after(now), onboarded, now),
+            await asyncio.to_thread(_added_up, hours),
+            tuple(one.incident for one in within_it),
         )
 
     async def figures_of_fips(self, within: TimeRange) -> Sequence[FipFigures]:
@@ -316,6 +305,14 @@ class HealthService(Struct, frozen=True):
     async def day(self, within: TimeRange) -> Totals:
         """Returns the calls to each FIP on a day, as most AAs see them."""
         return await asyncio.to_thread(seen_by_most, await self.rollups.calls_of_pairs(within))
+
+    async def own_days(self, days: Sequence[datetime]) -> Mapping[datetime, str]:
+        """Returns a mark of each of these days (UTC) of which windows were judged."""
+        return await self.own.own_days(days)
+
+    async def own_day(self, day: datetime) -> OwnCalls:
+        """Returns the calls of such a day that are the FIPs' own."""
+        return await asyncio.to_thread(own_from_bytes, await self.own.own_day(day))
 
     def days(self, days: Collection[datetime]) -> AsyncIterator[tuple[datetime, Totals]]:
         """Gives the same of those of these days (UTC) for which it is stored, and not stale."""
@@ -376,6 +373,10 @@ class HealthService(Struct, frozen=True):
         if grouping in {Grouping.NETWORK, Grouping.AA}:
             return await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
+
+
+def _added_up(hours: Sequence[bytes]) -> OwnCalls:
+    return added_up(map(own_from_bytes, hours))
 
 
 class HealthUnitOfWork(Protocol):

@@ -29,7 +29,7 @@ from mudra.metrics.notifications.incident_notifications import (
     incident_notifications,
 )
 from mudra.metrics.notifications.notifier import Notifier
-from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
+from mudra.metrics.payload.catalogue import WINDOW, Tag, hour_start, window_start
 from mudra.metrics.ports import Detections, Members, Silences
 from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 
@@ -40,6 +40,8 @@ WATCHED: Final = timedelta(days=8)
 """Windows of this time are evaluated, and evaluated again when their reports change."""
 FIP_HISTORY: Final = timedelta(hours=6)
 """The states of FIPs in the feed follow from so much evidence."""
+OWN_HOURS: Final = WATCHED + timedelta(days=1)
+"""Hours of calls are kept so long, so that days that are judged again can be added up."""
 MAX_AT_ONCE: Final = 24
 """Windows that follow in one transaction; a longer backlog takes several."""
 SOON_AGAIN: Final = MAX_AT_ONCE * WINDOW
@@ -274,6 +276,7 @@ class DetectionService(Struct, frozen=True):
                 _journals(run), since=run.base + WINDOW, drop_before=now - WATCHED
             )
             await self._save_fip_states(run)
+            await self._save_own_calls(run, now)
         return await self._notify(changes, known, now)
 
     async def _notify(
@@ -307,6 +310,16 @@ class DetectionService(Struct, frozen=True):
         rows = await asyncio.to_thread(run.fip_rows, before, last)
         await self.store.save_fip_states(
             rows, since=since, drop_before=run.next_window - FIP_HISTORY
+        )
+
+    async def _save_own_calls(self, run: "EvaluationRun", now: datetime) -> None:
+        """Stores the calls that are the FIPs' own; the hour of the base may go on."""
+        started = hour_start(run.base)
+        goes_on = hour_start(run.base + WINDOW) == started
+        begun = await self.store.own_hour(started) if goes_on else None
+        hours = await asyncio.to_thread(run.own_hours, begun)
+        await self.store.save_own_calls(
+            hours, since=started if goes_on else run.base + WINDOW, drop_before=now - OWN_HOURS
         )
 
 

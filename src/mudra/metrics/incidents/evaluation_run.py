@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Cause
 from mudra.metrics.attribution.state import new_state, state_to_bytes
 from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
+from mudra.metrics.health.own_calls import OwnCalls, added_up, own_from_bytes, own_to_bytes
 from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
 from mudra.metrics.incidents.incident import (
@@ -45,7 +46,7 @@ from mudra.metrics.incidents.journal import (
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.incidents.window_calls import WindowCalls
 from mudra.metrics.incidents.window_reports import WindowReports
-from mudra.metrics.payload.catalogue import WINDOW, window_at
+from mudra.metrics.payload.catalogue import WINDOW, hour_start, window_at
 
 _LAST_OF_HOUR: Final = 50
 _KEPT_HOURLY: Final = timedelta(days=1)
@@ -92,6 +93,7 @@ class EvaluationRun:
         self._kept: dict[datetime, _Kept] = {}
         self._found: dict[str, Tracked] = {}
         self._recent: deque[_Recent] = deque(maxlen=LOOKS[-1])
+        self._own: dict[datetime, OwnCalls] = {}
 
     @property
     def next_window(self) -> datetime:
@@ -118,6 +120,10 @@ class EvaluationRun:
         if self.journal.counts is not None:
             causes = tuple(one.cause for one in self.journal.bad_at_fips)
             self._recent.append(_Recent(reports.window, self.journal.counts, causes))
+        if self.journal.own is not None:
+            hour = hour_start(reports.window)
+            before = [self._own[hour]] if hour in self._own else []
+            self._own[hour] = added_up([*before, self.journal.own])
         if self._is_kept(reports.window):
             self._kept[reports.window] = _kept(self.journal)
 
@@ -165,6 +171,17 @@ class EvaluationRun:
         """Returns the journal after one of the windows to keep."""
         is_last = window == self.journal.window
         return journal_to_bytes(*(_kept(self.journal) if is_last else self._kept[window]))
+
+    def own_hours(self, begun: bytes | None) -> dict[datetime, bytes]:
+        """Returns the calls that are the FIPs' own, by hour.
+
+        `begun` is what is stored of the hour of the window before the first, if that hour goes on.
+        """
+        hours = dict(self._own)
+        started = hour_start(self.base)
+        if begun is not None and started in hours:
+            hours[started] = added_up([own_from_bytes(begun), hours[started]])
+        return {hour: own_to_bytes(own) for hour, own in hours.items()}
 
     def fip_rows(
         self, before: Sequence[tuple[datetime, bytes]], last: bytes | None
@@ -221,7 +238,7 @@ class EvaluationRun:
 
 
 def _kept(journal: Journal) -> _Kept:
-    small = replace(journal, state=new_state(0, 1), counts=None)
+    small = replace(journal, state=new_state(0, 1), counts=None, own=None)
     return _Kept(small, state_to_bytes(journal.state))
 
 

@@ -27,6 +27,7 @@ from mudra.metrics.attribution.state import (
     new_state,
     state_from_bytes,
 )
+from mudra.metrics.health.own_calls import OwnCalls
 from mudra.metrics.incidents.evidence_arrays import evidence_of
 from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts
 from mudra.metrics.incidents.incident import (
@@ -46,6 +47,7 @@ from mudra.metrics.incidents.incident import (
     TimelineChange,
     TimelineEntry,
 )
+from mudra.metrics.incidents.own_counts import own_calls
 from mudra.metrics.incidents.window_calls import WindowCalls
 from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import window_at, window_number
@@ -84,14 +86,22 @@ class Journal(Struct, frozen=True):
 
     counts: FipCounts | None = None
     """Of the last window, for the feed; not stored with the journal."""
+    own: OwnCalls | None = None
+    """Of the last window, for the public; not stored with the journal."""
 
     @property
     def bad_at_fips(self) -> tuple[TrackedCause, ...]:
-        """Open incidents that the last window or the one before showed."""
+        """Open incidents that one of the last two windows showed, or none since speaks against."""
+        good = {one.number: one.good for one in self.state.known}
         return tuple(
-            one.tracked for one in self.incidents
-            if one.tracked.is_open and self.state.window - one.tracked.last_bad <= 1
-        )  # fmt: skip
+            one.tracked
+            for one in self.incidents
+            if one.tracked.is_open
+            and (
+                self.state.window - one.tracked.last_bad <= 1
+                or not good.get(one.tracked.cause.number, 1)
+            )
+        )
 
     @property
     def window(self) -> datetime:
@@ -141,17 +151,15 @@ def evaluate(
         _added(before.get(one.number), one, evidence, detected, new_id) for one in tracked
         if one.is_open or evidence.window - one.ended <= REOPEN_WITHIN
     )  # fmt: skip
+    causes = [one.tracked.cause for one in incidents if one.tracked.is_open]
+    left_out = [one.aa for one in evaluation.implausible]
     return replace(
         journal,
         state=evaluation.state,
         incidents=incidents,
         ids=journal.ids | {one.tracked.number: one.incident_id for one in incidents},
-        counts=fip_counts(
-            evidence,
-            journal.fips,
-            [one.tracked.cause for one in incidents if one.tracked.is_open],
-            [one.aa for one in evaluation.implausible],
-        ),
+        counts=fip_counts(evidence, journal.fips, causes, left_out),
+        own=own_calls(evidence, journal.fips, causes, left_out),
         implausible=tuple(
             (journal.aas[one.aa], one.doubt.value, one.claimed, one.limit)
             for one in evaluation.implausible

@@ -20,6 +20,7 @@ from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incidents import PostgresIncidents
+from mudra.storage.metrics.own_calls import own_hour, save_own_calls
 from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.metrics.tables import (
     metrics_attribution,
@@ -218,6 +219,16 @@ class PostgresDetections(PostgresIncidents):
                 ],
             )
         await self._tx.changing(FIP_STATES_CHANGED)
+
+    async def own_hour(self, at: datetime) -> bytes | None:
+        """Returns what is stored of the hour from a time on."""
+        return await own_hour(self._tx, at)
+
+    async def save_own_calls(
+        self, hours: Mapping[datetime, bytes], *, since: datetime, drop_before: datetime
+    ) -> None:
+        """Replaces the hours from a time on, and the days that they are of."""
+        await save_own_calls(self._tx, hours, since=since, drop_before=drop_before)
 
 
 class PostgresFipStates:
