@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mudra.metrics.health.fip_state_ports import FipStateStore
 from mudra.metrics.health.own_calls import OwnCallsStore
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
@@ -288,6 +289,10 @@ class Detections(Incidents, FipStateStore, OwnCallsStore, Protocol):
 
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, and which reports are damaged."""
+        ...
+
+    async def counted(self, calls: CallsOfIncident) -> tuple[int, int]:
+        """Returns the calls of an incident that succeeded, and all but 4xx, by what is stored."""
         ...
 
     async def first_called(self, within: TimeRange) -> datetime | None:

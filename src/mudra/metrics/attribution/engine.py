@@ -133,7 +133,7 @@ class _Window:
                 continue
             counts = self._without_causes_across(one)
             view = look(one, counts, self.usual, self.limit)
-            moved, status = follow(one, view, self.evidence.window)
+            moved, status = follow(replace(one, earlier=()), view, self.evidence.window)
             if self._has_left(one.locus.aa):
                 status = CauseStatus.NO_DATA
             if moved.locus != one.locus:
@@ -217,16 +217,19 @@ class _Window:
         return np.repeat(cells, [lanes.stop - lanes.start for lanes in LANES_OF], axis=0)
 
     def _take_out(self, candidate: Candidate, ambiguous_with: tuple[Locus, ...]) -> Ratios:
-        finding = Finding(
-            candidate.locus,
-            candidate.symptom,
-            self.evidence.window - max(candidate.windows, 1) + 1,
-            ambiguous_with,
+        window = self.evidence.window
+        earlier = tuple(
+            window - ago
+            for ago in range(candidate.spoke.bit_length() - 1, 0, -1)
+            if candidate.spoke >> ago & 1
         )
+        since = min(earlier, default=window)
+        finding = Finding(candidate.locus, candidate.symptom, since, earlier, ambiguous_with)
         fresh = new_active(
             self.next_number, finding.locus, finding.symptom, finding.since,
-            self.evidence.window, self.evidence.aas, self.evidence.fips,
+            window, self.evidence.aas, self.evidence.fips,
         )  # fmt: skip
+        fresh = replace(fresh, earlier=earlier)
         admitted = admit(self.known, finding, fresh, self._traffic)
         self.next_number += admitted.number == self.next_number
         number = admitted.number

@@ -270,6 +270,9 @@ class DetectionService(Struct, frozen=True):
     async def _finish(self, run: "EvaluationRun", now: datetime) -> Sequence[IncidentNotification]:
         """Stores the journals and what changed; notifies members, also of ended silences."""
         known = await self.store.since(run.base - _REOPENABLE)
+        to_count = run.to_count()
+        if to_count:
+            run.take_counts({one.incident_id: await self.store.counted(one) for one in to_count})
         changes = run.changes(known) if run.evaluated else {}
         if run.evaluated:
             await self.store.save_journals(

@@ -14,6 +14,7 @@ from mudra.metrics.attribution.causes.cause import Cause
 from mudra.metrics.attribution.state import new_state, state_to_bytes
 from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
 from mudra.metrics.health.own_calls import OwnCalls, added_up, own_from_bytes, own_to_bytes
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
 from mudra.metrics.incidents.incident import (
@@ -35,6 +36,7 @@ from mudra.metrics.incidents.incident_change import (
 from mudra.metrics.incidents.journal import (
     Journal,
     Tracked,
+    calls_of_incident,
     evaluate,
     found_incident,
     journal_from_bytes,
@@ -161,6 +163,27 @@ class EvaluationRun:
             if old.incident_id not in self._found and (gone := self._gone(old.incident)):
                 changes[old.incident_id] = gone
         return changes
+
+    def to_count(self) -> Sequence[CallsOfIncident]:
+        """Returns the incidents whose calls are to be read again: earlier windows are theirs."""
+        return [
+            calls_of_incident(one, self.journal)
+            for one in self._found.values()
+            if not one.is_counted
+        ]
+
+    def take_counts(self, counts: Mapping[str, tuple[int, int]]) -> None:
+        """Takes the calls that succeeded, and all but 4xx, of these incidents."""
+
+        def counted(one: Tracked) -> Tracked:
+            if one.incident_id not in counts:
+                return one
+            succeeded, eligible = counts[one.incident_id]
+            return replace(one, succeeded=succeeded, eligible=eligible, is_counted=True)
+
+        self._found = {name: counted(one) for name, one in self._found.items()}
+        incidents = tuple(map(counted, self.journal.incidents))
+        self.journal = replace(self.journal, incidents=incidents)
 
     @property
     def kept(self) -> Sequence[datetime]:

@@ -7,6 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.metrics.health.fip_state import FipStates, no_states, states_from_bytes
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.payload.catalogue import Tag, window_start
@@ -19,6 +20,7 @@ from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions
+from mudra.storage.metrics.counted_calls import counted_calls
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.own_calls import own_hour, save_own_calls
 from mudra.storage.metrics.stored_report import long_tag, short_tag
@@ -137,6 +139,10 @@ class PostgresDetections(PostgresIncidents):
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, and which reports are damaged."""
         return await BlockQuestions(self._tx).heard(window)
+
+    async def counted(self, calls: CallsOfIncident) -> tuple[int, int]:
+        """Returns the calls of an incident that succeeded, and all but 4xx, by what is stored."""
+        return await counted_calls(self._tx, calls)
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         """Returns the first of these windows of which any AA reported calls; None for none."""

@@ -259,7 +259,10 @@ BANK = Fip("BANK")
         (an_incident(Path("AA", "BANK"), NOON, succeeded=0), Severity.MAJOR),
         (an_incident(BANK, NOON, succeeded=0, symptoms=(Symptom.SLOW,)), Severity.MINOR),
         (an_incident(AaReporting("AA"), NOON, symptoms=(Symptom.MISSING,)), Severity.MINOR),
-        (an_incident(Network(), NOON, succeeded=190), Severity.CRITICAL),
+        (an_incident(Network(), NOON, succeeded=150), Severity.CRITICAL),
+        (an_incident(Network(), NOON, succeeded=190), Severity.MAJOR),
+        (an_incident(BANK, NOON, eligible=4, succeeded=0), Severity.MAJOR),
+        (an_incident(Path("AA", "BANK"), NOON, eligible=9_000, succeeded=0), Severity.CRITICAL),
     ],
 )
 def test_severity_follows_the_last_bad_window(incident: Incident, severity: Severity) -> None:

@@ -17,7 +17,7 @@ from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
 from mudra.metrics.attribution.evidence.lanes import (
     APIS,
     ARRIVALS,
-    IS_REQUEST,
+    FOR_CUSTOMERS,
     LANE_SYMPTOM,
     LANES,
     Flags,
@@ -67,6 +67,8 @@ class Active(Struct, frozen=True):
     """Share of calls that fail beyond the usual, at its worst lately."""
     strength: float = 0.0
     ambiguous_with: tuple[Locus, ...] = ()
+    earlier: tuple[int, ...] = ()
+    """Bad windows before the latest finding of it, as long as this is of the last window."""
 
 
 class Counted(Struct, frozen=True):
@@ -109,13 +111,15 @@ def own_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
 
 
 def _named_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
-    """The lanes of the symptom that is named first; of failures at all APIs those of requests.
+    """The lanes of the symptom that is named first; at all APIs those of requests for customers.
 
-    A FIP that fails may still send its notifications: they say nothing of the calls to it.
+    A FIP that fails may still send its notifications: they say nothing of the calls to it. And a
+    refused notification is no refused request.
     """
     first = min(symptoms)
     lanes = own_lanes(locus, frozenset({first}))
-    return lanes & IS_REQUEST if first is Symptom.FAILURES and not locus.apis else lanes
+    of_requests = first in {Symptom.FAILURES, Symptom.CLIENT_ERRORS} and not locus.apis
+    return lanes & FOR_CUSTOMERS if of_requests else lanes
 
 
 def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) -> View:
@@ -139,6 +143,8 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
     bad[ARRIVALS] = np.maximum(due - bad[ARRIVALS], 0.0)
     expected = events * usual[:, aas, fips]
     expected[ARRIVALS] = 0.0
+    if not events[named].any():  # no customer called: heartbeats show it, or what the FIP sends
+        named = own_lanes(locus, frozenset({min(active.symptoms)}))
     return View(
         by_aa.sum(1), by_aa, by_fip, by_lane,
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),

@@ -37,6 +37,8 @@ class Finding(Struct, frozen=True):
     locus: Locus
     symptom: Symptom
     since: int
+    earlier: tuple[int, ...]
+    """Bad windows before the one that it was found in."""
     ambiguous_with: tuple[Locus, ...]
 
 
@@ -54,7 +56,10 @@ def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: T
     for one in related:
         if one.locus.covers(finding.locus):
             joined = replace(
-                one, symptoms=one.symptoms | symptoms, since=min(one.since, finding.since)
+                one,
+                symptoms=one.symptoms | symptoms,
+                since=min(one.since, finding.since),
+                earlier=finding.earlier,
             )
             return Admitted(_with(known, joined), one.number, ())
     wider = _wider_place(related, finding, traffic)

@@ -33,7 +33,7 @@ from mudra.metrics.incidents.contrast import Contrast, contrasts
 from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import NoSuchIncident
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of
-from mudra.metrics.incidents.verdict import certainty, grounds, reach_of
+from mudra.metrics.incidents.verdict import grounds, reach_of
 from mudra.metrics.notifications.alarm import (
     ambiguity,
     counted_text,
@@ -162,6 +162,7 @@ async def _page(
     facts = {
         **charts,
         **_verdict(page_context, stored, await page_context.work.health.judged_until()),
+        "grounds": grounds(stored.incident, rows),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
@@ -193,8 +194,6 @@ def _verdict(
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
-        "grounds": grounds(found),
-        "certainty": certainty(found),
         "ambiguity": ambiguity(found),
         "success": incident_success(stored),
         "reach": reach,
