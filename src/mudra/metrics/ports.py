@@ -234,6 +234,10 @@ class Members(Protocol):
         """Returns the FIPs that were ever onboarded, also those suspended or retired."""
         ...
 
+    async def providers(self) -> Mapping[str, str]:
+        """Returns the gateway service provider of each FIP whose live entry names one."""
+        ...
+
     async def is_member(self, entity_id: str) -> bool:
         """Returns whether an entity of this ID was ever onboarded."""
         ...

@@ -116,6 +116,9 @@ class Memory(DetectionMemory):
         always = ReportingTimes((TimeRange(self.start, FOREVER),))
         return {aa_id: self.reporting.get(aa_id, always) for aa_id in AAS}
 
+    async def providers(self) -> Mapping[str, str]:
+        return {}
+
     async def onboarded_fips(self) -> frozenset[str]:
         return frozenset(FIPS)
 

@@ -25,7 +25,7 @@ from mudra.metrics.health.fip_health import (
 )
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.judging import eligible, succeeded
-from mudra.metrics.health.network_health import NetworkHealth, planned
+from mudra.metrics.health.network_health import HealthOfMember, NetworkHealth, planned
 from mudra.metrics.health.own_calls import OwnCalls, StoredOwnCalls, added_up, own_from_bytes
 from mudra.metrics.health.picture import (
     Grouping,
@@ -37,7 +37,9 @@ from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
+from mudra.metrics.incidents.at_once import AtOnce, at_once
 from mudra.metrics.incidents.explanation import causes_of, of_api
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, CUSTOMER_CODES, Tag
@@ -51,13 +53,6 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.made_once import MadeOnce
 
 T = TypeVar("T")
-
-
-class HealthOfMember(Struct, frozen=True):
-    """The health of one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
-
-    rows: tuple[Row, ...]
-    coverage: Coverage
 
 
 class HealthService(Struct, frozen=True):
@@ -333,6 +328,11 @@ class HealthService(Struct, frozen=True):
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all members by entity ID."""
         return await self.members.names()
+
+    async def at_once(self, incidents: Sequence[StoredIncident]) -> Sequence[AtOnce]:
+        """Returns the FIPs among these incidents that fell at once, and who serves them all."""
+        found = {one.incident_id: one.incident for one in incidents}
+        return at_once(found, await self.members.providers()) if at_once(found, {}) else ()
 
     async def groups(self) -> Mapping[str, tuple[str, ...]]:
         """Returns the groups of each institution with a live entry."""

@@ -11,6 +11,7 @@ from mudra.metrics.health.feed import Planned
 from mudra.metrics.health.fip_health import FipHealth
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.own_calls import OwnCalls, no_own_calls
+from mudra.metrics.health.picture import Row
 from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.silence import Silence
@@ -18,6 +19,13 @@ from mudra.metrics.rollup.coverage import Coverage, TimeRange
 
 _AHEAD: Final = timedelta(days=1)
 """A maintenance that begins within so long is in the feed."""
+
+
+class HealthOfMember(Struct, frozen=True):
+    """The health of one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
+
+    rows: tuple[Row, ...]
+    coverage: Coverage
 
 
 class NetworkHealth(Struct, frozen=True, eq=False):

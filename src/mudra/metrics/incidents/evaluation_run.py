@@ -18,6 +18,7 @@ from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
 from mudra.metrics.incidents.incident import (
+    AaReporting,
     Ending,
     Incident,
     StoredIncident,
@@ -28,6 +29,8 @@ from mudra.metrics.incidents.incident_change import (
     Change,
     Closed,
     FoundIncident,
+    Opened,
+    Updated,
     change_of,
     same_incidents,
     with_corrections,
@@ -139,6 +142,28 @@ class EvaluationRun:
         is_first = self.afresh and not self._kept
         apart = (window.hour + 1) % _HOURS_APART == 0
         return window >= self._hourly_since or apart or is_first
+
+    def ahead(self) -> "EvaluationRun":
+        """Returns a run that goes on from here, of which nothing but openings is kept."""
+        return EvaluationRun.after(self.journal, self._new_id)
+
+    @classmethod
+    def after(cls, journal: Journal, new_id: Callable[[], str]) -> "EvaluationRun":
+        """Returns a run that goes on from a journal."""
+        run = cls(None, journal.window, frozenset(), new_id, journal.window)
+        run.journal, run.afresh, run.base = journal, False, journal.window
+        return run
+
+    def opened(self, known: Sequence[StoredIncident]) -> Mapping[str, Change]:
+        """Returns the incidents that opened in these windows, but for silent agents and doubts."""
+        return {
+            name: change
+            for name, change in self.changes(known).items()
+            if isinstance(change, Opened | Updated)
+            and change.incident.timeline[0].window > self.base
+            and not change.incident.cause.ambiguous_with
+            and not isinstance(change.incident.subject, AaReporting)
+        }
 
     def skip(self, until: datetime, expected: frozenset[str]) -> None:
         """Goes on with a later window; AAs that were expected were silent meanwhile."""

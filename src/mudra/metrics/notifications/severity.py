@@ -34,7 +34,7 @@ _VERY_MANY: Final = 1_000
 
 
 def severity_of(incident: Incident) -> Severity:
-    """Returns how bad an incident is, by its calls and their share: of its last bad window, and all."""
+    """Returns how bad an incident is, by its failed calls and their share."""
     cause = incident.cause
     if isinstance(incident.subject, AaReporting) or _HARM.isdisjoint(cause.symptoms):
         return Severity.MINOR

@@ -155,11 +155,12 @@ def test_two_paths_of_an_aa_that_fail_are_not_the_aa() -> None:
     assert [places(one) for one in found] == [[Locus(Kind.PATH, 0, fip)] for fip in (0, 1)]
 
 
-def test_a_network_of_which_one_fip_stays_down_becomes_this_fip() -> None:
-    [incident] = incidents_of([(4, [failing(0.9)]), (6, [failing(0.9, fip=0)]), (3, [])])
+def test_a_network_of_which_one_fip_stays_down_ends_and_this_fip_has_a_cause_of_its_own() -> None:
+    network, fip = incidents_of([(4, [failing(0.9)]), (8, [failing(0.9, fip=0)]), (3, [])])
 
-    assert places(incident) == [Locus(Kind.NETWORK), Locus(Kind.FIP, fip=0)]
-    assert not incident.is_open
+    assert (places(network), places(fip)) == ([Locus(Kind.NETWORK)], [Locus(Kind.FIP, fip=0)])
+    assert not network.is_open
+    assert not fip.is_open
 
 
 def test_an_aa_or_a_fip_of_which_one_path_stays_down_becomes_this_path() -> None:

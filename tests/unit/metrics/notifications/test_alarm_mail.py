@@ -82,6 +82,16 @@ def test_a_few_come_one_by_one_and_a_storm_as_one_digest() -> None:
     assert [(digest, len(alarms)) for _, digest, alarms in storm.mails] == [(True, 4)]
 
 
+def test_fips_that_fall_at_once_are_one_digest_also_when_they_are_few() -> None:
+    inbox = Inbox()
+    first, second = (replace(alarm(number), at_once="3 FIPs at once") for number in range(2))
+
+    inbox.passes(NOON, first, second)
+    inbox.passes(NOON + MINUTE, replace(alarm(2), at_once="3 FIPs at once"))
+
+    assert [(storm, len(alarms)) for _, storm, alarms in inbox.mails] == [(False, 2), (False, 1)]
+
+
 def test_a_storm_over_many_passes_is_one_digest_in_each_ten_minutes() -> None:
     inbox = Inbox()
 

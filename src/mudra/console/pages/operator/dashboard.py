@@ -77,6 +77,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             ],
             "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
             "causes": causes,
+            "at_once": await page_context.work.health.at_once(found.to_handle) if causes else (),
             "incidents": sum(counts.get(one, 0) for one in _CAUSES),
             "cut": cut,
             "unjudged_since": found.unjudged_since,
