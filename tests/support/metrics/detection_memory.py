@@ -25,6 +25,7 @@ class DetectionMemory:
         self.silences: list[Silence] = []
         self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
         self.own: dict[datetime, bytes] = {}
+        self.changes = b""
 
     async def escalate(self, *_: object) -> Sequence[StoredIncident]:
         return ()
@@ -95,6 +96,12 @@ class DetectionMemory:
     ) -> None:
         kept = {at: own for at, own in self.own.items() if drop_before <= at < since}
         self.own = kept | dict(hours)
+
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
+        return {at: own for at, own in self.own.items() if at >= since}
+
+    async def save_changes(self, changes: bytes, _: datetime) -> None:
+        self.changes = changes
 
     async def since(self, moment: datetime) -> list[StoredIncident]:
         return [

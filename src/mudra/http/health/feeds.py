@@ -181,7 +181,7 @@ def _public_rows(health: NetworkHealth, *, current: bool) -> list[PublicRow]:
 def _made_feed(health: NetworkHealth, *, degraded: bool) -> _MadeFeed:
     proof = health.coverage.proof()
     states = health.states if health.reported_until else no_states()
-    facts = FeedFacts(health.disputed, health.maintenance, degraded)
+    facts = FeedFacts(health.disputed, health.maintenance, degraded, health.changed)
     feed = health_feed(health.fips, health.within, proof, states, health.causes, facts)
     return _MadeFeed(feed, _open_file(msgspec.json.encode(feed)))
 

@@ -5,7 +5,7 @@ The names of the health feed are those of the feed that FIUs read today;
 the status UNSURE: never 0 and never 100 %.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -18,6 +18,7 @@ from mudra.metrics.health.fip_state import ApiState, FipStates, Reason, no_state
 from mudra.metrics.health.health import (
     Status,
 )
+from mudra.metrics.health.level_change import LevelChange
 from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, Subject
@@ -126,6 +127,18 @@ class FeedMaintenance(msgspec.Struct, frozen=True):
     ends: str
 
 
+class FeedChange(msgspec.Struct, frozen=True):
+    """More calls of a FIP fail since a time than before: no outage, but for good, as far as seen.
+
+    `type` is the code of an API, empty for all of its calls; the shares are of failed calls.
+    """
+
+    type: str
+    since: str
+    failing_before_percentage: float
+    failing_percentage: float
+
+
 class FeedProof(msgspec.Struct, frozen=True):
     """The number of reports received and expected."""
 
@@ -146,6 +159,8 @@ class HealthFeed(msgspec.Struct, frozen=True):
     """The end of the last window that the states follow from; null before the first."""
     maintenance: dict[str, FeedMaintenance]
     """Of FIPs by entity ID; of each the next one."""
+    changed: dict[str, list[FeedChange]]
+    """Of FIPs by entity ID, of those alone that have one."""
 
 
 class Planned(Struct, frozen=True):
@@ -167,6 +182,7 @@ class FeedFacts(Struct, frozen=True):
     maintenance: Sequence[Planned] = ()
     degraded: bool = True
     """False for readers that do not know DEGRADED: they get UNSURE."""
+    changed: Sequence[LevelChange] = ()
 
 
 def health_feed(
@@ -214,7 +230,18 @@ def health_feed(
             one.fip_id: FeedMaintenance(_utc_text(one.begins), _utc_text(one.ends))
             for one in sorted(facts.maintenance, key=lambda one: one.begins, reverse=True)
         },
+        _changed(facts.changed, feeds),
     )
+
+
+def _changed(changed: Sequence[LevelChange], fips: Container[str]) -> dict[str, list[FeedChange]]:
+    found: dict[str, list[FeedChange]] = {}
+    for one in changed:
+        if one.fip_id in fips:
+            before, now = percentage(one.before), percentage(one.now)
+            change = FeedChange(one.code, _utc_text(one.since), before, now)
+            found.setdefault(one.fip_id, []).append(change)
+    return found
 
 
 def feed_time(within: TimeRange) -> FeedTime:

@@ -10,9 +10,8 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -25,8 +24,14 @@ from mudra.metrics.health.fip_health import (
 )
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.judging import eligible, succeeded
+from mudra.metrics.health.level_change import LevelChange, changes_from_bytes
 from mudra.metrics.health.network_health import HealthOfMember, NetworkHealth, planned
-from mudra.metrics.health.own_calls import OwnCalls, StoredOwnCalls, added_up, own_from_bytes
+from mudra.metrics.health.own_calls import (
+    OwnCalls,
+    StoredOwnCalls,
+    own_from_bytes,
+    sum_of_stored,
+)
 from mudra.metrics.health.picture import (
     Grouping,
     Matrix,
@@ -251,8 +256,9 @@ class HealthService(Struct, frozen=True):
             weighed,
             await self.fip_states.latest(),
             planned(await self.silences.ending_after(now), onboarded, now),
-            await asyncio.to_thread(_added_up, hours),
+            await asyncio.to_thread(sum_of_stored, hours.values()),
             tuple(one.incident for one in within_it),
+            tuple(await self.changed_rates()),
         )
 
     async def figures_of_fips(self, within: TimeRange) -> Sequence[FipFigures]:
@@ -329,6 +335,11 @@ class HealthService(Struct, frozen=True):
         """Returns the names of all members by entity ID."""
         return await self.members.names()
 
+    async def changed_rates(self) -> Sequence[LevelChange]:
+        """Returns the FIPs of which more calls fail since a time, without an outage."""
+        changes = await self.own.changes()
+        return changes_from_bytes(changes) if changes else ()
+
     async def at_once(self, incidents: Sequence[StoredIncident]) -> Sequence[AtOnce]:
         """Returns the FIPs among these incidents that fell at once, and who serves them all."""
         found = {one.incident_id: one.incident for one in incidents}
@@ -373,24 +384,3 @@ class HealthService(Struct, frozen=True):
         if grouping in {Grouping.NETWORK, Grouping.AA}:
             return await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
-
-
-def _added_up(hours: Sequence[bytes]) -> OwnCalls:
-    return added_up(map(own_from_bytes, hours))
-
-
-class HealthUnitOfWork(Protocol):
-    """One transaction with the service."""
-
-    @property
-    def health(self) -> HealthService:
-        """The service."""
-        ...
-
-
-class OpenHealth(Protocol):
-    """Opens a transaction."""
-
-    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[HealthUnitOfWork]:
-        """Opens one that is aborted after so many seconds."""
-        ...

@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.metrics.health.feed import Planned
 from mudra.metrics.health.fip_health import FipHealth
 from mudra.metrics.health.fip_state import FipStates
+from mudra.metrics.health.level_change import LevelChange
 from mudra.metrics.health.own_calls import OwnCalls, no_own_calls
 from mudra.metrics.health.picture import Row
 from mudra.metrics.health.weighed import Disputed
@@ -49,6 +50,7 @@ class NetworkHealth(Struct, frozen=True, eq=False):
     """As far as windows are judged."""
     incidents: tuple[Incident, ...] = ()
     """That the time has a part of, open or over; no withdrawn ones."""
+    changed: tuple[LevelChange, ...] = ()
 
 
 def planned(

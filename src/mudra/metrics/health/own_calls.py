@@ -72,12 +72,24 @@ class OwnCallsStore(Protocol):
         """Replaces the hours from a time on, and the days that they are of."""
         ...
 
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
+        """Returns the hours from a time on."""
+        ...
+
+    async def save_changes(self, changes: bytes, at: datetime) -> None:
+        """Stores which rates have changed for good, in place of what was known."""
+        ...
+
 
 class StoredOwnCalls(Protocol):
     """What the public status reads."""
 
-    async def own_hours(self, since: datetime) -> Sequence[bytes]:
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
         """Returns the hours from a time on."""
+        ...
+
+    async def changes(self) -> bytes | None:
+        """Returns which rates have changed for good; None before any day was compared."""
         ...
 
     async def own_days(self, days: Sequence[datetime]) -> Mapping[datetime, str]:
@@ -164,3 +176,8 @@ def own_from_bytes(data: bytes) -> OwnCalls:
     fips, packed = msgspec.msgpack.decode(data, type=tuple[tuple[str, ...], bytes])
     counts = np.frombuffer(zlib.decompress(packed), "<i8").astype(np.int64)
     return OwnCalls(fips, counts.reshape(len(Field), ALL + 1, len(fips)))
+
+
+def sum_of_stored(parts: Iterable[bytes]) -> OwnCalls:
+    """Returns those of several times that do not overlap, from what is stored."""
+    return added_up(map(own_from_bytes, parts))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.announcements.announcement_service import AnnouncementService
-from mudra.metrics.health.health_service import HealthUnitOfWork
+from mudra.metrics.health.health_work import HealthUnitOfWork
 from mudra.metrics.health.latest_health import READ_S, LatestHealth
 from mudra.metrics.health.network_health import NetworkHealth
 from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, broken

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.metrics.health.level_change import LOOKS_BACK
 from mudra.metrics.incidents.at_once import at_once
 from mudra.metrics.incidents.days_again import DaysAgain, Marks
 from mudra.metrics.incidents.incident import Incident, StoredIncident
@@ -373,6 +374,12 @@ class DetectionService(Struct, frozen=True):
         await self.store.save_own_calls(
             hours, since=started if goes_on else run.base + WINDOW, drop_before=now - OWN_HOURS
         )
+        if run.next_window.minute == 0:
+            since = run.next_window - LOOKS_BACK
+            stored = await self.store.own_hours(since)
+            incidents = [one.incident for one in await self.store.since(since)]
+            changes = await asyncio.to_thread(run.changed_rates, stored, incidents)
+            await self.store.save_changes(changes, run.next_window)
 
 
 async def _journals(run: "EvaluationRun") -> AsyncIterator[tuple[datetime, bytes]]:

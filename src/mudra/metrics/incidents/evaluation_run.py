@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Cause
 from mudra.metrics.attribution.state import new_state, state_to_bytes
 from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
+from mudra.metrics.health.level_change import changes_to_bytes, level_changes
 from mudra.metrics.health.own_calls import OwnCalls, added_up, own_from_bytes, own_to_bytes
 from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
@@ -230,6 +231,14 @@ class EvaluationRun:
         if begun is not None and started in hours:
             hours[started] = added_up([own_from_bytes(begun), hours[started]])
         return {hour: own_to_bytes(own) for hour, own in hours.items()}
+
+    def changed_rates(
+        self, hours: Mapping[datetime, bytes], incidents: Sequence[Incident]
+    ) -> bytes:
+        """Returns the rates that have changed for good, by the stored hours of some days."""
+        own = {at: own_from_bytes(one) for at, one in hours.items()}
+        known = [found_incident(one, self.journal) for one in self._found.values()]
+        return changes_to_bytes(level_changes(own, [*incidents, *known]))
 
     def fip_rows(
         self, before: Sequence[tuple[datetime, bytes]], last: bytes | None

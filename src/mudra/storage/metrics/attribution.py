@@ -22,7 +22,12 @@ from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.counted_calls import counted_calls
 from mudra.storage.metrics.incidents import PostgresIncidents
-from mudra.storage.metrics.own_calls import own_hour, save_own_calls
+from mudra.storage.metrics.own_calls import (
+    own_hour,
+    own_hours,
+    save_changes,
+    save_own_calls,
+)
 from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.metrics.tables import (
     metrics_attribution,
@@ -235,6 +240,14 @@ class PostgresDetections(PostgresIncidents):
     ) -> None:
         """Replaces the hours from a time on, and the days that they are of."""
         await save_own_calls(self._tx, hours, since=since, drop_before=drop_before)
+
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
+        """Returns the hours from a time on."""
+        return await own_hours(self._tx, since)
+
+    async def save_changes(self, changes: bytes, at: datetime) -> None:
+        """Stores which rates have changed for good, in place of what was known."""
+        await save_changes(self._tx, changes, at)
 
 
 class PostgresFipStates:

@@ -6,19 +6,19 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.metrics.health.own_calls import added_up, own_from_bytes, own_to_bytes
+from mudra.metrics.health.own_calls import own_to_bytes, sum_of_stored
 from mudra.metrics.payload.catalogue import day_start
 from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.tables import metrics_own_calls
 
 _O: Final = metrics_own_calls.c
-_HOUR, _DAY = "hour", "day"
+_HOUR, _DAY, _CHANGES = "hour", "day", "changes"
 _CALLS: Final = sa.select(_O.calls).where(
     _O.span == sa.bindparam("of"), _O.at == sa.bindparam("at")
 )
 _HOURS: Final = (
-    sa.select(_O.calls)
+    sa.select(_O.at, _O.calls)
     .where(_O.span == _HOUR, _O.at >= sa.bindparam("since"), _O.at < sa.bindparam("until"))
     .order_by(_O.at)
 )
@@ -44,8 +44,20 @@ async def save_own_calls(
         await _put(tx, _HOUR, at, calls)
     for day in sorted({day_start(at) for at in hours}):
         within = {"since": day, "until": day + timedelta(days=1)}
-        of_hours = (await tx.connection.execute(_HOURS, within)).scalars().all()
-        await _put(tx, _DAY, day, own_to_bytes(added_up(map(own_from_bytes, of_hours))))
+        of_hours = [calls for _, calls in await tx.connection.execute(_HOURS, within)]
+        await _put(tx, _DAY, day, own_to_bytes(sum_of_stored(of_hours)))
+
+
+async def own_hours(tx: Transaction, since: datetime) -> Mapping[datetime, bytes]:
+    """Returns the hours from a time on."""
+    rows = await tx.connection.execute(_HOURS, {"since": since, "until": since + _FOREVER})
+    return {at: calls for at, calls in rows}  # noqa: C416  # rows are no pairs to mypy
+
+
+async def save_changes(tx: Transaction, changes: bytes, at: datetime) -> None:
+    """Stores which rates have changed for good, in place of what was known."""
+    await tx.connection.execute(sa.delete(metrics_own_calls).where(_O.span == _CHANGES))
+    await _put(tx, _CHANGES, at, changes)
 
 
 async def _put(tx: Transaction, span: str, at: datetime, calls: bytes) -> None:
@@ -59,10 +71,15 @@ class PostgresOwnCalls:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def own_hours(self, since: datetime) -> Sequence[bytes]:
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
         """Returns the hours from a time on."""
-        within = {"since": since, "until": since + _FOREVER}
-        return (await self._tx.connection.execute(_HOURS, within)).scalars().all()
+        return await own_hours(self._tx, since)
+
+    async def changes(self) -> bytes | None:
+        """Returns which rates have changed for good; None before any day was compared."""
+        query = sa.select(_O.calls).where(_O.span == _CHANGES)
+        changes: bytes | None = await self._tx.connection.scalar(query)
+        return changes
 
     async def own_days(self, days: Sequence[datetime]) -> Mapping[datetime, str]:
         """Returns a mark of each of these days that has any: another one once it has changed."""

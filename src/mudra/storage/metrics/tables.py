@@ -160,10 +160,13 @@ metrics_own_calls: Final = sa.Table(
     sa.Column("span", sa.Text, nullable=False),
     _at("at"),
     sa.Column("calls", sa.LargeBinary, nullable=False),
-    sa.CheckConstraint("span IN ('hour', 'day')", name="span"),
+    sa.CheckConstraint("span IN ('hour', 'day', 'changes')", name="span"),
     sa.PrimaryKeyConstraint("span", "at"),
 )
-"""The calls of customers to each FIP that no cause elsewhere and no maintenance explains."""
+"""The calls of customers to each FIP that no cause elsewhere and no maintenance explains.
+
+One row has the rates that have changed for good, as the last full hour shows.
+"""
 
 metrics_incident: Final = sa.Table(
     "metrics_incident",

@@ -15,6 +15,7 @@ from mudra.metrics.health.fip_state import NOTHING_KNOWN, ApiState, FipStates, R
 from mudra.metrics.health.health import (
     Status,
 )
+from mudra.metrics.health.level_change import LevelChange
 from mudra.metrics.health.picturing import health_of_fips
 from mudra.metrics.health.public_rows import (
     PublicFloor,
@@ -185,6 +186,24 @@ def test_a_fip_in_maintenance_is_never_good_and_its_times_are_told():
     ahead = feed_of(consent=GOOD, facts=FeedFacts(maintenance=planned[:1]))
     assert ahead.data.fips["BANK-1"].consent.status is Status.GOOD
     assert ahead.maintenance["BANK-1"].begins == "2026-03-04T13:20:00Z"
+
+
+def test_a_rate_that_changed_for_good_is_told_with_its_time():
+    change = LevelChange("BANK-1", "cns", WINDOW_START, 0.018, 0.061)
+    other = LevelChange("BANK-2", "", WINDOW_START, 0.018, 0.061)
+
+    feed = feed_of(facts=FeedFacts(changed=[change, other]))
+
+    assert msgspec.to_builtins(feed.changed) == {
+        "BANK-1": [
+            {
+                "type": "cns",
+                "since": "2026-03-04T10:20:00Z",
+                "failing_before_percentage": 1.8,
+                "failing_percentage": 6.1,
+            }
+        ]
+    }
 
 
 def test_what_is_slow_within_the_rule_is_degraded_unless_readers_do_not_know_it():

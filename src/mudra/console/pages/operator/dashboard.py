@@ -15,6 +15,7 @@ from mudra.console.health.cause_rows import CauseRow, cause_rows, silent_aas
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.api_names import api_names
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
     MAX_COUNTED,
@@ -77,6 +78,8 @@ async def show_board(page_context: PageContext) -> Outcome:
             ],
             "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
             "causes": causes,
+            "changed": await page_context.work.health.changed_rates() if causes is not None else (),
+            "api_names": api_names,
             "at_once": await page_context.work.health.at_once(found.to_handle) if causes else (),
             "incidents": sum(counts.get(one, 0) for one in _CAUSES),
             "cut": cut,

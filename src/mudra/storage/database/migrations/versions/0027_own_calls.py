@@ -12,6 +12,6 @@ def upgrade() -> None:
     op.execute(
         "CREATE TABLE metrics_own_calls (span text NOT NULL, at timestamptz NOT NULL,"
         " calls bytea NOT NULL, CONSTRAINT pk_metrics_own_calls PRIMARY KEY (span, at),"
-        " CONSTRAINT ck_metrics_own_calls_span CHECK (span IN ('hour', 'day')))"
+        " CONSTRAINT ck_metrics_own_calls_span CHECK (span IN ('hour', 'day', 'changes')))"
     )
     op.execute("DELETE FROM metrics_fip_state")
