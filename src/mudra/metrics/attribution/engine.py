@@ -53,10 +53,14 @@ from mudra.metrics.attribution.evidence.lanes import LANES_OF, TIMED_APIS, Flags
 from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without, wandered
 from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
+from mudra.metrics.payload.catalogue import RequestType
 
 _SEEN_SHARE: Final = 0.25
 _SHOWN: Final = 5.0
 _MEDIAN_MOVED: Final = 0.4
+_DENIED: Final = -6.0
+"""Nats of the other APIs that speak against a cause of the whole place."""
+_HEARTBEAT: Final = (RequestType.HEARTBEAT.api,)
 _SUSPECT: Final = 0.4
 _FEWEST_PAIRS: Final = 4
 _ACROSS: Final = tuple(
@@ -229,7 +233,9 @@ class _Window:
             if candidate.spoke >> ago & 1
         )
         since = min(earlier, default=window)
-        finding = Finding(candidate.locus, candidate.symptom, since, earlier, ambiguous_with)
+        locus = self._beyond_heartbeats(candidate)
+        others = tuple(one for one in ambiguous_with if one.apis != _HEARTBEAT and one != locus)
+        finding = Finding(locus, candidate.symptom, since, earlier, others)
         fresh = new_active(
             self.next_number, finding.locus, finding.symptom, finding.since,
             window, self.evidence.aas, self.evidence.fips,
@@ -253,6 +259,23 @@ class _Window:
         self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
         self._explain(one)
         return self._ratios_without(one.locus)
+
+    def _beyond_heartbeats(self, candidate: Candidate) -> Locus:
+        """Name the whole FIP or AA where heartbeats show a cause and no other call denies it.
+
+        Of a FIP that is seldom called heartbeats are nearly all there is: it is down, not they.
+        """
+        locus = candidate.locus
+        if locus.apis != _HEARTBEAT or locus.kind not in {Kind.FIP_API, Kind.AA_API}:
+            return locus
+        of_fip = locus.kind is Kind.FIP_API
+        sums = self.ratios.fip_lane if of_fip else self.ratios.aa_lane
+        lanes, place = LANES_OF[candidate.symptom], locus.fip if of_fip else locus.aa
+        tilt = int(np.argmax(sums[:, candidate.lane, place]))
+        rest = float(sums[tilt, lanes, place].sum() - sums[tilt, candidate.lane, place])
+        if rest <= _DENIED:
+            return locus
+        return Locus(Kind.FIP if of_fip else Kind.AA, locus.aa, locus.fip)
 
     def _with_right_latency(self, one: Active) -> Active:
         """Say `SLOW` when the median moved, and only `TAIL` when it did not."""
