@@ -1,4 +1,4 @@
-"""The calls of an incident, as they are counted anew from the reports of its bad windows."""
+"""The calls of an incident, as they are counted again from the reports of its bad windows."""
 
 from collections.abc import Sequence
 from datetime import datetime

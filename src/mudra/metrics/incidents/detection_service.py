@@ -333,7 +333,7 @@ class DetectionService(Struct, frozen=True):
         if groups := at_once(_current(known, changes), {}):
             groups = at_once(_current(known, changes), await self.members.providers())
             of_group = {name: one for one in groups for name in one.incident_ids}
-            found = [replace(one, at_once=of_group.get(one.incident_id)) for one in found]
+            found = tuple(replace(one, at_once=of_group.get(one.incident_id)) for one in found)
         await self.store.save(found, now)
         await self.notifier.send(found, now)
         await self._escalate(now)

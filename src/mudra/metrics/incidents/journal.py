@@ -305,7 +305,7 @@ def _added(
 ) -> Tracked:  # fmt: skip
     """Adds the window to an incident, if it is a bad one, and earlier ones that are bad after all.
 
-    Calls are those of the place that is known now: of another place before they are counted anew.
+    Calls are those of the place that is known now: of another place before they are counted again.
     """
     if before is None:
         before = Tracked(new_id(), tracked, detected)

@@ -168,7 +168,7 @@ def test_doubt_about_a_cause_is_in_the_feed_as_places():
     ]
 
 
-def test_a_fip_in_maintenance_is_never_good_and_its_times_are_told():
+def test_a_fip_in_maintenance_is_never_good_and_its_times_are_shown():
     later = WINDOW_START + timedelta(hours=3)
     planned = [
         Planned("BANK-1", later, later + timedelta(hours=1), is_on=False),
@@ -188,7 +188,7 @@ def test_a_fip_in_maintenance_is_never_good_and_its_times_are_told():
     assert ahead.maintenance["BANK-1"].begins == "2026-03-04T13:20:00Z"
 
 
-def test_a_rate_that_changed_for_good_is_told_with_its_time():
+def test_a_rate_that_changed_for_good_is_shown_with_its_time():
     change = LevelChange("BANK-1", "cns", WINDOW_START, 0.018, 0.061)
     other = LevelChange("BANK-2", "", WINDOW_START, 0.018, 0.061)
 

@@ -1,4 +1,4 @@
-"""A rate that changed for good is told as such: within a day, and neither an outage nor chance."""
+"""A rate that changed for good is reported as such: within a day, and neither an outage nor chance."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -48,7 +48,7 @@ def test_six_per_cent_in_place_of_one_and_a_half_are_found_within_a_day(seed: in
     assert abs(found.since - (START + deployed * HOUR)) <= 12 * HOUR
 
 
-def test_nothing_is_told_of_a_steady_rate_or_of_less_than_the_rule_allows() -> None:
+def test_nothing_is_reported_of_a_steady_rate_or_of_less_than_the_rule_allows() -> None:
     for rate in (0.015, 0.06):
         assert level_changes(hours_of(9, lambda *_, rate=rate: rate, calls=400), ()) == []
     small = hours_of(9, lambda hour, _: 0.01 if hour < 180 else 0.03, calls=400)

@@ -1,6 +1,6 @@
-"""bench/truth_common: what all do at once, and what changes for good, and what attribution says.
+"""bench/truth_scenes: what all do at once, and what changes for good, and what attribution says.
 
-    python -m bench.truth_common --aas 8 --fips 40 --seed 1
+    python -m bench.truth_scenes --aas 8 --fips 40 --seed 1
 
 Month-end (all calls take twice as long for hours), a festival (five times the calls), a vendor
 whose FIPs fall together, a maintenance, and a deployment after which a FIP loses more calls.
@@ -88,15 +88,16 @@ def scenes(network: Network, rng: np.random.Generator) -> list[Scene]:
 def run(network: Network, learn: int, until: int, seed: int) -> list[Scene]:
     """Play all scenes; returns them with the incidents that began in each."""
     shown = scenes(network, np.random.default_rng([seed, 11]))
-    state, tracked, done = new_state(*network.volume.shape[1:]), (), dict[int, Incident]()
+    state, done = new_state(*network.volume.shape[1:]), dict[int, Incident]()
+    tracked: tuple[Incident, ...] = ()
     volume = network.volume
     for window in range(FIRST, FIRST + learn + until):
         at = window - FIRST - learn
         odds = network.odds(window)
         now = [one for one in shown if one.start <= at < one.end]
-        network.volume = volume * max([1.0, *(one.load for one in now)])
-        for one in now:
-            one.change(network, odds)
+        network.volume = volume * max([1.0, *(scene.load for one in now)])
+        for scene in now:
+            scene.change(network, odds)
         evaluation = evaluate_window(network.draw(window, odds).evidence, state)
         state = evaluation.state
         tracked = track(tracked, evaluation.causes, window)
@@ -106,10 +107,10 @@ def run(network: Network, learn: int, until: int, seed: int) -> list[Scene]:
             one for one in tracked if one.is_open or window - one.ended <= REOPEN_WITHIN
         )
     quiet = Scene("quiet", 0, 0, _nothing)
-    for one in done.values():
-        at = one.detected - FIRST - learn
+    for incident in done.values():
+        at = incident.detected - FIRST - learn
         here = [scene for scene in shown if scene.start <= at < scene.end + 4]
-        (here[0] if here else quiet).found.append(one)
+        (here[0] if here else quiet).found.append(incident)
     return [*shown, quiet]
 
 
