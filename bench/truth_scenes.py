@@ -95,7 +95,7 @@ def run(network: Network, learn: int, until: int, seed: int) -> list[Scene]:
         at = window - FIRST - learn
         odds = network.odds(window)
         now = [one for one in shown if one.start <= at < one.end]
-        network.volume = volume * max([1.0, *(scene.load for one in now)])
+        network.volume = volume * max([1.0, *(scene.load for scene in now)])
         for scene in now:
             scene.change(network, odds)
         evaluation = evaluate_window(network.draw(window, odds).evidence, state)
