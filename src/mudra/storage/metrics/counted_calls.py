@@ -14,7 +14,7 @@ from mudra.metrics.payload.catalogue import (
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.totals import Totals
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 
 

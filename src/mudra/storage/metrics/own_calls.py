@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from mudra.metrics.health.own_calls import own_to_bytes, sum_of_stored
 from mudra.metrics.payload.catalogue import day_start
 from mudra.storage.database.among import is_among
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.tables import metrics_own_calls
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.metrics import metrics_own_calls
 
 _O: Final = metrics_own_calls.c
 _HOUR, _DAY, _CHANGES = "hour", "day", "changes"

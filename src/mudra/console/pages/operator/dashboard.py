@@ -16,6 +16,7 @@ from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
     MAX_COUNTED,
@@ -60,13 +61,13 @@ _MAX_OF_KIND: Final = 5
 async def show_board(page_context: PageContext) -> Outcome:
     """Show what needs attention this week, limited to the operator's scopes."""
     most = MAX_COUNTED if EXPORTED.is_exported(page_context.query) else MAX_COUNT
-    found = await read_dashboard(page_context.work, page_context.scopes, most)
+    found = await read_dashboard(page_context.tx, page_context.scopes, most)
     kind = page_context.query.get("kind", "")
     chosen = [row for row in found.rows if not kind or row.kind.value == kind]
     rows = [row for row in chosen if row.kind not in _CAUSES]
     shown = rows if kind else _few_of_each(rows)
     counts = found.counts
-    causes = await _causes(page_context, found)
+    causes, health = await _causes(page_context, found), page_context.tx.service(HealthService)
     cut = left_out(found, kind)
     return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
         "operator_dashboard.html",
@@ -78,9 +79,9 @@ async def show_board(page_context: PageContext) -> Outcome:
             ],
             "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
             "causes": causes,
-            "changed": await page_context.work.health.changed_rates() if causes is not None else (),
+            "changed": await health.changed_rates() if causes is not None else (),
             "api_names": api_names,
-            "at_once": await page_context.work.health.at_once(found.to_handle) if causes else (),
+            "at_once": await health.at_once(found.to_handle) if causes else (),
             "incidents": sum(counts.get(one, 0) for one in _CAUSES),
             "cut": cut,
             "unjudged_since": found.unjudged_since,
@@ -107,7 +108,7 @@ async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow]
     if Scope.HEALTH not in page_context.scopes:
         return None
     found = board.to_handle[:MAX_COUNT]
-    never = await page_context.work.health.never_reported(silent_aas(found))
+    never = await page_context.tx.service(HealthService).never_reported(silent_aas(found))
     return cause_rows(found, board.judged_until, page_context.now, never)
 
 

@@ -39,7 +39,7 @@ from mudra.metrics.sums.selection import (
     windows_asked,
 )
 from mudra.metrics.sums.totals import Totals
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import (
     ALL,
     NOT,
@@ -60,7 +60,7 @@ from mudra.storage.metrics.blocks.reading import (
 )
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
-from mudra.storage.metrics.tables import metrics_receipt
+from mudra.storage.tables.metrics import metrics_receipt
 
 _CALLS: Final = types_of(CUSTOMER_CODES)
 _R: Final = metrics_receipt.c
