@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.support.depth import examples
 
-from mudra.shared.clock import CLOCK_TOLERANCE
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
     KeyState,

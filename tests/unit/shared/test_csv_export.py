@@ -3,8 +3,8 @@ import io
 
 import pytest
 
-from mudra.metrics.health.feed import PublicRow, public_csv
 from mudra.metrics.health.health import Status
+from mudra.metrics.health.public_rows import PublicRow, public_csv
 from mudra.shared.csv_export import csv_text
 
 

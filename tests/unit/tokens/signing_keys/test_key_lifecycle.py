@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from mudra.shared.clock import CLOCK_TOLERANCE
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
     Handover,
