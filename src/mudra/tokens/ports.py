@@ -169,9 +169,10 @@ class IssuedTokens(Protocol):
     """What is remembered of tokens: all user tokens, and revoked entity tokens."""
 
     async def keep_user_token(self, record: UserTokenRecord, others: int) -> Sequence[str]:
-        """Store a user token that is about to be returned, and end the oldest others.
+        """Store a user token that is about to be returned; end others beyond so many.
 
-        So many others stay; returns the jti of each that has ended.
+        The least recently used end first, and none that was used within a day before one that
+        was not. Returns the jti of each that has ended.
         """
 
     async def user_token(self, jti: str) -> UserTokenRecord | None:

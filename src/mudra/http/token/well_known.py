@@ -59,17 +59,24 @@ def metadata(dependencies: HttpDependencies) -> Response[bytes]:
         "token_endpoint_auth_methods_supported": methods,
         "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
         "dpop_signing_alg_values_supported": PROOF_ALGORITHMS,
+        # RFC 8414 2: MUST be there as private_key_jwt is among the methods.
         "introspection_endpoint_auth_methods_supported": methods,
+        "introspection_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
         "revocation_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
         "id_token_signing_alg_values_supported": ["RS256"],
     }
     return Response(msgspec.json.encode(document), media_type="application/json", headers=_CACHE)
 
 
 def authorization_server_route(prefix: str) -> HTTPRouteHandler:
-    """Mount the metadata where RFC 8414 3.1 puts them: before the issuer's path."""
+    """Mount the metadata before the issuer's path (RFC 8414 3.1), and below it.
 
-    @get(f"/.well-known/oauth-authorization-server{prefix}", include_in_schema=False)
+    Many clients append the address to the issuer, as OpenID Connect does (RFC 8414 5).
+    """
+    place = "/.well-known/oauth-authorization-server"
+
+    @get(sorted({f"{place}{prefix}", f"{prefix}{place}"}), include_in_schema=False)
     async def authorization_server(dependencies: InjectedDependencies) -> Response[bytes]:
         """Metadata of the issuer (RFC 8414)."""
         return metadata(dependencies)

@@ -1,7 +1,7 @@
 """Entity secrets and issued tokens in PostgreSQL: implements tokens/ports.py."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Final, cast
 
@@ -19,7 +19,7 @@ from mudra.storage.database.tables import (
     revoked_entity_token,
     user_token,
 )
-from mudra.storage.identity.tables import console_session
+from mudra.storage.identity.tables import console_session, user_token_use
 from mudra.storage.registry.tables import registry_version
 from mudra.storage.tokens.entity_status import entity_accepts
 from mudra.storage.tokens.registered_keys import ips_of
@@ -41,6 +41,7 @@ Row = Mapping[str, object]
 
 _S: Final = entity_secret.c
 _T: Final = user_token.c
+_USE: Final = user_token_use.c
 _LOCK: Final = (
     sa.select(entity.c.entity_id)
     .where(entity.c.entity_id == sa.bindparam("entity_id"))
@@ -74,21 +75,26 @@ _OF_EACH: Final = sa.select(_OF_ONE).select_from(
 )
 _BEYOND: Final = (
     sa.select(_T.jti)
+    .outerjoin(user_token_use, _USE.jti == _T.jti)
     .where(
         _T.user_id == sa.bindparam("of_user"),
         _T.revoked_at.is_(None),
         _T.expires_at > sa.bindparam("now"),
     )
-    .order_by(_T.issued_at.desc(), _T.jti)
+    .order_by(
+        (_USE.last_used_at > sa.bindparam("now") - timedelta(days=1)).is_(True).desc(),
+        sa.func.coalesce(_USE.last_used_at, _T.issued_at).desc(),
+        _T.jti,
+    )
     .offset(sa.bindparam("keep", type_=sa.Integer))
 )
-_END_OLDEST: Final = (
+_END_LEAST_USED: Final = (
     sa.update(user_token)
     .where(_T.jti.in_(_BEYOND.scalar_subquery()))
     .values(revoked_at=sa.bindparam("now"))
     .returning(_T.jti)
 )
-_KEEP_USER_TOKEN: Final = _END_OLDEST.add_cte(  # which does not see it yet
+_KEEP_USER_TOKEN: Final = _END_LEAST_USED.add_cte(  # which does not see it yet
     sa.insert(user_token)
     .values(
         jti=sa.bindparam("new"),
@@ -293,9 +299,10 @@ class PostgresIssuedTokens:
         self._tx = transaction
 
     async def keep_user_token(self, record: UserTokenRecord, others: int) -> Sequence[str]:
-        """Store a user token that is about to be returned, and end the oldest others.
+        """Store a user token that is about to be returned; end others beyond so many.
 
-        So many others stay; returns the jti of each that has ended.
+        The least recently used end first, and none that was used within a day before one that
+        was not. Returns the jti of each that has ended.
         """
         ended = await self._tx.connection.scalars(
             _KEEP_USER_TOKEN,

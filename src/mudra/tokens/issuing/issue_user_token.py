@@ -20,8 +20,8 @@ from mudra.tokens.issuing.claims import (
 )
 from mudra.tokens.ports import IssuedTokens, Signer, UserTokenRecord
 
-MAX_LIVE_TOKENS: Final = 10
-"""A user holds so many User Access Tokens; a new one ends the oldest."""
+MAX_LIVE_TOKENS: Final = 100
+"""Maximum live User Access Tokens of a user; one more ends the least recently used."""
 
 
 class UserTokenIssuer(Struct, frozen=True):
