@@ -34,9 +34,11 @@ def signed_response(request: AnyRequest, signed: SignedListing, now: dt.datetime
         "x-jws-signature": signed.signature,
     }
     changed = _second_after(listing.last_modified)
-    # Until this second has passed there is no date: a change within it would share it.
-    if changed is not None and changed <= now:
-        headers["Last-Modified"] = _http_date(changed)
+    if changed is not None:
+        # Never later than now (RFC 9110 8.8.2.1). Within its second the date is the one before:
+        # a further change could share it, so it gives no 304 yet.
+        this_second = now.astimezone(dt.UTC).replace(microsecond=0)
+        headers["Last-Modified"] = _http_date(min(changed, this_second))
     if _has_it(request, listing.etag, changed):
         return JsonResponse(304, b"", headers)
     return JsonResponse(200, listing.body, headers)
