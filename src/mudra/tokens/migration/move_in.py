@@ -22,19 +22,16 @@ from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import ValueRefused
-from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.migration.carried_secrets import CarriedSecrets, carried_secrets
 from mudra.tokens.migration.keycloak_export import (
     Admins,
     ExportedClient,
     ExportedKey,
 )
 from mudra.tokens.ports import Secrets, SigningKeys
-from mudra.tokens.secrets.secret import first_secret
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey, at_once
 
-_SHORT: Final = 20
-_MAX_SECRET: Final = 1024
 LONGEST: Final = timedelta(days=366)
 
 
@@ -56,16 +53,22 @@ class MigrationWork(IdentityUnitOfWork, Protocol):
 
 
 class KnownSecret(Struct, frozen=True):
-    """Gives a new member the secret that it has; implements the port of onboarding."""
+    """Gives a new member the secrets that it has; implements the port of onboarding."""
 
     secrets: Secrets
     audit_log: AuditLog
-    text: SecretText
+    carried: CarriedSecrets
 
     async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
-        """Store the secret as the first one of the entity."""
-        await self.secrets.keep_first(first_secret(entity_id, now), self.text)
-        detail: dict[str, str | int] = {"version": 1, "origin": "imported"}
+        """Store the secret, and the one before it in its grace period."""
+        del now  # that of the decision, by the same clock
+        first = self.carried.stored(entity_id)
+        await self.secrets.keep_first(first.secret, first.text)
+        version = first.secret.version
+        if first.replaced_by is not None:
+            await self.secrets.replace(*first.replaced_by)
+            version = first.replaced_by[0].new.version
+        detail: dict[str, str | int] = {"version": version, "origin": "imported"}
         await self.audit_log.append(
             AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail=detail)
         )
@@ -85,8 +88,6 @@ def member_of(client: ExportedClient, admins: Admins) -> NewMember | Line:
     kind = admin.entity_type or client.entity_type
     if kind not in {"FIP", "FIU", "AA"}:
         return refused("its type is unknown: name FIP, FIU or AA in the file of admins")
-    if client.secret is not None and len(client.secret) > _MAX_SECRET:
-        return refused(f"its secret is longer than {_MAX_SECRET} characters")
     name = admin.member_name or client.name
     return NewMember(client.client_id, kind, name, admin.email, admin.name)
 
@@ -101,13 +102,14 @@ async def move_member(
     known = await work.people.member(member.entity_id)
     if known is not None:
         return await _unchanged(work, client)
-    if client.secret is not None:
+    carried = carried_secrets(client, await work.people.now())
+    if carried.current is not None:
         work = replace(  # type: ignore[type-var]  # the struct behind the protocol
-            work, first_secret=KnownSecret(work.secrets, work.audit_log, client.secret)
+            work, first_secret=KnownSecret(work.secrets, work.audit_log, carried)
         )
     outcome = await onboard_member(work, member, owner(caller))
     if isinstance(outcome, Onboarded):
-        return Line("member", member.entity_id, "new", _new_detail(client))
+        return Line("member", member.entity_id, "new", carried.detail)
     if isinstance(outcome, MemberDiffers):
         return Line("member", member.entity_id, "unchanged")
     assert not isinstance(outcome, ScopeMissing), outcome  # the owner has every scope
@@ -124,7 +126,8 @@ async def preview_member(work: MigrationWork, client: ExportedClient, admins: Ad
     refused = await preview_onboarding(work, member)
     if refused is not None:
         return _refused(member, refused)
-    return Line("member", member.entity_id, "new", _new_detail(client))
+    carried = carried_secrets(client, await work.people.now())
+    return Line("member", member.entity_id, "new", carried.detail)
 
 
 def _refused(member: NewMember, refusal: ValueRefused | WrongAccountKind) -> Line:
@@ -136,20 +139,12 @@ def _refused(member: NewMember, refusal: ValueRefused | WrongAccountKind) -> Lin
     return Line("member", member.entity_id, "refused", why)
 
 
-def _new_detail(client: ExportedClient) -> str:
-    if client.secret is None:
-        return f"gets a new secret: {client.why}"
-    if len(client.secret) < _SHORT:
-        return "keeps its secret, which is short: let it be reset soon"
-    return "keeps its secret"
-
-
 async def _unchanged(work: MigrationWork, client: ExportedClient) -> Line:
     """Say whether a member that is there has the secret of the export."""
     held = await work.secrets.held(client.client_id)
     if held is None or client.secret is None:
         return Line("member", client.client_id, "unchanged")
-    same = await work.secrets.text_of(held.current) == client.secret
+    same = await work.secrets.text_of(held.current) == client.secret.text
     detail = "" if same else "it has another secret here, which stays"
     return Line("member", client.client_id, "unchanged", detail)
 

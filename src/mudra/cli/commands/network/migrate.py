@@ -82,6 +82,7 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
 
     async def act(dependencies: Dependencies) -> list[Line]:
         lines = [Line("skipped", name, "skipped", why) for name, why in export.skipped]
+        lines += [Line("member", name, "refused", why) for name, why in export.unreadable]
         lines += await _keys(dependencies, export, issuer, until, apply=apply)
         seen: set[str] = set()
         for client in export.clients:
