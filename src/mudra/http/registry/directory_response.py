@@ -8,6 +8,7 @@ import msgspec
 
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.entity_tag import has_it
 from mudra.http.response.json_response import JsonResponse
 from mudra.registry.directory.directory import DirectoryListing
 from mudra.registry.directory.mirror import Page
@@ -56,10 +57,8 @@ def _second_after(moment: dt.datetime | None) -> dt.datetime | None:
 
 
 def _has_it(request: AnyRequest, etag: str, changed: dt.datetime | None) -> bool:
-    tags = request.headers.get("if-none-match")
-    if tags is not None:
-        named = {one.strip().removeprefix("W/") for one in tags.split(",")}
-        return "*" in named or etag in named
+    if "if-none-match" in request.headers:
+        return has_it(request, etag)
     since = request.headers.get("if-modified-since")
     if since is None or changed is None:
         return False

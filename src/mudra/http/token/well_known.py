@@ -8,6 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, address_of
+from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
 from mudra.http.token import revocations
 from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.tokens.authentication.client_assertion import ALGORITHMS
@@ -15,7 +16,7 @@ from mudra.tokens.signing_keys.key_lifecycle import JWKS_MAX_AGE
 
 _CACHE: Final = {
     "Cache-Control": f"public, max-age={int(JWKS_MAX_AGE.total_seconds())}",
-    "Access-Control-Allow-Origin": "*",
+    **OPEN_HEADERS,
 }
 
 
@@ -29,11 +30,13 @@ async def send_keys(request: AnyRequest, dependencies: InjectedDependencies) -> 
 
 
 jwks: Final = get(
-    ["/protocol/openid-connect/certs", "/.well-known/jwks.json"], include_in_schema=False
+    ["/protocol/openid-connect/certs", "/.well-known/jwks.json"],
+    include_in_schema=False,
+    opt=OPEN_DATA,
 )(send_keys)
 
 
-@get("/.well-known/openid-configuration", include_in_schema=False)
+@get("/.well-known/openid-configuration", include_in_schema=False, opt=OPEN_DATA)
 async def configuration(dependencies: InjectedDependencies) -> Response[bytes]:
     """Metadata of the issuer at the place where most clients look."""
     return metadata(dependencies)
@@ -76,7 +79,9 @@ def authorization_server_route(prefix: str) -> HTTPRouteHandler:
     """
     place = "/.well-known/oauth-authorization-server"
 
-    @get(sorted({f"{place}{prefix}", f"{prefix}{place}"}), include_in_schema=False)
+    both = sorted({f"{place}{prefix}", f"{prefix}{place}"})
+
+    @get(both, include_in_schema=False, opt=OPEN_DATA)
     async def authorization_server(dependencies: InjectedDependencies) -> Response[bytes]:
         """Metadata of the issuer (RFC 8414)."""
         return metadata(dependencies)

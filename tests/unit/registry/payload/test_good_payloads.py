@@ -324,15 +324,15 @@ def test_an_import_stores_a_key_that_is_live_elsewhere_in_the_right_form_and_not
 def test_a_submission_in_such_a_form_is_refused(form):
     name, value = FORMS_LIVE_ELSEWHERE[form]
 
-    result = check_payload(
-        fip(certificate=jwk() | {name: value}), PUBLIC, shipped_vocabulary()
-    )
+    result = check_payload(fip(certificate=jwk() | {name: value}), PUBLIC, shipped_vocabulary())
 
     assert not isinstance(result, CheckedPayload)
     assert [one.path for one in result] == [f"$.entityinfo.certificate.{name}"]
 
 
-@pytest.mark.parametrize("form", [one for one in FORMS_LIVE_ELSEWHERE if one.startswith(("zero", "padded", "Base"))])
+@pytest.mark.parametrize(
+    "form", [one for one in FORMS_LIVE_ELSEWHERE if one.startswith(("zero", "padded", "Base"))]
+)
 def test_the_refusal_of_a_modulus_offers_its_right_form(form):
     _, value = FORMS_LIVE_ELSEWHERE[form]
 

@@ -134,6 +134,8 @@ def replay(
             return
         for body in payloads:
             sys.stdout.write(body.decode() + "\n")
+    except BrokenPipeError:
+        raise  # the reader of the payloads ended: it is not about the log
     except OSError as error:
         typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
         raise typer.Exit(1) from None

@@ -194,7 +194,7 @@ def _admins(file: Path | None) -> Admins:
     if file is None:
         return {}
     try:
-        rows = list(csv.DictReader(io.StringIO(read_file(file).decode("utf-8-sig"))))
+        rows = list(csv.DictReader(io.StringIO(read_file(file).decode())))
     except (UnicodeDecodeError, csv.Error):
         fail(f"{file} must be CSV in UTF-8", Exit.USAGE)
     if rows and not set(_COLUMNS[:2]) <= rows[0].keys():
