@@ -105,7 +105,7 @@ def test_what_is_below_is_shown_under_its_row_and_in_the_export() -> None:
         [("First letter", "M", "/letters/M")],
     ]
     assert file is not None
-    assert file.body.decode().splitlines()[0] == "Town,People,First letter"
+    assert file.body.decode("utf-8-sig").splitlines()[0] == "Town,People,First letter"
 
 
 def test_the_numbers_of_a_column_have_the_same_decimals() -> None:
