@@ -23,13 +23,16 @@ from mudra.console.pages.public.status_files import (
 )
 from mudra.console.pages.public.status_lines import FipState, find_state, states_of
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
+from mudra.http.response.response_body import CsvText
 from mudra.metrics.health.status_history import StatusSnapshot, history_csv
 
 _SVG: Final = "image/svg+xml"
+_REVALIDATED: Final = {"ETag": "Strong; sent back in If-None-Match it gives 304."}
 
 
 @get(["/status/feed.atom", "/status/feed.rss"], include_in_schema=False, opt=OPEN_DATA)
@@ -138,7 +141,14 @@ async def _of_fip(
     return await public(request, made(cached.snapshot, state))
 
 
-@get("/status/network.json", include_in_schema=False, opt=OPEN_DATA)
+@get(
+    "/status/network.json",
+    opt=OPEN_DATA,
+    tags=["Public status"],
+    operation_class=described(
+        "Get the status of the network", None, StatusSnapshot, headers=_REVALIDATED, traced=False
+    ),
+)
 async def status_json(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes] | Stream:
@@ -148,7 +158,14 @@ async def status_json(
     )
 
 
-@get("/status/network.csv", include_in_schema=False, opt=OPEN_DATA)
+@get(
+    "/status/network.csv",
+    opt=OPEN_DATA,
+    tags=["Public status"],
+    operation_class=described(
+        "Get the days of the network as CSV", None, CsvText, headers=_REVALIDATED, traced=False
+    ),
+)
 async def status_csv(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes] | Stream:
