@@ -54,6 +54,11 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
         """The key that its tokens are bound to, if they are."""
 
     @property
+    def entity_id(self) -> str:
+        """The entity whose token it keeps."""
+        return self._entity_id
+
+    @property
     def warning(self) -> GraceWarning | None:
         """Set while the secret in use is in its grace period."""
         return self._renewal.warning

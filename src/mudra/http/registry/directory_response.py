@@ -11,15 +11,16 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.entity_tag import has_it
 from mudra.http.response.json_response import JsonResponse
 from mudra.registry.directory.directory import DirectoryListing
-from mudra.registry.directory.mirror import Page
+from mudra.registry.directory.mirror import Page, Stamp, stamped
 from mudra.registry.directory.signed_listings import SignedListing
 from mudra.registry.payload.entry import digest
 
 
-def changes_response(page: Page) -> DirectoryListing:
-    """Return a page of changes as a listing that can be signed."""
-    body = msgspec.json.encode(page)
-    return DirectoryListing(body, f'"{digest(body)}"', None)
+def changes_response(page: Page, stamp: Stamp) -> DirectoryListing:
+    """Return a page of changes as a listing that can be signed; its ETag is that of the changes."""
+    body = msgspec.json.encode(stamped(page, stamp))
+    same = msgspec.json.encode((page, stamp.reader, stamp.epoch))
+    return DirectoryListing(body, f'"{digest(same)}"', None)
 
 
 def signed_response(request: AnyRequest, signed: SignedListing, now: dt.datetime) -> JsonResponse:

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from mudra.registry.directory.directory import Change, Directory
 from mudra.shared.entity_type import EntityType
+from mudra.storage.audit.tables import audit_epoch
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database, Transaction
@@ -46,6 +47,9 @@ _UPTO: Final = (
     .order_by(_C.at.desc(), _C.sequence.desc())
     .limit(1)
 )
+
+
+_EPOCH: Final = sa.select(sa.func.max(audit_epoch.c.at))
 
 
 class _Applied(Struct, frozen=True):
@@ -98,6 +102,15 @@ class PostgresDirectoryLog:
         async with self._database.transaction() as transaction:
             upto = await transaction.connection.scalar(_UPTO, {"moment": moment})
             return [] if upto is None else await _last_of_each(transaction, upto)
+
+    async def epoch(self) -> int:
+        """Return when the numbering of changes began, in milliseconds since 1970; 0 at first.
+
+        The audit begins an epoch in each cluster and timeline that the database comes to (0090).
+        """
+        async with self._database.transaction() as transaction:
+            began = await transaction.connection.scalar(_EPOCH)
+        return 0 if began is None else int(began.timestamp() * 1000)
 
     async def opened_at(self) -> int:
         """Return the sequence of the last marker of a visibility change; 0 if there is none."""
