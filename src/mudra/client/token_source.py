@@ -152,8 +152,9 @@ class EntityTokenSource(_TokenSource[httpx2.Client, str], OnThreads):
 
     `secret_provider` reads the secret from where the program stores it; it is called
     again after a 401 and while the secret is in its grace period, so a rotation needs
-    no restart. A line feed at its end is left out. The token is renewed at 80 % of its life by one caller while the others
-    continue to use it. `on_warning` is called once when the secret in use will end.
+    no restart. A line feed at its end is left out. The token is renewed at 80 % of its life by one
+    caller while the others continue to use it. `on_warning` is called once when the secret in use
+    will end.
 
     With `dpop` the tokens are bound to that key: each request with one needs a proof, which
     EntityTokenAuth makes.
