@@ -63,8 +63,8 @@ def ask(
                 if len(body) > MAX_BYTES:
                     problem = "the body is larger than 32 MiB"
                     return Answer(NO_ANSWER, problem=problem, request=asked)
-            status, headers = response.status_code, response.headers
-            return Answer(status, headers, body, _document(body), request=asked)
+            came = response.headers
+            return Answer(response.status_code, came, body, _document(body), request=asked)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         return Answer(NO_ANSWER, problem=type(error).__name__, request=asked)
 

@@ -9,9 +9,9 @@ from mudra.metrics.health.feed import PublicRow, public_csv
 from mudra.metrics.health.health import Status
 from mudra.shared.csv_export import csv_text, plain_cell, safe_cell
 
-
 STARTS = ["=", "+", "-", "@", "\t", "\r", "\n"]
-STARTS += ["＝", "＋", "－", "＠", "﹢", "﹦", " =", "\u00a0＋", "\u200b@", "\ufeff=", "\u202e-"]
+STARTS += ["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe62", "\ufe66"]  # full-width and small
+STARTS += [" =", "\u00a0\uff0b", "\u200b@", "\ufeff=", "\u202e-"]
 
 
 @pytest.mark.parametrize("start", STARTS)
