@@ -112,7 +112,7 @@ def test_a_reader_that_ends_is_not_the_fault_of_the_log(tmp_path: Path) -> None:
     "words",
     [["secret", "read", "FINSIGHT-FIU"], ["logout"]],
 )
-def test_an_account_without_a_home_directory_is_told_the_way_out(words: list[str]) -> None:
+def test_an_account_without_a_home_directory_gets_the_way_out(words: list[str]) -> None:
     alone = ["setpriv", "--reuid=54321", "--regid=0", "--clear-groups"] if not os.getuid() else []
     done = subprocess.run(
         [*alone, *MUDRA, *words],
@@ -138,7 +138,7 @@ def test_a_byte_order_mark_is_no_part_of_what_is_read(tmp_path: Path) -> None:
     assert b"is not TOML" not in mudra("agent", "check", "--config", config).stderr
 
 
-def test_a_folder_that_is_not_ours_is_told_with_the_way_out(
+def test_a_folder_that_is_not_ours_is_named_with_the_way_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MUDRA_CONFIG_DIR", "/proc/mudra")

@@ -121,7 +121,7 @@ def test_what_has_connections_says_so_when_it_is_copied(issuer: Issuer, way) -> 
             way(one)
 
 
-def test_who_presents_no_token_is_told_no_error() -> None:
+def test_who_presents_no_token_gets_no_error_code() -> None:
     with pytest.raises(TokenMissing, match="may have dropped a header with an underscore") as none:
         presented_token([])
 

@@ -157,12 +157,12 @@ def test_the_command_shows_a_summary_by_part_and_the_request(
     words += ("--entity-id", network.fip.entity_id, "--secret-file", str(wrong))
 
     shown = network.service.cli(*words, check=False).stdout
-    told = json.loads(network.service.cli(*words, "--json", check=False).stdout)
+    as_json = json.loads(network.service.cli(*words, "--json", check=False).stdout)
 
     assert f"request:  POST {network.service.issuer}/v1/entity/token/generate" in shown
     assert "PART  PASSED  FAILED  SKIPPED" in shown
-    assert told["parts"] == [{"part": "4.4", "passed": 2, "failed": 1, "skipped": 0}]
-    assert told["causes"] == []
+    assert as_json["parts"] == [{"part": "4.4", "passed": 2, "failed": 1, "skipped": 0}]
+    assert as_json["causes"] == []
 
 
 @pytest.mark.parametrize("accepted", [False, True])

@@ -99,13 +99,13 @@ FAULTS: dict[str, tuple[Fault, tuple[str, ...], set[str]]] = {
         ("4.4", "T-D3-10", "T-D3-11"),
         {"T-D3-10", "T-D3-11"},
     ),
-    "an unknown user is told": (
+    "an unknown user shows": (
         edited("/user/token/generate", lambda body: body.update(errorMsg="no such user"), 401,
                sent=b"no-such-user"),
         ("T-D3-5", "T-D3-6"),
         {"T-D3-6"},
     ),
-    "an unknown entity is told": (
+    "an unknown entity shows": (
         edited(ENTITY_TOKEN, lambda body: body.update(errorMsg="no such entity"), 401,
                sent=b"no-such-entity"),
         ("T-D3-10", "T-D3-11"),

@@ -113,7 +113,7 @@ def test_the_registered_key_gets_an_active_token(
 def test_an_assertion_for_another_server_as_well_is_refused(
     holder: KeyHolder, others: list[str]
 ) -> None:
-    """L1: whoever makes a member sign for two would use it here (CVE-2025-27370)."""
+    """L1: a server that makes a member sign for two would use it here (CVE-2025-27370)."""
     issuer = holder.registry.member.service.issuer
 
     for audiences in ([*others, issuer], [issuer, *others], [issuer, issuer]):

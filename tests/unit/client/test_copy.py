@@ -1,4 +1,4 @@
-"""A page of the registry that does not fit a copy is refused, whoever signed it."""
+"""A page of the registry that does not fit a copy is refused, also when it is signed."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""What is added to the document as a whole: meanings, examples, and what tells shapes apart.
+"""What is added to the document as a whole: meanings, examples, discriminators.
 
 Made from what the structs say of their fields, and from `field_texts` for the rest.
 """
@@ -58,7 +58,7 @@ def _request_contents(document: Document) -> Iterator[Document]:
 
 
 def _tell_apart(schema: Document, schemas: Document) -> None:
-    """Name the field by whose constant a reader tells the alternatives apart (OpenAPI 4.8.25)."""
+    """Name the field whose constant is another one in each alternative (OpenAPI 4.8.25)."""
     kinds = schema.get("anyOf")
     if not isinstance(kinds, list) or not all("$ref" in kind for kind in kinds):
         return
@@ -85,13 +85,13 @@ def _constants(schema: object) -> Mapping[str, str]:
 def _add_example(content: Document, schemas: Document) -> None:
     """Add a whole example of a request, of each alternative where there are several."""
     schema = mapping(content["schema"])
-    told = schema.get("discriminator")
-    if not isinstance(told, dict):
+    discriminator = schema.get("discriminator")
+    if not isinstance(discriminator, dict):
         content["example"] = _example(schema, schemas, 0)
         return
     content["examples"] = {
         word: {"value": _example({"$ref": reference}, schemas, 0)}
-        for word, reference in told["mapping"].items()
+        for word, reference in discriminator["mapping"].items()
     }
 
 

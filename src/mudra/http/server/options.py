@@ -1,7 +1,7 @@
 """OPTIONS names every method of a path (RFC 9110 9.3.7), also where several handlers share it.
 
 The framework's own answer knows the methods of the handler that was registered
-first, and not the HEAD of http/server/head.py. Of open data it also tells a browser
+first, and not the HEAD of http/server/head.py. Of open data it also says to a browser
 that a page of any site may ask for it with a condition.
 """
 

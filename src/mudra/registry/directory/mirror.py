@@ -53,7 +53,7 @@ class Page(msgspec.Struct, frozen=True):
 class Stamp(Struct, frozen=True):
     """What makes a page fresh: by whom, for whom and when it was signed (seconds since 1970).
 
-    Without it, whoever stands between registry and mirror could repeat an old page for ever.
+    Without it, anyone between registry and mirror could repeat an old page for ever.
     """
 
     registry: str

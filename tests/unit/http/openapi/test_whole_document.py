@@ -102,7 +102,7 @@ def test_no_generator_meets_what_it_cannot_read(document: dict[str, Any]) -> Non
         assert part.get("default", "given") != ""
 
 
-def test_the_tag_tells_the_two_payloads_apart(document: dict[str, Any]) -> None:
+def test_the_tag_is_the_discriminator_of_the_two_payloads(document: dict[str, Any]) -> None:
     push = document["paths"]["/metrics/perf/v1/push"]["post"]
     schema = push["requestBody"]["content"]["application/json"]["schema"]
 
@@ -114,7 +114,7 @@ def test_the_tag_tells_the_two_payloads_apart(document: dict[str, Any]) -> None:
     assert len(schema["oneOf"]) == 2
 
 
-def test_codes_are_enums_and_positions_are_told(document: dict[str, Any]) -> None:
+def test_codes_are_enums_and_positions_are_named(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     sent, received = (schemas[name]["properties"] for name in ("RequestBlock", "NotificationBlock"))
 

@@ -179,7 +179,7 @@ HEALTH_FIELDS: Final = {
     "webhookId": "ID of the webhook",
     "NewWebhookResponse.secret": "key that signs its messages, shown this once",
     "WebhookDetails.url": "address to which messages are sent",
-    "WebhookDetails.fips": "FIPs of which it is told, empty for all",
+    "WebhookDetails.fips": "FIPs about which messages are sent, empty for all",
     "WebhookDetails.waiting": "number of messages that wait",
     "deliveredAt": "when a message was delivered last, null for never",
     "problem": "what is wrong, empty for nothing",
