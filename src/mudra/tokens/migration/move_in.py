@@ -45,21 +45,20 @@ class Line(Struct, frozen=True):
 class KnownSecret(Struct, frozen=True):
     """Gives a new member the secrets that it has; implements the port of onboarding."""
 
-    secrets: Secrets
-    audit_log: AuditLog
+    tx: Transaction
     carried: CarriedSecrets
 
     async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
         """Store the secret, and the one before it in its grace period."""
         del now  # that of the decision, by the same clock
-        first = self.carried.stored(entity_id)
-        await self.secrets.keep_first(first.secret, first.text)
+        first, secrets = self.carried.stored(entity_id), Secrets(self.tx)
+        await secrets.keep_first(first.secret, first.text)
         version = first.secret.version
         if first.replaced_by is not None:
-            await self.secrets.replace(*first.replaced_by)
+            await secrets.replace(*first.replaced_by)
             version = first.replaced_by[0].new.version
         detail: dict[str, str | int] = {"version": version, "origin": "imported"}
-        await self.audit_log.append(
+        await AuditLog(self.tx).append(
             AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail=detail)
         )
 
@@ -93,9 +92,7 @@ async def move_member(
     if known is not None:
         return await _unchanged(tx, client)
     carried = carried_secrets(client, await tx.now())
-    known_secret = (
-        None if carried.current is None else KnownSecret(Secrets(tx), AuditLog(tx), carried)
-    )
+    known_secret = None if carried.current is None else KnownSecret(tx, carried)
     outcome = await onboard_member(tx, member, owner(caller), known_secret)
     if isinstance(outcome, Onboarded):
         return Line("member", member.entity_id, "new", carried.detail)
