@@ -154,6 +154,11 @@ LIST: Final[tuple[Need, ...]] = (
         "tests/conformance/frameworks/requirements.txt", "environment",
         ".build/frameworks-env", "bin/python",
     ),
+    Locked(
+        "openapi-clients", "the tests of the OpenAPI document by tools of Python",
+        "tests/conformance/openapi/requirements.txt", "environment",
+        ".build/openapi-clients-env", "bin/python",
+    ),
     Program("go", "the tests of the sample in Go", ("go",), ("golang-go",), slow=True),
     Program("ip", "the tests of lost packets", ("ip",), ("iproute2",), slow=True),
     Program("etcd", "the tests on Patroni", ("etcd",), ("etcd-server",), slow=True),

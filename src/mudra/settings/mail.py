@@ -13,8 +13,8 @@ class MailSettings:
     """The mail server, and the names and languages in emails and pages."""
 
     # fmt: off
-    smtp_url: SecretText | None = setting("SMTP_URL", None, SecretText,
-        "smtp://user:password@host:587 or smtps://…",
+    smtp_url: SecretText | None = setting("SMTP_URL", None, parse.secret_url,
+        f"smtp://user:password@host:587 or smtps://…, {parse.ENCODED}",
         "mail server; without one, mails stay in the development mailbox", secret=True)
     mail_from: str = setting("MAIL_FROM", "mudra@localhost", parse.text, "an e-mail address",
         "sender of mails")

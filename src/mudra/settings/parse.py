@@ -1,6 +1,7 @@
 """Parsers of single settings. Each raises ValueError or KeyError for what is not allowed."""
 
 import ipaddress
+import re
 from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
@@ -8,10 +9,14 @@ from urllib.parse import urlsplit
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
 from mudra.localization.languages import TAG
+from mudra.shared.secret_text import SecretText
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _MAX_PORT: Final = 65535
+_USER_INFO: Final = re.compile(r"(?:[^@/?#\[\]\\%\s]|%[0-9A-Fa-f]{2})*")
+ENCODED: Final = "with @ / ? # % of user and password as %40 %2F %3F %23 %25"
+DATABASE: Final = f"postgresql://user:password@host/database, {ENCODED}"
 
 
 def text(value: str) -> str:
@@ -69,6 +74,18 @@ def url(value: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise ValueError
     return value.rstrip("/")
+
+
+def secret_url(value: str) -> SecretText:
+    """Read a URL with a password, which must be written so that it has one reading.
+
+    A program that took a piece of the password for the host would print it.
+    """
+    _, separator, rest = value.partition("://")
+    user_info, _, _ = rest.rpartition("@")
+    if not separator or not _USER_INFO.fullmatch(user_info):
+        raise ValueError
+    return SecretText(value)
 
 
 def networks(value: str) -> tuple[Network, ...]:
