@@ -104,6 +104,10 @@ class Ledger(Protocol):
         """Return whether another process of the service is connected to this database."""
         ...
 
+    async def keep_verification(self, *, intact: bool) -> None:
+        """Record what a verification of the whole audit found now."""
+        ...
+
 
 class Checkpoints(Protocol):
     """The checkpoints that all nodes share, in the database."""

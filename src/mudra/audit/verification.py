@@ -33,6 +33,7 @@ async def verify_audit(
     `also` are checkpoints out of a collected log, besides those of the second place.
     """
     found = await _verdict(work.audit_chain, also)
+    await work.audit_chain.ledger.keep_verification(intact=found.intact)
     outcome = Outcome.SUCCESS if found.intact else Outcome.FAILED
     detail = {"rows": found.rows, "vouched": found.vouched, "state": found.state.value}
     await work.audit_log.append(

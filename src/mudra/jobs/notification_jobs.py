@@ -9,7 +9,7 @@ from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, r
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
-from mudra.overview.mail_queue import StoredEmail
+from mudra.overview.mail_queue import MailAlarms, StoredEmail
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.unit_of_work import OpenUnitOfWork
 
@@ -37,13 +37,13 @@ async def notify_people(open_work: OpenUnitOfWork) -> None:
             )
 
 
-async def raise_mail_alarms(open_work: OpenUnitOfWork) -> int:
-    """Logs each email once that cannot be delivered; returns how many fail now."""
+async def raise_mail_alarms(open_work: OpenUnitOfWork) -> MailAlarms:
+    """Logs each email once that cannot be delivered; returns what is wrong with the outbox."""
     async with open_work() as work:
-        new, failing = await work.mail_queue.raise_alarms()
-    for mail_id in new:
+        found = await work.mail_queue.raise_alarms()
+    for mail_id in found.new:
         _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
-    return failing
+    return found
 
 
 async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:

@@ -45,6 +45,19 @@ class QueuedMail(Struct, frozen=True):
         return "sent" if self.sent_at else "given-up" if self.given_up else "waiting"
 
 
+class MailAlarms(Struct, frozen=True):
+    """What is wrong with the outbox.
+
+    `new` are emails that have failed since the last call, `failing` how many fail now: those that
+    have waited for over a day, and those of the last two days that the mail server refused for
+    good. `oldest_s` is the age in seconds of the oldest email that waits, 0 for none.
+    """
+
+    new: Sequence[str]
+    failing: int
+    oldest_s: float
+
+
 class StoredEmail(Struct, frozen=True):
     """An email of the outbox with its text, which may hold a one-use link."""
 
@@ -89,12 +102,8 @@ class MailQueue(Protocol):
         """Schedule an unsent email for another try now."""
         ...
 
-    async def raise_alarms(self) -> tuple[Sequence[str], int]:
-        """Return the emails that have failed since the last call, and how many fail now.
-
-        Now: those that have waited for over a day, and those of the last two days that the mail
-        server refused for good.
-        """
+    async def raise_alarms(self) -> "MailAlarms":
+        """Return what is wrong with the outbox, and note which emails that names."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -108,6 +109,14 @@ def paths(value: str) -> tuple[str, ...]:
     if not prefixes or "/" in prefixes:
         raise ValueError
     return prefixes
+
+
+def directories(value: str) -> tuple[Path, ...]:
+    """Read absolute paths."""
+    found = tuple(Path(part.strip()) for part in value.split(",") if part.strip())
+    if not all(one.is_absolute() for one in found):
+        raise ValueError
+    return found
 
 
 def origins(value: str) -> tuple[str, ...]:

@@ -63,6 +63,12 @@ class StorageSettings:
         "directory such as a mounted object store, or a system log")
     backup_dir: Path | None = setting("BACKUP_DIR", None, Path, "a directory",
         "where mudra backup create puts backups")
+    backup_every_hours: int = setting("BACKUP_EVERY_HOURS", 6, parse.whole(1, 168), "1 to 168",
+        "how often a backup is made, by a timer or another way: the alarm of an old one waits an "
+        "hour longer")
+    watched_disks: tuple[Path, ...] = setting("WATCHED_DISKS", (), parse.directories,
+        "absolute paths, separated by commas",
+        "whose disks are watched as well, such as that of PostgreSQL's data on this machine")
     backup_recipients: tuple[str, ...] = setting("BACKUP_RECIPIENTS", (), parse.public_keys,
         "keys age1…, separated by commas",
         "public keys to which backups are encrypted; mudra backup key makes a pair")

@@ -18,8 +18,10 @@ from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.node.readiness_board import ReadinessBoard
 from mudra.bootstrap.node.supervisor import STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
+from mudra.bootstrap.observability.node_figures import NodeFigures
 from mudra.bootstrap.observability.telemetry import (
     BUILD_INFO,
     ISSUES_LOST,
@@ -78,10 +80,13 @@ def run_node(
         before_serving=partial(build_ahead, settings),
         notifier=given.notifier,
     )
+    board = ReadinessBoard()
+    figures = NodeFigures(supervisor.processes, board.read)
+    supervisor.on_check = figures.checked
     for number, listener in enumerate(sockets):
         serving = _worker(settings, conninfo, encryption, listener, sockets)
         supervisor.add(f"worker-{number}", serving, serves=True)
-    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, encryption)))
+    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, encryption, board)))
     if heal is not None:
         supervisor.add("database", _without(sockets, _watch_database(heal)), last=True)
     if demo is Demo.ALIVE:
@@ -91,7 +96,7 @@ def run_node(
     count_from_zero(RESTARTS, [child.name for child in supervisor.children], ("died", "hung"))
 
     def on_ready() -> None:
-        announce(replace(settings, telemetry_port=_figures(settings)))
+        announce(replace(settings, telemetry_port=_figures(settings, figures)))
         given.notifier.ready(f"{settings.host}:{settings.port}")
 
     return supervisor.run(on_ready)
@@ -137,12 +142,15 @@ def _worker(
     return _without([other for other in sockets if other is not listener], serving)
 
 
-def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
+def _jobs(
+    settings: Settings, conninfo: str, encryption: DataEncryption, board: ReadinessBoard
+) -> Body:
     def body(parent_pipe: int, report: Report) -> None:
         # Loaded here, during the workers' own last steps: no request waits for a job.
         from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415
 
-        run_jobs_process(build_dependencies(settings, conninfo, encryption), parent_pipe, report)
+        dependencies = build_dependencies(settings, conninfo, encryption)
+        run_jobs_process(dependencies, parent_pipe, report, board)
 
     return body
 
@@ -190,7 +198,7 @@ async def _prepare(
     await dependencies.close()
 
 
-def _figures(settings: Settings) -> int:
+def _figures(settings: Settings, figures: NodeFigures) -> int:
     """Serve /metrics from the supervisor, on a free port when the default one is taken."""
     wanted = settings.telemetry_port
     try:
@@ -198,13 +206,14 @@ def _figures(settings: Settings) -> int:
             settings.telemetry_host,
             DEFAULT_TELEMETRY_PORT if wanted is None else wanted,
             settings.telemetry_dir,
+            figures,
         )
     except OSError as error:
         if wanted is not None:
             raise CannotListen(
                 f"MUDRA_TELEMETRY_PORT {wanted} cannot be had: {error.strerror}; choose another"
             ) from error
-        server, _ = serve_metrics(settings.telemetry_host, 0, settings.telemetry_dir)
+        server, _ = serve_metrics(settings.telemetry_host, 0, settings.telemetry_dir, figures)
     return server.server_port
 
 

@@ -17,6 +17,7 @@ from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.audit.place import Reached, Unsealed
 from mudra.storage.audit.horizon import Horizon, read_horizon
 from mudra.storage.audit.tables import audit_epoch, audit_seal
+from mudra.storage.audit.verdicts import keep_verification
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.running import running_processes
@@ -281,6 +282,10 @@ class PostgresLedger:
     async def is_service_running(self) -> bool:
         """Return whether another process of the service is connected to this database."""
         return await running_processes(self._tx) >= _OTHERS
+
+    async def keep_verification(self, *, intact: bool) -> None:
+        """Record what a verification of the whole audit found now."""
+        await keep_verification(self._tx, intact=intact)
 
 
 def tables_of(cluster: str) -> str:
