@@ -139,6 +139,15 @@ LIST: Final[tuple[Need, ...]] = (
     Program("haproxy", "the tests of the example for HAProxy", ("haproxy",), ("haproxy",)),
     Program("systemd-analyze", "the tests of the units", ("systemd-analyze",), ("systemd",)),
     Program("mount", "the tests of a full disk", ("mount",), ("mount",)),
+    # Its way to speak TLS is a library of its own, which asks for the program.
+    Program(
+        "rsyslogd", "the tests of the audit's export",
+        (
+            "/usr/lib/x86_64-linux-gnu/rsyslog/lmnsd_gtls.so",
+            "/usr/lib/aarch64-linux-gnu/rsyslog/lmnsd_gtls.so",
+        ),
+        ("rsyslog-gnutls",),
+    ),
     Program("promtool", "the tests of the alert rules", ("promtool",), ("prometheus",)),
     Locked(
         "axe-core", "the browser tests", "tests/browser/node/package-lock.json", "npm",

@@ -19,6 +19,7 @@ from mudra.bootstrap.config import REFERENCE
 from mudra.settings.settings import Settings
 from mudra.storage.database.retention import RULES, described
 from tools.pages.audit_events import audit_events_page
+from tools.pages.audit_schema import audit_schema
 from tools.pages.calls import calls_page
 from tools.pages.emails import emails_page
 from tools.pages.metrics import metrics_page
@@ -36,6 +37,7 @@ def main() -> int:
         "agent.md": agent_page(),
         "retention.md": retention_page(),
         "audit-events.md": audit_events_page(),
+        "audit-event.schema.json": audit_schema(),
         "calls.md": calls_page(),
         "emails.md": emails_page(),
         "metrics.md": metrics_page(),

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditChain, AuditLog, AuditSearch
+from mudra.audit.ports import AuditChain, AuditLog, AuditSearch, ExportPositions
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.accounts.link_requests import LinkRequests
 from mudra.identity.memberships.notices import NoticeService
@@ -86,6 +86,7 @@ class UnitOfWork(Struct, frozen=True):
     mailbox: Mailbox
     audit_search: AuditSearch
     audit_chain: AuditChain
+    audit_exports: ExportPositions
     secrets: Secrets
     secret_service: SecretService
     first_secret: FirstSecret

@@ -9,6 +9,7 @@ from msgspec import Struct
 from mudra.audit.acts import NO_ACTS, Acts
 from mudra.audit.chain import Checkpoint, Epoch, Row, SealedRow
 from mudra.audit.event import AuditEntry
+from mudra.audit.export import ExportPosition
 from mudra.audit.place import Reached, Unsealed
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.audit.token_issues import TokenBlock, TokenIssue
@@ -70,6 +71,10 @@ class Ledger(Protocol):
 
     def sealed(self, after: int = 0, until: int | None = None) -> AsyncIterator[SealedRow]:
         """Sealed rows by their number, page by page, so that a table of any length fits."""
+        ...
+
+    async def sealed_after(self, number: int, limit: int) -> Sequence[SealedRow]:
+        """Give the first sealed rows after a number, at most so many."""
         ...
 
     async def first(self) -> int:
@@ -229,6 +234,30 @@ class Archives(Protocol):
 
     async def drop(self, until: int) -> int:
         """Delete the oldest rows up to this number, a batch of them; give their number."""
+        ...
+
+
+class ExportPositions(Protocol):
+    """The position that all nodes share."""
+
+    async def read(self) -> ExportPosition:
+        """Return it; the very beginning where nothing was sent."""
+        ...
+
+    async def move(self, before: ExportPosition, to: ExportPosition) -> bool:
+        """Store the next one; returns False where it is another by now, and stores nothing."""
+        ...
+
+    async def move_to(self, number: int) -> ExportPosition:
+        """Store that events up to this number were sent, whatever the position was."""
+        ...
+
+    async def before_seq(self, seq: int) -> int:
+        """Return the number before the first event of this `seq` or a later one."""
+        ...
+
+    async def waiting(self, position: ExportPosition) -> int:
+        """Count the sealed events after a position."""
         ...
 
 

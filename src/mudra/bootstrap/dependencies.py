@@ -43,6 +43,7 @@ from mudra.storage.audit.archives import PostgresArchives
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
 from mudra.storage.audit.checkpoints import PostgresCheckpoints
+from mudra.storage.audit.export_position import PostgresExportPositions
 from mudra.storage.audit.search import PostgresAuditSearch
 from mudra.storage.audit.token_issues import PostgresTokenIssues
 from mudra.storage.audit.witness import open_witness, read_collected
@@ -275,6 +276,7 @@ class Dependencies(Struct, frozen=True):
             mailbox=outbox,
             audit_search=PostgresAuditSearch(transaction),
             audit_chain=self.audit_chain(transaction),
+            audit_exports=PostgresExportPositions(transaction),
             secrets=secret_store,
             first_secret=FirstSecretService(secret_store, audit_log, secrets.token_bytes),
             secret_service=secret_service(transaction, secret_store, notices, audit_log),

@@ -46,6 +46,14 @@ AUDIT_VERIFY_FAILED = Gauge(
     "1 when the last verification of the audit found a fault",
     multiprocess_mode="livemostrecent",
 )
+AUDIT_EXPORT_WAITING = Gauge(
+    "mudra_audit_export_waiting_seconds",
+    "Age of the oldest sealed event that MUDRA_AUDIT_EXPORT has not taken; 0: none waits",
+    multiprocess_mode="livemostrecent",
+)
+AUDIT_EXPORTED = Counter(
+    "mudra_audit_exported_total", "Events that MUDRA_AUDIT_EXPORT has taken, those twice as two"
+)
 BACKUP_EVERY = Gauge(
     "mudra_backup_every_seconds",
     "How often a backup is to be made, by MUDRA_BACKUP_EVERY_HOURS",
@@ -66,7 +74,7 @@ DISK_FREE = Gauge(
 )
 CERTIFICATE_DAYS = Gauge(
     "mudra_certificate_days",
-    "Days until a certificate ends, of the public address and of databases; NaN: not seen from here",
+    "Days until a certificate ends, of the public address and of databases; NaN: not seen",
     ["server"],
     multiprocess_mode="livemostrecent",
 )

@@ -1,18 +1,23 @@
 """Parsers of single settings. Each raises ValueError or KeyError for what is not allowed."""
 
+import base64
 import ipaddress
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from mudra.audit.export import ExportDestination, destination_of
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
 from mudra.localization.languages import TAG
+from mudra.shared.secret_text import SecretText
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _MAX_PORT: Final = 65535
+_LEAST_KEY: Final = 24
+_LONGEST_KEY: Final = 64
 
 
 def text(value: str) -> str:
@@ -111,6 +116,11 @@ def paths(value: str) -> tuple[str, ...]:
     return prefixes
 
 
+def audit_export(value: str) -> ExportDestination:
+    """Read where events of the audit are sent."""
+    return destination_of(value)
+
+
 def directories(value: str) -> tuple[Path, ...]:
     """Read absolute paths."""
     found = tuple(Path(part.strip()) for part in value.split(",") if part.strip())
@@ -144,6 +154,14 @@ def public_keys(value: str) -> tuple[str, ...]:
     if not keys or not all(key.startswith("age1") for key in keys):
         raise ValueError
     return keys
+
+
+def webhook_key(value: str) -> SecretText:
+    """Read a key of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64."""
+    prefix, key = value[:6], base64.b64decode(value[6:], validate=True)
+    if prefix != "whsec_" or not _LEAST_KEY <= len(key) <= _LONGEST_KEY:
+        raise ValueError
+    return SecretText(value)
 
 
 def scope_map(value: str) -> tuple[tuple[str, frozenset[Scope]], ...]:

@@ -17,6 +17,7 @@ from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.node.audit_export_job import audit_export_jobs
 from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.mail_jobs import mail_jobs
@@ -88,6 +89,7 @@ async def _work(
     jobs = [
         *_jobs(dependencies),
         *watch_jobs(dependencies, board),
+        *audit_export_jobs(dependencies),
         *_metrics_jobs(dependencies),
     ]
     count_from_zero(JOB_RUNS, [job.name for job in jobs], ("succeeded", "failed"))

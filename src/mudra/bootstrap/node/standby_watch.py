@@ -39,7 +39,9 @@ class StandbyWatch:
         STANDBYS.set(standbys.following)
         STANDBY_BEHIND.set(max((slot.behind for slot in standbys.slots), default=0))
         STANDBY_BEHIND_S.set(
-            max((self._age(found.position - slot.behind, now) for slot in standbys.slots), default=0)
+            max(
+                (self._age(found.position - slot.behind, now) for slot in standbys.slots), default=0
+            )
         )
         STANDBY_FAULTS.set(len(standbys.faults()))
         _note_connections(found)

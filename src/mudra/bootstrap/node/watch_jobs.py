@@ -1,4 +1,4 @@
-"""The jobs by which a node notices what an operator must know: each sets metrics that alerts read."""
+"""Jobs by which a node notices what an operator must know: each sets metrics for alerts."""
 
 import asyncio
 import contextlib
@@ -100,7 +100,7 @@ def _place_of_log() -> Path | None:
     if "JOURNAL_STREAM" in os.environ:
         return next((one for one in _JOURNAL if one.is_dir()), None)
     with contextlib.suppress(OSError, ValueError):
-        file = Path(os.readlink(f"/proc/self/fd/{sys.stderr.fileno()}"))
+        file = Path(f"/proc/self/fd/{sys.stderr.fileno()}").readlink()
         return file.parent if file.is_file() else None
     return None
 

@@ -72,7 +72,7 @@ class NodeFigures(Collector):
         for name, pid in self._processes().items():
             with suppress(OSError):  # it has ended
                 fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                open_files = len(os.listdir(f"/proc/{pid}/fd"))
+                open_files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
                 cpu.add_metric([name], (int(fields[11]) + int(fields[12])) / _TICKS)
                 memory.add_metric([name], int(fields[21]) * _PAGE)
                 files.add_metric([name], open_files)

@@ -244,30 +244,35 @@ class PostgresLedger:
 
     async def sealed(self, after: int = 0, until: int | None = None) -> AsyncIterator[SealedRow]:
         """Sealed rows by their number, page by page, so that a table of any length fits."""
+        while True:
+            page = await self._page(after, until, _PAGE)
+            for row in page:
+                yield row
+            if len(page) < _PAGE:
+                return
+            after = page[-1].row.number
+
+    async def sealed_after(self, number: int, limit: int) -> Sequence[SealedRow]:
+        """Give the first sealed rows after a number, at most so many."""
+        return await self._page(number, None, limit)
+
+    async def _page(self, after: int, until: int | None, limit: int) -> list[SealedRow]:
         s = audit_seal.c
         last = sa.true() if until is None else s.number <= until
-        while True:
-            rows = (
-                (
-                    await self._tx.connection.execute(
-                        sa.select(s.number, s.epoch, s.hash, audit_event, _XID)
-                        .outerjoin(audit_event, audit_event.c.seq == s.seq)
-                        .where(s.number > after, last)
-                        .order_by(s.number)
-                        .limit(_PAGE)
-                    )
-                )
-                .mappings()
-                .all()
-            )
-            for row in rows:
-                if row["seq"] is None:
-                    raise CheckpointForged(f"the event of sealed row {row['number']} is gone")
-                found = _row(row["number"], row["epoch"], cast("Mapping[str, object]", row))
-                yield SealedRow(found, row["hash"])
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1]["number"]
+        rows = await self._tx.connection.execute(
+            sa.select(s.number, s.epoch, s.hash, audit_event, _XID)
+            .outerjoin(audit_event, audit_event.c.seq == s.seq)
+            .where(s.number > after, last)
+            .order_by(s.number)
+            .limit(limit)
+        )
+        page = []
+        for row in rows.mappings():
+            if row["seq"] is None:
+                raise CheckpointForged(f"the event of sealed row {row['number']} is gone")
+            found = _row(row["number"], row["epoch"], cast("Mapping[str, object]", row))
+            page.append(SealedRow(found, row["hash"]))
+        return page
 
     async def unsealed(self, limit: int) -> Sequence[Unsealed]:
         """Rows without a seal, and such as have a number that the table never gave out."""

@@ -47,4 +47,6 @@ async def last_verification(transaction: Transaction) -> LastVerification:
     )
     facts = {row.name: row.value for row in rows}
     at = facts.get(_INTACT_AT)
-    return LastVerification(datetime.fromisoformat(at) if at else None, facts.get(_FOUND) == _BROKEN)
+    return LastVerification(
+        datetime.fromisoformat(at) if at else None, facts.get(_FOUND) == _BROKEN
+    )
