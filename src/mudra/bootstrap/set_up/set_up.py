@@ -37,7 +37,7 @@ UNITS: Final = (
 )  # fmt: skip
 _COMMAND: Final = "mudra-command"
 _LISTENS: Final = "ListenStream=127.0.0.1:8080\n"
-_HEAD: Final = """# Settings of Mudra, written by mudra setup. Mode 0600: it holds passwords and keys.
+_HEAD: Final = """# Settings of Mudra, by mudra setup. Mode 0600: it holds passwords and keys.
 # docs/reference/settings.md lists all that there are.
 """
 
