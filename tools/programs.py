@@ -139,14 +139,10 @@ LIST: Final[tuple[Need, ...]] = (
     Program("haproxy", "the tests of the example for HAProxy", ("haproxy",), ("haproxy",)),
     Program("systemd-analyze", "the tests of the units", ("systemd-analyze",), ("systemd",)),
     Program("mount", "the tests of a full disk", ("mount",), ("mount",)),
-    # Its way to speak TLS is a library of its own, which asks for the program.
+    # Named by its way to speak TLS, which is a package of its own and needs the program.
     Program(
         "rsyslogd", "the tests of the audit's export",
-        (
-            "/usr/lib/x86_64-linux-gnu/rsyslog/lmnsd_gtls.so",
-            "/usr/lib/aarch64-linux-gnu/rsyslog/lmnsd_gtls.so",
-        ),
-        ("rsyslog-gnutls",),
+        ("/usr/share/doc/rsyslog-gnutls/copyright",), ("rsyslog-gnutls",),
     ),
     Program("promtool", "the tests of the alert rules", ("promtool",), ("prometheus",)),
     Locked(

@@ -26,6 +26,8 @@ from tests.support.smtp_sink import Certificate, make_certificate
 from tests.support.until import until
 from tests.support.webhook_sink import webhook_sink
 
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.export import BATCH, ExportedEvent
 from mudra.audit.sealing import seal_next
@@ -35,7 +37,6 @@ from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.node import audit_export_job
 from mudra.bootstrap.node.audit_export_job import ExportFailed, export_audit, receiver_of
 from mudra.bootstrap.node.serve import open_store
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.embedded.server import embedded_server
 
 GUIDE = "docs/how-to/export-the-audit.md"
@@ -64,7 +65,7 @@ def write(data_dir: Path, count: int) -> None:
 
     async def act(dependencies: Dependencies) -> None:
         async with dependencies.database.transaction(within_s=60) as transaction:
-            log = PostgresAuditLog(transaction)
+            log = AuditLog(transaction)
             for number in range(count):
                 caller = Caller("user:asha", "192.0.2.7", f"txn-{number}")
                 outcome = Outcome.REFUSED if number % 3 else Outcome.SUCCESS
@@ -82,8 +83,8 @@ def write(data_dir: Path, count: int) -> None:
         while sealed:
             async with dependencies.database.transaction(within_s=60) as transaction:
                 sealed = await seal_next(
-                    dependencies.audit_chain(transaction),
-                    PostgresAuditLog(transaction),
+                    transaction.service(AuditChain),
+                    AuditLog(transaction),
                     await transaction.now(),
                 )
 

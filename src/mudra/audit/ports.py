@@ -8,19 +8,8 @@ from msgspec import Struct
 
 from mudra.audit.acts import NO_ACTS, Acts
 from mudra.audit.chain import Checkpoint, Epoch, Row, SealedRow
-from mudra.audit.event import AuditEntry
-from mudra.audit.export import ExportPosition
 from mudra.audit.place import Reached, Unsealed
-from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.audit.token_issues import TokenBlock, TokenIssue
-
-
-class AuditLog(Protocol):
-    """The audit log: entries are appended in the transaction of the action itself."""
-
-    async def append(self, entry: AuditEntry) -> None:
-        """Append an entry; when this fails, the action itself must not happen."""
-        ...
 
 
 class Ledger(Protocol):
@@ -219,81 +208,3 @@ class Archive(Struct, frozen=True):
     name: str
     sha256: str
     at: datetime
-
-
-class Archives(Protocol):
-    """The files that were written, as the database knows them."""
-
-    async def all(self) -> Sequence[Archive]:
-        """Every archive in order; raises CheckpointForged."""
-        ...
-
-    async def add(self, archive: Archive) -> None:
-        """Sign and store one."""
-        ...
-
-    async def drop(self, until: int) -> int:
-        """Delete the oldest rows up to this number, a batch of them; give their number."""
-        ...
-
-
-class ExportPositions(Protocol):
-    """The position that all nodes share."""
-
-    async def read(self) -> ExportPosition:
-        """Return it; the very beginning where nothing was sent."""
-        ...
-
-    async def move(self, before: ExportPosition, to: ExportPosition) -> bool:
-        """Store the next one; returns False where it is another by now, and stores nothing."""
-        ...
-
-    async def move_to(self, number: int) -> ExportPosition:
-        """Store that events up to this number were sent, whatever the position was."""
-        ...
-
-    async def before_seq(self, seq: int) -> int:
-        """Return the number before the first event of this `seq` or a later one."""
-        ...
-
-    async def waiting(self, position: ExportPosition) -> int:
-        """Count the sealed events after a position."""
-        ...
-
-
-class AuditChain(Struct, frozen=True):
-    """The chain with its checkpoints, in one transaction."""
-
-    ledger: Ledger
-    checkpoints: Checkpoints
-    witness: Witness
-    token_issues: TokenIssues
-    archives: Archives
-    clock_is_moved: bool = False
-    """Whether the clock is the sandbox's, whose times prove nothing."""
-
-
-class AuditWork(Protocol):
-    """What of a unit of work is needed to verify."""
-
-    @property
-    def audit_log(self) -> AuditLog:
-        """The audit log."""
-
-    @property
-    def audit_chain(self) -> AuditChain:
-        """The chain over it."""
-
-
-class AuditSearch(Protocol):
-    """Reads the audit log; nothing here changes it."""
-
-    async def events(
-        self, which: AuditFilter, before: int | None, limit: int
-    ) -> Sequence[AuditRow]:
-        """List events, the newest first, that come before the one numbered `before`."""
-        ...
-
-    async def tokens_by_day(self, entity_id: str, since: datetime) -> Sequence[TokensOfDay]:
-        """Count an entity's issued and refused tokens by day (UTC), the newest day first."""
-        ...

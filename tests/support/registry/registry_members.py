@@ -77,8 +77,8 @@ def approve(member: Member, *options: str) -> None:
     command = Command(RegistryAction.APPROVE, member.entity_id, operator())
 
     async def act(dependencies: Dependencies) -> Outcome:
-        async with dependencies.unit_of_work() as work:
-            return await decide(work.registry, command)
+        async with dependencies.transaction() as tx:
+            return await decide(tx.service(Registry), command)
 
     outcome = member.service.in_store(act)
     assert isinstance(outcome, Decision), outcome

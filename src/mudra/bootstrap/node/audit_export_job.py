@@ -10,13 +10,14 @@ from urllib.parse import unquote
 
 import structlog
 
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.export import BATCH, ExportKind, ExportPosition, Receiver, exported
+from mudra.audit.export_position_store import ExportPositions
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import AUDIT_EXPORT_WAITING, AUDIT_EXPORTED
 from mudra.settings.settings import Settings
-from mudra.storage.audit.export_position import PostgresExportPositions
 
 _EVERY: Final = timedelta(seconds=20)
 _HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
@@ -98,8 +99,8 @@ async def _send_next(dependencies: Dependencies, receiver: Receiver) -> tuple[Ex
     """Send the next events; returns the position then, and whether there were any."""
     issuer = dependencies.settings.issuer
     async with dependencies.database.transaction() as transaction:
-        chain = dependencies.audit_chain(transaction)
-        position = await PostgresExportPositions(transaction).read()
+        chain = transaction.service(AuditChain)
+        position = await ExportPositions(transaction).read()
         sealed = await chain.ledger.sealed_after(position.number, BATCH)
         now = await transaction.now()
     if not sealed:
@@ -120,5 +121,5 @@ async def _moved(
 ) -> ExportPosition:
     """Store a position; one that an operator set meanwhile stays."""
     async with dependencies.database.transaction() as transaction:
-        positions = PostgresExportPositions(transaction)
+        positions = ExportPositions(transaction)
         return to if await positions.move(before, to) else await positions.read()

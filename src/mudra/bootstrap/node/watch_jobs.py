@@ -12,6 +12,7 @@ from math import nan
 from pathlib import Path
 from typing import Final
 
+from mudra.audit.verification_store import VERIFIED, last_verification
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_certificates import days_left
@@ -29,14 +30,13 @@ from mudra.jobs.telemetry import (
     SECRETS_ENDING,
     SIGNING_KEY_LATE,
 )
+from mudra.overview.restored_store import backup_awaited_since, last_backup
 from mudra.settings.settings import Settings
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.audit.verdicts import VERIFIED, last_verification
-from mudra.storage.backup.restored_store import backup_awaited_since, last_backup
-from mudra.storage.tokens.ending import secrets_ending_before
-from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.secrets.ending_store import secrets_ending_before
 from mudra.tokens.signing_keys.key_lifecycle import signing
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 _SOON: Final = timedelta(days=7)
 """A member's secret that ends within it must be reset now; its admins were told five times."""
@@ -132,7 +132,7 @@ async def _note_ends(dependencies: Dependencies) -> None:
     rotation = timedelta(days=dependencies.settings.key_rotation_days)
     async with dependencies.database.transaction() as transaction:
         now = await transaction.now()
-        keys = await PostgresSigningKeys(transaction, dependencies.encryption).all_keys()
+        keys = await SigningKeys(transaction).all_keys()
         SECRETS_ENDING.set(await secrets_ending_before(transaction, now + _SOON))
     begun = [
         key.active_from

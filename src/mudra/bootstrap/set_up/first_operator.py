@@ -12,6 +12,7 @@ from mudra.cli.local.program import CommandFailed
 from mudra.identity.operators.operator import Scope
 from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
+from mudra.storage.mail.outbox import Outbox
 
 _LINK: Final = re.compile(r"https://\S+/activate/\S+")
 _OWNER: Final = "operator:setup"
@@ -41,7 +42,7 @@ async def _invite(dependencies: Dependencies, email: str) -> str:
             raise CommandFailed(f"operator: {answer.get('errorMsg', 'no operator was made')}")
     if not answer["invited"]:
         return ""
-    async with dependencies.unit_of_work() as work:
-        mails = await work.mailbox.mails(to=answer["email"], limit=1)
+    async with dependencies.transaction() as tx:
+        mails = await tx.service(Outbox).mails(to=answer["email"], limit=1)
     found = _LINK.search(mails[-1].email.text) if mails else None
     return found[0] if found else ""

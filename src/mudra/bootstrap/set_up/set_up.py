@@ -62,9 +62,7 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
             shutil.chown(folder, USER, USER)
     # First: a key that the settings name and no one has is lost, one that none names is not.
     written = [
-        places.kept / name
-        for name, text in keep.items()
-        if _write(places.kept / name, text, 0o600)
+        places.kept / name for name, text in keep.items() if _write(places.kept / name, text, 0o600)
     ]
     written += [*_write_settings(places, settings), *_write_units(places, answers.workers)]
     with _environment(settings, places):
