@@ -35,7 +35,7 @@ from mudra.cli.local.program import CommandFailed
 from mudra.overview.rollback import Origin
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 

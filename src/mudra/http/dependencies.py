@@ -29,8 +29,9 @@ from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
-from mudra.tokens.ports import KeyFetchLog, Signer
+from mudra.tokens.ports import Signer
 from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 Network = IPv4Network | IPv6Network
 
@@ -106,7 +107,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     user_tokens: UserTokenIssuer
     bearer: BearerAuthenticator
     signer: Signer
-    key_fetches: KeyFetchLog
+    key_fetches: BatchedKeyFetches
     revocation_lists: RevocationLists
     push_limits: PushLimits
     prepare_check: Callable[[str], Awaitable[None]]
@@ -137,7 +138,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
-    registry_turns: Queue = field(default_factory=lambda: Queue(8, 10.0, per_key=1))
+    registry_turns: Queue = field(default_factory=lambda: Queue(3, 10.0, per_key=1))
     page_turns: Queue = field(default_factory=new_page_turns)
     page_parts: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic, max_small=MAX_PARTS))
     """What pages of health made for all their readers."""

@@ -4,10 +4,8 @@ from collections.abc import Callable
 
 import structlog
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.send_link import send_requested_links
-from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
@@ -17,8 +15,6 @@ from mudra.shared.email_message import StoredEmail
 from mudra.storage.database.transaction import OpenTransaction
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.tokens.reminders.reminder_store import Reminders
-from mudra.tokens.secrets.secret_store import Secrets
-from mudra.tokens.secrets.secret_use_store import SecretUses
 
 _log = structlog.get_logger()
 
@@ -34,14 +30,7 @@ async def notify_people(open_transaction: OpenTransaction) -> None:
         candidates = await Reminders(tx).candidates(now + LOOK_AHEAD, now - LOOK_BACK)
     for entity_id in candidates:
         async with open_transaction() as tx:
-            await remind(
-                entity_id,
-                secrets=Secrets(tx),
-                uses=SecretUses(tx),
-                reminders=Reminders(tx),
-                notices=tx.service(NoticeService),
-                audit_log=AuditLog(tx),
-            )
+            await remind(tx, entity_id)
 
 
 async def raise_mail_alarms(open_transaction: OpenTransaction) -> MailAlarms:

@@ -122,10 +122,3 @@ class KeyMaterial(Struct, frozen=True):
 
 NewKey: TypeAlias = Callable[[TokenKind], Awaitable[KeyMaterial]]
 """Makes a key pair, without blocking the event loop for the tens to hundreds of ms it takes."""
-
-
-class KeyFetchLog(Protocol):
-    """Counts fetches of the published keys, written behind in batches."""
-
-    def append(self, kids: Sequence[str], address: str) -> None:
-        """Count one fetch of these keys; it is stored within seconds."""

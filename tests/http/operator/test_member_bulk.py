@@ -13,8 +13,8 @@ from tests.support.service import PASSWORD, Service, in_store, mails, new_member
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.bulk import BulkAct
 from mudra.identity.memberships.bulk_act import MAX_MEMBERS, BulkResult, TooManyMembers, act_in_bulk
+from mudra.identity.memberships.bulk_rule import BulkAct
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner

@@ -21,7 +21,7 @@ from mudra.tokens.migration.keycloak_export import ExportedKey
 from mudra.tokens.migration.move_in import KeyMove, Line
 from mudra.tokens.secrets.secret import rotate
 from mudra.tokens.secrets.secret_store import Secrets
-from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 
 def new_id(kind: str = "FIP") -> str:
@@ -221,7 +221,7 @@ def test_a_key_that_has_the_id_of_another_is_refused(service: Service, tmp_path:
         async with dependencies.transaction() as tx:
             now = await People(tx).now()
             move = KeyMove(
-                tx.service(SigningKeyService).keys,
+                SigningKeys(tx),
                 AuditLog(tx),
                 realm.issuer,
                 now + timedelta(days=9),

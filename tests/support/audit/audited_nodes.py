@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from tests.support.database.template_database import prepare
 
 from mudra.audit.archive import archive_next, check_archives, drop_archived
-from mudra.audit.archive_files import Folder
+from mudra.audit.archive_files import ArchiveFiles
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
@@ -116,7 +116,7 @@ class AuditedNodes:
 
         async def act(tx: Transaction) -> object:
             before = await tx.service(AuditChain).ledger.now() - timedelta(days=days_old)
-            files = Folder(folder, self.encryption)
+            files = ArchiveFiles(folder, self.encryption)
             caller = Caller("operator:rao")
             return await archive_next(tx.service(AuditChain), AuditLog(tx), caller, files, before)
 
@@ -126,7 +126,9 @@ class AuditedNodes:
         """Verify the archives on node B."""
 
         async def act(tx: Transaction) -> object:
-            return await check_archives(tx.service(AuditChain), Folder(folder, self.encryption))
+            return await check_archives(
+                tx.service(AuditChain), ArchiveFiles(folder, self.encryption)
+            )
 
         return self.at("b", act)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
 
     from httpx2 import AsyncClient
 
-    from mudra.audit.archive import ArchiveFiles
+    from mudra.audit.archive_files import ArchiveFiles
     from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
     from mudra.demo.network import Demo

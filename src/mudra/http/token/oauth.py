@@ -14,7 +14,6 @@ import msgspec
 from litestar import Response, post
 from msgspec import Struct
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import authorization_of, presented_token
 from mudra.http.auth.proof import has_proof, presented_proof
@@ -24,8 +23,6 @@ from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
-from mudra.identity.accounts.people_store import People
-from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.settings.settings import Settings
 from mudra.shared.dpop_proof import ProofInvalid, bound_key
 from mudra.shared.refusal import Refusal
@@ -44,7 +41,6 @@ from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, Token
 from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP
 from mudra.tokens.ports import EntityCredentials
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import revoke_entity_token, revoke_user_token
 from mudra.tokens.secrets.address_binding import AddressNotListed
@@ -165,7 +161,7 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
     if isinstance(found, VerifiedToken) and found.kind is TokenKind.USER:
         caller = Caller(f"user:{found.subject}", address, txn_id)
         async with dependencies.transaction() as tx:
-            await revoke_user_token(found, caller, UserTokens(tx), People(tx), AuditLog(tx))
+            await revoke_user_token(tx, found, caller)
         return Response(b"", media_type="application/json", headers=_PRIVATE)
     client_id = await _authenticated_client(request, form, dependencies)
     if isinstance(client_id, OAuthError):
@@ -173,9 +169,7 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
     if isinstance(found, VerifiedToken):
         caller = Caller(f"entity:{client_id}", address, txn_id)
         async with dependencies.revoke_turns.turn(client_id), dependencies.transaction() as tx:
-            refused = await revoke_entity_token(
-                found, client_id, caller, IssuedTokens(tx), AuditLog(tx)
-            )
+            refused = await revoke_entity_token(tx, found, client_id, caller)
         if isinstance(refused, TooManyRevocations):
             return _too_many(refused, refused.sentence).response()
         if refused is not None:

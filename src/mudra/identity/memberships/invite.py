@@ -201,7 +201,7 @@ async def _end_role_handed_over(
     await Memberships(tx).remove_admin(entity_id, leaving_id)
     await _record(tx, caller, invitation, "admin-removed", leaving_id)
     facts = {"leaving": leaving.email, "successor": successor.email}
-    notices = NoticeService(Memberships(tx), tx.service(Outbox))
+    notices = tx.service(NoticeService)
     also = [Recipient(leaving.email, leaving.name)]
     await notices.notify(entity_id, NoticeKind.ADMIN_HANDED_OVER, facts, also)
 
@@ -263,7 +263,7 @@ async def _send(tx: Transaction, inviter: User, invitation: Invitation, url: Sec
         "invited_by": inviter.email,
         **_kind(invitation),
     }
-    notices = NoticeService(Memberships(tx), tx.service(Outbox))
+    notices = tx.service(NoticeService)
     await notices.notify(invitation.entity_id, NoticeKind.ADMIN_INVITED, facts_of_notice)
 
 

@@ -48,15 +48,14 @@ class Line(Struct, frozen=True):
 class KnownSecret(Struct, frozen=True):
     """Gives a new member the secret that it has; implements the port of onboarding."""
 
-    secrets: Secrets
-    audit_log: AuditLog
+    tx: Transaction
     text: SecretText
 
     async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
         """Store the secret as the first one of the entity."""
-        await self.secrets.keep_first(first_secret(entity_id, now), self.text)
+        await Secrets(self.tx).keep_first(first_secret(entity_id, now), self.text)
         detail: dict[str, str | int] = {"version": 1, "origin": "imported"}
-        await self.audit_log.append(
+        await AuditLog(self.tx).append(
             AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail=detail)
         )
 
@@ -91,9 +90,7 @@ async def move_member(
     known = await People(tx).member(member.entity_id)
     if known is not None:
         return await _unchanged(tx, client)
-    known_secret = (
-        None if client.secret is None else KnownSecret(Secrets(tx), AuditLog(tx), client.secret)
-    )
+    known_secret = None if client.secret is None else KnownSecret(tx, client.secret)
     outcome = await onboard_member(tx, member, owner(caller), known_secret)
     if isinstance(outcome, Onboarded):
         return Line("member", member.entity_id, "new", _new_detail(client))

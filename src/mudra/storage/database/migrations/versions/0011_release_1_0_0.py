@@ -1,10 +1,10 @@
-"""The schema of the first release."""
+"""The schema of 1.0.0."""
 
 from importlib.resources import files
 
 from alembic import op
 
-revision = "0001"
+revision = "0011"
 down_revision = None
 branch_labels = None
 depends_on = None
