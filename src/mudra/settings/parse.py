@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
+from mudra.localization.display_zone import zone_names
 from mudra.localization.languages import TAG
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -24,6 +25,13 @@ def text(value: str) -> str:
 def language(value: str) -> str:
     """Read the tag of a language, such as `en-IN`."""
     if not TAG.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def time_zone(value: str) -> str:
+    """Read a name of the time zone database."""
+    if value not in zone_names():
         raise ValueError
     return value
 
