@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from mudra.audit.export import ExportDestination, destination_of
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
+from mudra.localization.display_zone import zone_names
 from mudra.localization.languages import TAG
 from mudra.shared.secret_text import SecretText
 
@@ -34,6 +35,13 @@ def text(value: str) -> str:
 def language(value: str) -> str:
     """Read the tag of a language, such as `en-IN`."""
     if not TAG.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def time_zone(value: str) -> str:
+    """Read a name of the time zone database."""
+    if value not in zone_names():
         raise ValueError
     return value
 

@@ -237,7 +237,7 @@ def test_a_silence_starts_when_it_was_planned(service: Service, boss: Reader) ->
 
     planned = boss.act(
         page, operator_path("silences"), entity_id=bank, hours="4", reason="new disks",
-        begins=begins.strftime("%Y-%m-%dT%H:%M"), maintenance="yes",
+        begins=begins.strftime("%Y-%m-%dT%H:%M"), zone="UTC", maintenance="yes",
     )  # fmt: skip
 
     assert planned.status_code == 303

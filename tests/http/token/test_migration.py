@@ -143,7 +143,7 @@ def test_secrets_live_as_long_as_there_and_never_longer(service: Service, tmp_pa
             assert held is not None
             return len(held.resets)
 
-    assert in_store(service, resets) == 0
+    assert service.in_store(resets) == 0
     service.advance("P4D")
     assert token_of(service, later, secret_of(later)).json()["errorCode"] == "SecretExpired"
     service.advance("P4D")

@@ -41,9 +41,7 @@ def promtool(*words: str, folder: Path = DEPLOY) -> "subprocess.CompletedProcess
 def exposed() -> set[str]:
     """Names of metrics that the code declares, with those that Prometheus makes of them."""
     declared = set(re.findall(r'"(mudra_[a-z0-9_]+)"', " ".join(f.read_text() for f in SOURCES)))
-    made = {
-        f"{name}{end}" for name in declared for end in ("_bucket", "_count", "_sum", "_total")
-    }
+    made = {f"{name}{end}" for name in declared for end in ("_bucket", "_count", "_sum", "_total")}
     return declared | made | set(re.findall(r"record: (\S+)", RULES))
 
 
