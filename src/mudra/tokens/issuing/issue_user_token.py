@@ -16,8 +16,8 @@ from mudra.tokens.authentication.issued_token_store import IssuedTokens, UserTok
 from mudra.tokens.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
 from mudra.tokens.ports import Signer
 
-MAX_LIVE_TOKENS: Final = 10
-"""A user holds so many User Access Tokens; a new one ends the oldest."""
+MAX_LIVE_TOKENS: Final = 100
+"""Maximum live User Access Tokens of a user; one more ends the least recently used."""
 
 
 class UserTokenIssuer(Struct, frozen=True):

@@ -16,11 +16,17 @@ _MAX_BATCH: Final = 500
 class RevokedTokens:
     """Implements tokens/ports.py Revocations: each token is looked up once, and then known."""
 
-    def __init__(self, database: Database, invalidation: CacheInvalidation) -> None:
+    def __init__(
+        self, database: Database, invalidation: CacheInvalidation, most: int = _MAX_COUNT
+    ) -> None:
         self._database = database
         self._cache = NodeCache(
-            invalidation, (revoked_key(""),), self._read, most=_MAX_COUNT, at_once=_MAX_BATCH
+            invalidation, (revoked_key(""),), self._read, most=most, at_once=_MAX_BATCH
         )
+
+    def __len__(self) -> int:
+        """Return how many tokens are remembered."""
+        return len(self._cache)
 
     async def is_revoked(self, jti: str) -> bool:
         """Return whether a token was revoked, from memory where it is valid."""

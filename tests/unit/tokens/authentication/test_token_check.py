@@ -7,8 +7,6 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from mudra.tokens.authentication.token_check import (
-    LEEWAY_S,
-    MAX_TOKEN_LENGTH,
     TokenExpired,
     TokenInvalid,
     TokenVerification,
@@ -16,6 +14,9 @@ from mudra.tokens.authentication.token_check import (
     verify_token,
 )
 from mudra.tokens.claims import TokenKind, TokenTerms
+
+LEEWAY_S = 60
+MAX_TOKEN_LENGTH = 8192
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 AT = int(NOW.timestamp())

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from tests.support.dpop import KeyOfClient
-from tests.support.proofs_in_memory import ProofsInMemory
+from tests.unit.tokens.authentication.proofs_in_memory import ProofsInMemory
 
 from mudra.shared.dpop_proof import PresentedProof
 from mudra.shared.entity_type import EntityType
