@@ -10,11 +10,7 @@ from mudra.http.request.request_context import Admitted, Document, RequestContex
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.operator_store import Operators
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
-from mudra.registry.payload.refusals import (
-    PayloadNotChecked,
-    too_fast_writes,
-    too_many_checks,
-)
+from mudra.registry.payload.refusals import PayloadNotChecked, too_fast_writes, too_many_checks
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller

@@ -9,10 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import HeldToken
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.tables.identity import (
-    console_session,
-    user_token_use,
-)
+from mudra.storage.tables.identity import console_session, user_token_use
 from mudra.storage.tables.tokens import user_token
 
 _T: Final = user_token.c

@@ -9,11 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.tables.identity import (
-    access_grant,
-    operator_scope,
-    user_account,
-)
+from mudra.storage.tables.identity import access_grant, operator_scope, user_account
 
 _U: Final = user_account.c
 _O: Final = operator_scope.c
