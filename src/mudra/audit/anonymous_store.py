@@ -10,8 +10,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
-from mudra.audit.event_rows import event_row
+from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome, event_row
 from mudra.shared.network_address import address_key
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.bulk_insert import parameter_of

@@ -6,8 +6,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.audit.anonymous_store import count_anonymous, is_anonymous
-from mudra.audit.event import AuditEntry, EventName
-from mudra.audit.event_rows import event_row
+from mudra.audit.event import AuditEntry, EventName, event_row
 from mudra.audit.token_issue_store import add_issues
 from mudra.audit.token_issues import TokenIssue
 from mudra.storage.database.transaction import Transaction

@@ -16,8 +16,7 @@ from typing import Final
 import structlog
 
 from mudra.audit.anonymous_store import ANONYMOUS, count_anonymous
-from mudra.audit.event import AuditEvent, EventName, Outcome
-from mudra.audit.event_rows import EVENT_COLUMNS, event_row
+from mudra.audit.event import EVENT_COLUMNS, AuditEvent, EventName, Outcome, event_row
 from mudra.audit.token_issue_store import add_issues
 from mudra.audit.token_issues import GRACE, SECRET, TokenIssue
 from mudra.shared.unavailable import DatabaseUnavailable
