@@ -9,8 +9,9 @@ import httpx2
 import pytest
 from joserfc.jwk import RSAKey
 from tests.support.issuer import Hands
+from tests.support.members import Member, new_member
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.client import (
     AsyncDirectory,

@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
-from tests.support.conformance import Network, described, failed, new_network, run_suite
-from tests.support.conformance_faults import FAULTS
+from tests.conformance.conformance_faults import FAULTS
+from tests.conformance.suite_runs import Network, described, failed, new_network, run_suite
 from tests.support.registry.registry_members import live_entry
 from tests.support.service import Service
 

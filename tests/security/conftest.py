@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.security.identity_provider import Provider, provider, service_of
 from tests.support.agent.agent_process import free_port
-from tests.support.identity_provider import Provider, provider, service_of
 from tests.support.passkeys import named_service
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 PROXY = "127.99.0.1"
 

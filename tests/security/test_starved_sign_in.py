@@ -9,9 +9,11 @@ import jwt
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.hostile.simultaneous import at_once
-from tests.support.mailbox import eventually
+from tests.support.http_clients import new_address
+from tests.support.mailbox import eventually, mails
+from tests.support.members import Member, new_member, onboard
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, mails, new_address, new_member, onboard
+from tests.support.service import Service
 
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.password_rules import (

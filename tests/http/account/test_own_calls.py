@@ -5,10 +5,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, latest_link, new_member, set_password
+from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES
 

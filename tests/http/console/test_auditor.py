@@ -5,10 +5,11 @@ import io
 import re
 
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 from mudra.console.framework.navigation import operator_path
 

@@ -7,25 +7,20 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
+from tests.http.token.bound_member import member_with_entry
 from tests.support.english_left import english_in
+from tests.support.http_clients import new_address
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import PAGE as FACTOR
 from tests.support.people.second_factor import begin, csrf
-from tests.support.registry.bound_member import member_with_entry
+from tests.support.process import running_service
 from tests.support.registry.registry_members import Registry
 from tests.support.registry.registry_payloads import jwk
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    new_address,
-    new_member,
-    running_service,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.console.framework.navigation import MEMBER_ITEMS
 

@@ -6,8 +6,11 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.english_left import english_in
+from tests.support.http_clients import NO_TLS
+from tests.support.members import onboard
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.service import NO_TLS, Service, onboard, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.localization.languages import TEMPLATE
 

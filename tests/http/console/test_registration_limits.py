@@ -10,10 +10,10 @@ import httpx2
 import psycopg
 import pytest
 from msgspec.structs import replace
+from tests.faults.statements.world import AA, ADMINS, FIP, FIU, PASSWORD, set_up
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
 from tests.support.error_body import assert_error
-from tests.support.faults.world import AA, ADMINS, FIP, FIU, PASSWORD, set_up
 from tests.support.in_process import InProcess, in_process
 from tests.support.people.console import SAME_ORIGIN, Reader
 from tests.support.until import until

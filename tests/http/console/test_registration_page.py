@@ -5,9 +5,10 @@ import json
 import re
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.registry.registry_payloads import jwk
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 _DRAFT = re.compile(r'<textarea id="payload"[^>]*>(.*?)</textarea>', re.DOTALL)
 

@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 import httpx2
+from tests.support.members import new_member
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
 from tests.support.registry.registry_payloads import fip
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 
 def now_of(registry: Registry) -> str:

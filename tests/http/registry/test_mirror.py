@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.storage.registry.registry_postgres import RegistryNode, registry_node
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, fiu
-from tests.support.registry.registry_postgres import RegistryNode, registry_node
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.client import Directory, EntityTokenSource, TokenVerifier

@@ -12,12 +12,13 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from tests.support.cheap_keys import rsa_key
 from tests.support.dpop import KeyOfClient
+from tests.support.members import new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -303,10 +304,10 @@ def test_the_transaction_that_accepts_an_assertion_sees_a_suspension(
         async with dependencies.transaction() as tx:
             return await RegisteredKeys(tx).live_key(holder.entity_id) is not None
 
-    assert in_store(service, has_key)
+    assert service.in_store(has_key)
     approve(operator, holder.entity_id, "suspend")
-    assert not in_store(service, has_key)
+    assert not service.in_store(has_key)
     approve(operator, holder.entity_id, "restore")
     path = f"/members/{holder.entity_id}/status"
     assert operator.post(path, status="suspended", reason="a test").status_code == 200
-    assert not in_store(service, has_key)
+    assert not service.in_store(has_key)

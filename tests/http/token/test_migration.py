@@ -8,9 +8,10 @@ from pathlib import Path
 import httpx2
 import jwt
 import pytest
-from tests.support.keycloak import Realm, client
+from tests.docs.keycloak import Realm, client
+from tests.support.members import Member, new_member
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
@@ -142,7 +143,7 @@ def test_secrets_live_as_long_as_there_and_never_longer(service: Service, tmp_pa
             assert held is not None
             return len(held.resets)
 
-    assert in_store(service, resets) == 0
+    assert service.in_store(resets) == 0
     service.advance("P4D")
     assert token_of(service, later, secret_of(later)).json()["errorCode"] == "SecretExpired"
     service.advance("P4D")
@@ -167,7 +168,7 @@ def test_the_old_secret_ends_with_its_reset(service: Service, tmp_path: Path) ->
             rotation = rotate(held.current, held.now, 90, 0)
             await Secrets(tx).replace(rotation, SecretText("y" * 43))
 
-    in_store(service, reset)
+    service.in_store(reset)
     assert token_of(service, entity_id, secret_of(entity_id)).status_code == 401
     assert token_of(service, entity_id, "y" * 43).status_code == 200
 
@@ -276,7 +277,7 @@ def test_a_key_that_has_the_id_of_another_is_refused(service: Service, tmp_path:
             )
             return await move.move(ExportedKey(kid, jwk), apply=True)
 
-    assert in_store(service, collide).result == "refused"
+    assert service.in_store(collide).result == "refused"
     keys = service.client().get("/protocol/openid-connect/certs").json()["keys"]
     assert "AQAB" not in {key["n"] for key in keys}
 

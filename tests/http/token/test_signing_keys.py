@@ -5,7 +5,9 @@ import json
 import httpx2
 import jwt
 import pytest
-from tests.support.service import NO_TLS, Member, Service, in_store, new_member
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
@@ -39,7 +41,7 @@ def active(service: Service, kind: str) -> list[str]:
             found = await tx.service(SigningKeyService).list(await People(tx).now())
         return [one.key.kid for one in found if (one.key.kind, one.state) == (kind, "active")]
 
-    return in_store(service, read)
+    return service.in_store(read)
 
 
 def verified(service: Service, token: str) -> bool:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.health.feed import PublicRow, public_csv
 from mudra.metrics.health.health import Status
+from mudra.metrics.health.public_rows import PublicRow, public_csv
 from mudra.shared.csv_export import csv_text, plain_cell, safe_cell
 
 STARTS = ["=", "+", "-", "@", "\t", "\r", "\n"]

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 from mudra.http.auth.bearer import TokenRefusal, admitted_entity, calling_user, verified_token
 from mudra.http.endpoint import B, Call, Gate, Opening
 from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.operator_store import Operators
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
 from mudra.registry.payload.refusals import (
     PayloadNotChecked,
@@ -18,9 +18,9 @@ from mudra.registry.payload.refusals import (
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
+from mudra.tokens.claims import TokenKind
 
 
 class RegistryCall(Call[B], frozen=True, kw_only=True):
@@ -135,7 +135,7 @@ async def _user_actor(
     if isinstance(caller, Refusal):
         return caller
     user, address = caller.user, address_of(context.request, context.dependencies)
-    if Scope.REGISTRY in await Memberships(tx).scopes(user.user_id):
+    if Scope.REGISTRY in await Operators(tx).scopes(user.user_id):
         return operator(
             f"operator:{user.email}",
             address,

@@ -47,7 +47,7 @@ from mudra.tokens.authentication.secret_check import (
     RateLimited,
 )
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
+from mudra.tokens.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
 from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP
 from mudra.tokens.ports import EntityCredentials

@@ -15,10 +15,10 @@ from mudra.tokens.authentication.client_assertion import (
     read_assertion,
 )
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.secrets.address_binding import AddressNotListed
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 
 
 class PresentedAssertion(Struct, frozen=True):

@@ -23,7 +23,7 @@ from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
 from mudra.shared.refusal import ValueRefused
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.migration.carried_secrets import CarriedSecrets, carried_secrets
 from mudra.tokens.migration.keycloak_export import Admins, ExportedClient, ExportedKey
 from mudra.tokens.secrets.secret_store import Secrets

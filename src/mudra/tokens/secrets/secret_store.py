@@ -16,9 +16,9 @@ from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import entity
 from mudra.storage.tables.registry import registry_version
 from mudra.storage.tables.tokens import entity_secret
-from mudra.tokens.authentication.registered_key_store import ips_of
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.address_binding import AddressBinding, Network, is_enforced, networks_of
+from mudra.tokens.secrets.registered_key_store import ips_of
 from mudra.tokens.secrets.reset_rule import PERIOD
 from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
 

@@ -256,6 +256,7 @@ REFUSALS: tuple[Refusal, ...] = (
 )  # fmt: skip
 """Each class at least once, by subject."""
 BASES = {HttpRefusal, LimitedUntil}
+LANGUAGES = Languages()
 STORED = Path(__file__).with_name("refusals_on_the_wire.jsonl")
 
 
@@ -291,7 +292,7 @@ def test_every_refusal_is_shown_as_before() -> None:
 def shown(refusal: Refusal) -> Mapping[str, object]:
     """Returns what a caller of the API gets, and what the pages say where it is something else."""
     page, wire = page_problem(refusal), problem_of(refusal)
-    with written_in(Languages().find("hi") or ENGLISH):
+    with written_in(LANGUAGES.find("hi") or ENGLISH):
         hindi = page_problem(refusal).sentence
     found: dict[str, object] = {
         "class": type(refusal).__name__,

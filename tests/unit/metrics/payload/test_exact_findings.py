@@ -18,26 +18,11 @@ from mudra.metrics.payload.ingest_rule import (
     decide,
     keys_of,
 )
-from mudra.metrics.payload.plausibility import (
-    LONGEST_MS,
-    SMALL,
-    Doubt,
-    ReportedVolume,
-    doubt_time,
-    doubt_volume,
-)
-from mudra.metrics.payload.push_limits import (
-    MAX_UPLOADS,
-    MAX_UPLOADS_OF_ONE,
-    TooManyPushes,
-    of_all,
-    upload_places,
-)
+from mudra.metrics.payload.plausibility import Doubt, ReportedVolume, doubt_time, doubt_volume
+from mudra.metrics.payload.push_limits import TooManyPushes, of_all, upload_places
 from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.report_facts import ReportFacts
 from mudra.metrics.payload.validation import (
-    MAX_FIPS,
-    MAX_WALKED_BYTES,
     CheckedReport,
     ContentLimits,
     ReportRefused,
@@ -48,6 +33,13 @@ from mudra.metrics.payload.validation import (
 )
 from mudra.metrics.payload.window_rule import parse_utc, window_findings
 from mudra.shared.finding import Finding, Severity
+
+LONGEST_MS = 604_800_000
+SMALL = 20_000
+MAX_UPLOADS = 128
+MAX_UPLOADS_OF_ONE = 8
+MAX_FIPS = 20_000
+MAX_WALKED_BYTES = 1024 * 1024
 
 START = datetime(2026, 3, 4, 10, 20, tzinfo=UTC)
 END = START + timedelta(minutes=10)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.keycloak import Realm, client
+from tests.docs.keycloak import Realm, client
 
 from mudra.tokens.migration.carried_secrets import CarriedSecrets, carried_secrets
 from mudra.tokens.migration.keycloak_export import Export, ExportUnreadable, read_export
