@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,8 @@ class Locked:
     file: str
     """What tests ask for, below `home`."""
     slow: bool = False
+    apart: bool = False
+    """Whether packages that this project excludes belong to it."""
 
     def find(self) -> str | None:
         """Returns where it is, if it was made by the lock file as it is now, in this place."""
@@ -87,7 +90,9 @@ class Locked:
         """Make it again from nothing. Whatever goes wrong, `find` does not find it then."""
         self._stamp.unlink(missing_ok=True)
         for words in self._commands():
-            if not _ran(words, cwd=(ROOT / self.lock).parent, env=self._environment()):
+            # Elsewhere uv does not read this project's settings.
+            place = Path(tempfile.gettempdir()) if self.apart else (ROOT / self.lock).parent
+            if not _ran(words, cwd=place, env=self._environment()):
                 return
         self._stamp.write_text(self._wanted())
 
@@ -162,7 +167,7 @@ LIST: Final[tuple[Need, ...]] = (
     Locked(
         "openapi-clients", "the tests of the OpenAPI document by tools of Python",
         "tests/conformance/openapi/requirements.txt", "environment",
-        ".build/openapi-clients-env", "bin/python",
+        ".build/openapi-clients-env", "bin/python", apart=True,
     ),
     Program("go", "the tests of the sample in Go", ("go",), ("golang-go",), slow=True),
     Program("ip", "the tests of lost packets", ("ip",), ("iproute2",), slow=True),

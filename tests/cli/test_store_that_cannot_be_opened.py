@@ -31,7 +31,7 @@ def mudra(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     [
         (SERVE, NOTHING_LISTENS, "the database did not answer: check MUDRA_DATABASE_URL", 5),
         (LIST, NOTHING_LISTENS, "the database did not answer: check MUDRA_DATABASE_URL", 5),
-        (SERVE, NO_URL, "MUDRA_DATABASE_URL cannot be read: write postgresql://", 1),
+        (SERVE, NO_URL, "MUDRA_DATABASE_URL must be postgresql://user:password@host/database", 2),
     ],
     ids=["serve, no one listens", "list, no one listens", "serve, no address"],
 )

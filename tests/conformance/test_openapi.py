@@ -199,6 +199,14 @@ def test_it_is_the_same_as_yaml(own: Service, document: dict[str, Any]) -> None:
     assert msgspec.yaml.decode(as_yaml) == document
 
 
+def without_examples(node: Any) -> Any:
+    if isinstance(node, list):
+        return [without_examples(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    return {k: without_examples(v) for k, v in node.items() if k not in {"example", "examples"}}
+
+
 def test_every_schema_has_one_name_and_every_name_is_used(document: dict[str, Any]) -> None:
     """For who generates a client: a class for each shape, not one for each place of it."""
     components, text = document["components"], json.dumps(document)
@@ -207,8 +215,8 @@ def test_every_schema_has_one_name_and_every_name_is_used(document: dict[str, An
         for name in components[kind]:
             assert re.fullmatch(r"[A-Za-z0-9._-]+", name)
             assert f'"#/components/{kind}/{name}"' in text
-    assert '"title"' not in json.dumps(document["paths"])
-    assert len(text) < 2_950 * sum(len(methods) for methods in document["paths"].values())
+    assert '"title"' not in json.dumps(without_examples(document["paths"]))
+    assert len(text) < 3_700 * sum(len(methods) for methods in document["paths"].values())
 
 
 def test_every_answer_says_which_headers_it_has(document: dict[str, Any]) -> None:

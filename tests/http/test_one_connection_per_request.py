@@ -63,6 +63,9 @@ LOGIN = {"username": ADMINS[FIP], "password": PASSWORD}
 SENT: dict[str, dict[str, object]] = {
     "/iam/v1/user/token/generate": LOGIN,
     "/iam/v1/entity/token/generate": {"id": FIP, "secret": "no-such-secret"},
+    "/iam/oauth2/token": {"grant_type": "client_credentials"},
+    "/iam/oauth2/introspect": {"token": "none"},
+    "/iam/oauth2/revoke": {"token": "none"},
     "/iam/v1/user/password/set": {"token": "x" * 43, "password": "granite otter velvet lamp"},
     "/iam/v1/user/password/forgot": {"username": ADMINS[FIP]},
     "/iam/v1/user/token/revoke": {"jti": UNKNOWN},
@@ -104,10 +107,14 @@ SENT: dict[str, dict[str, object]] = {
     "/sandbox/v1/clock": {"advance": "PT0S"},
 }
 FORM = {"act": "approve", "payload": "{}", "entityId": FIP, "to": ""}
-FORMS = {"/iam/v1/user/token/generate", "/iam/v1/entity/token/generate"}
+FORMS = {
+    *("/iam/v1/user/token/generate", "/iam/v1/entity/token/generate"),
+    *("/iam/oauth2/token", "/iam/oauth2/introspect", "/iam/oauth2/revoke"),
+}
 REFUSED = {
     "POST /iam/v1/entity/token/generate",
     "POST /iam/v1/user/password/set",
+    *("POST /iam/oauth2/token", "POST /iam/oauth2/introspect", "POST /iam/oauth2/revoke"),
 }
 """Operations whose request here cannot succeed, for want of a secret or a link."""
 NOT_SHOWN = {

@@ -49,9 +49,9 @@ class InProcess(httpx2.BaseTransport):
     async def handled(self, request: httpx2.Request) -> httpx2.Response:
         request.stream = httpx2.ByteStream(request.read())
         response = await self._inner.handle_async_request(request)
-        return httpx2.Response(
-            response.status_code, headers=response.headers, content=await response.aread()
-        )
+        content, headers = await response.aread(), response.headers.copy()
+        headers.pop("content-encoding", None)  # it is unpacked now
+        return httpx2.Response(response.status_code, headers=headers, content=content)
 
     def client(self, token: str = "") -> httpx2.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}

@@ -204,7 +204,7 @@ def test_numbers_that_are_no_whole_numbers_are_refused_with_their_place(
         b'"text"',
         b"{}x",
         b"{'entityId': 'A'}",
-        b"\xef\xbb\xbf{}",
+        b"\xef\xbb\xbf\xef\xbb\xbf{}",  # one mark is ignored
         b'{"entityId": "\xff"}',
         b'{"entityId": "A\x00"}',
         b'{"entityId": "A\\u0000"}',
