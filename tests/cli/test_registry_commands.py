@@ -1,6 +1,7 @@
 """Every command of the registry, end to end, as an operator and as a member's admin use them."""
 
 import json
+import re
 import stat
 
 import pytest
@@ -86,7 +87,14 @@ def test_an_entry_lives_through_every_command(service: Service, tmp_path):
     assert run(service, "submit", written(tmp_path, renewed), "--as-operator")[0]["result"] == (
         "submitted"
     )
-    assert run(service, "approve", entity_id)["version"] == 3
+    not_named = service.cli("registry", "approve", entity_id, check=False)
+    assert not_named.exit_code == 2
+    assert "$.entityinfo.certificate.kid" in not_named.output
+    command = re.search(r"`mudra (registry approve .* --hash [0-9a-f]{64})`", not_named.output)
+    assert command, not_named.output
+    wrong = (*command[1].split()[1:-1], "0" * 64)
+    assert "review it and decide again" in run(service, *wrong, code=1)
+    assert run(service, *command[1].split()[1:])["version"] == 3
     back = run(service, "rollback", entity_id, "--to", "2", "--reason", "wrong key")
     assert (back["status"], back["version"]) == ("live", 4)
 
@@ -125,8 +133,8 @@ def test_an_admin_submits_and_updates_with_the_kept_sign_in(
 ):
     payload = payload_of(admin)
     first = run(service, "submit", written(tmp_path, payload))
-    run(service, "approve", admin.entity_id)
-    payload["entityinfo"]["name"] = "Another Name"
+    run(service, "approve", admin.entity_id, "--version", "1")
+    payload["entityinfo"]["tags"] = "Another Name"
     payload["entityinfo"]["fitypes"] = ["TERM-DEPOSIT"]
     second = run(service, "submit", written(tmp_path, payload))
 

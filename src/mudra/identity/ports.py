@@ -46,9 +46,9 @@ class People(Protocol):
         """List all members by entity ID."""
 
     async def add_member(
-        self, entity_id: str, entity_type: str, name: str, status: MemberStatus
+        self, entity_id: str, entity_type: str, name: str, status: MemberStatus, by: str | None
     ) -> None:
-        """Store a new member."""
+        """Store a new member; `by` is the user who onboards it, None for a command."""
 
     async def add_user(self, user: User) -> None:
         """Store a new user."""

@@ -5,7 +5,17 @@ import io
 from collections.abc import Iterable
 from typing import Final
 
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS: Final = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    *"\uff1d\uff0b\uff0d\uff20\u2212\ufe62\ufe63\ufe66\ufe6b",
+)
+"""The wide and small forms count too: spreadsheets of some languages read them as the others."""
 
 
 def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:

@@ -35,7 +35,7 @@ from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
-from mudra.storage.identity.tables import access_grant
+from mudra.storage.registry.grants import read_grants
 from mudra.storage.registry.holders import read_facts
 from mudra.storage.registry.records import read_history, read_record
 from mudra.storage.registry.rights import has_right_now
@@ -151,14 +151,11 @@ class PostgresRegistry:
         return await read_facts(self._tx, entry, key, now)
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
-        """Return which rights of operators and of the entity were given after a time."""
-        c = access_grant.c
-        rows = await self._tx.connection.execute(
-            sa.select(c.user_id, c.given_by, c.at, c.entity_id).where(
-                c.at > after, c.entity_id.in_(["", entity_id])
-            )
-        )
-        return [Grant(f"user:{row[0]}", f"user:{row[1]}", row[2], row[3]) for row in rows]
+        """Return which rights of operators and of the entity were given after a time.
+
+        And those of former admins who read a secret that is still valid.
+        """
+        return await read_grants(self._tx, entity_id, after)
 
     async def due(self, now: dt.datetime) -> Sequence[str]:
         """Return the IDs of entities with an approved version whose time has come, in its order."""

@@ -9,6 +9,7 @@ from sqlalchemy import RowMapping
 from mudra.registry.lifecycle.record import Version, VersionStatus
 from mudra.registry.payload.entry import canonical, read_canonical
 from mudra.registry.payload.fields.certificate import KeyFacts
+from mudra.registry.payload.fields.likeness import likeness
 
 
 def version_row(entity_id: str, version: Version) -> dict[str, object]:
@@ -33,6 +34,8 @@ def version_row(entity_id: str, version: Version) -> dict[str, object]:
         "live_from": version.live_from,
         "live_until": version.live_until,
         "equal_to": version.equal_to,
+        "name_likeness": likeness(version.entry.entityinfo.name),
+        "code_likeness": likeness(version.entry.entityinfo.code),
     }
 
 

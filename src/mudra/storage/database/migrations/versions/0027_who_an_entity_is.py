@@ -1,0 +1,41 @@
+"""Compares names and codes by how they look, and keeps who onboarded a member (0189)."""
+
+import json
+
+import sqlalchemy as sa
+from alembic import op
+
+from mudra.registry.payload.fields.likeness import likeness
+
+revision = "0027"
+down_revision = "0026"
+branch_labels = None
+depends_on = None
+works_with = "0026"
+
+_HELD = sa.text(
+    "SELECT entity_id, number, body FROM registry_version"
+    " WHERE status = 'live' OR status = 'approved'"
+)
+_FILL = sa.text(
+    "UPDATE registry_version SET name_likeness = :name, code_likeness = :code"
+    " WHERE entity_id = :entity_id AND number = :number"
+)
+
+
+def upgrade() -> None:
+    op.execute("ALTER TABLE entity ADD COLUMN onboarded_by uuid")
+    for what in ("name", "code"):
+        op.execute(
+            f"ALTER TABLE registry_version ADD COLUMN {what}_likeness text NOT NULL DEFAULT ''"
+        )
+    connection = op.get_bind()
+    for entity_id, number, body in connection.execute(_HELD).all():
+        info = json.loads(bytes(body))["entityinfo"]
+        alike = {what: likeness(info[what]) for what in ("name", "code")}
+        connection.execute(_FILL, {"entity_id": entity_id, "number": number, **alike})
+    for what in ("name", "code"):
+        op.execute(
+            f"CREATE INDEX registry_version_{what}_held ON registry_version ({what}_likeness)"
+            " WHERE status = 'live' OR status = 'approved'"
+        )
