@@ -134,6 +134,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     """One for each entity, without a connection: a hundred resets of one would hold them all."""
     revoke_turns: Queue = field(default_factory=lambda: Queue(per_key=1))
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
+    user_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(20, 300, monotonic))
+    """Calls with a User Access Token, by user in this process."""
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
     registry_turns: Queue = field(default_factory=lambda: Queue(8, 10.0, per_key=1))

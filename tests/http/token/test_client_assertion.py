@@ -18,6 +18,7 @@ from tests.support.service import Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
 
+GRANT = "client_credentials"
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
@@ -101,11 +102,31 @@ def test_the_registered_key_gets_an_active_token(
     issuer = holder.registry.member.service.issuer
     audience = f"{issuer}/oauth2/token" if at_token_endpoint else issuer
 
-    answer = holder.token(holder.assertion(aud=["else", audience]))
+    answer = holder.token(holder.assertion(aud=[audience]))
 
     assert answer.status_code == 200, answer.text
     assert answer.json()["expires_in"] == 86400
     assert holder.is_active(answer.json()["access_token"])
+
+
+def test_an_assertion_for_another_server_as_well_is_refused(holder: KeyHolder) -> None:
+    issuer = holder.registry.member.service.issuer
+
+    for named in (["https://else.example", issuer], [issuer, f"{issuer}/oauth2/token"]):
+        answer = holder.token(holder.assertion(aud=named))
+
+        assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
+        assert "alone" in answer.json()["error_description"]
+
+
+def test_a_client_id_next_to_an_assertion_is_that_of_its_entity(holder: KeyHolder) -> None:
+    other = holder.post("/oauth2/token", holder.assertion(), client_id="ELSE-FIP", grant_type=GRANT)
+    own = holder.post(
+        "/oauth2/token", holder.assertion(), client_id=holder.entity_id, grant_type=GRANT
+    )
+
+    assert (other.status_code, own.status_code) == (401, 200), own.text
+    assert "client_id" in other.json()["error_description"]
 
 
 def test_an_assertion_is_accepted_once(holder: KeyHolder) -> None:

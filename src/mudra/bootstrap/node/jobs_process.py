@@ -57,6 +57,7 @@ from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.audit.anonymous import record_anonymous
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
+from mudra.storage.audit.refused import record_refused
 from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.backup.restored_store import backup_awaited_since, last_backup
 from mudra.storage.database.job_runs import PostgresJobRuns
@@ -316,6 +317,7 @@ async def _ask_database(dependencies: Dependencies) -> None:
 async def _record_anonymous(dependencies: Dependencies) -> None:
     async with dependencies.database.transaction() as transaction:
         await record_anonymous(transaction)
+        await record_refused(transaction)
 
 
 async def _keys(dependencies: Dependencies) -> None:

@@ -252,7 +252,8 @@ def _assertion(
     if form.get("client_assertion_type") != ASSERTION_TYPE:
         return OAuthError(400, "invalid_request", f"client_assertion_type must be {ASSERTION_TYPE}")
     text = SecretText(form["client_assertion"])
-    return PresentedAssertion(text, address_of(request, dependencies), new_txn_id())
+    address, client_id = address_of(request, dependencies), form.get("client_id", "")
+    return PresentedAssertion(text, address, new_txn_id(), client_id)
 
 
 def assertion_audiences(settings: Settings) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from mudra.audit.event import AuditEntry, EventName
 from mudra.audit.token_issues import TokenIssue
 from mudra.storage.audit.anonymous import count_anonymous, is_anonymous
 from mudra.storage.audit.event_rows import event_row
+from mudra.storage.audit.refused import count_refused, is_one_of_many
 from mudra.storage.audit.token_issues import add_issues
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
@@ -26,8 +27,9 @@ class PostgresAuditLog:
         self._tx = transaction
 
     async def append(self, entry: AuditEntry) -> None:
-        """Append an entry at the database's time; what concerns no one known is counted.
+        """Append an entry at the database's time.
 
+        Counted are what concerns no one known, and refused acts beyond the first of an actor.
         Issued entity tokens have a form of their own (decision 0002).
         """
         if entry.event is EventName.ENTITY_TOKEN_ISSUE:
@@ -35,6 +37,9 @@ class PostgresAuditLog:
             return
         if is_anonymous(entry.caller.actor, entry.entity_id, entry.user_id):
             await count_anonymous(self._tx, [entry.at(await self._tx.now())])
+            return
+        if is_one_of_many(entry):
+            await count_refused(self._tx, entry)
             return
         row = event_row(entry.at(_STAMPED_BY_THE_DATABASE))
         del row["at"]

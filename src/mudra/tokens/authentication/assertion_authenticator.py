@@ -9,6 +9,7 @@ from msgspec import Struct
 from mudra.audit.ports import AuditLog
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.client_assertion import (
+    OTHER_CLIENT,
     UNKNOWN,
     AssertionInvalid,
     ClientAssertion,
@@ -60,6 +61,8 @@ class PresentedAssertion(Struct, frozen=True):
     text: SecretText
     address: str
     txn_id: str
+    client_id: str = ""
+    """The entity that the client says to be next to it, if it does (RFC 7521 4.2)."""
 
 
 OnAccepted: TypeAlias = Callable[[AssertionUnitOfWork, EntityCredentials], Awaitable[None]]
@@ -106,6 +109,8 @@ class AssertionAuthenticator(Struct, frozen=True):
         assertion = read_assertion(presented.text.reveal(), self.audiences, self.entities.clock())
         if isinstance(assertion, AssertionInvalid):
             return assertion
+        if presented.client_id not in {"", assertion.entity_id}:
+            return OTHER_CLIENT
         limited = self.entities.rate_limited(assertion.entity_id, presented.address)
         if limited is not None:
             return limited

@@ -47,6 +47,7 @@ from mudra.http.response.http_refusals import (
     InvalidField,
     MethodNotAllowed,
     NoAuthorization,
+    TooManyCalls,
     Unavailable,
     too_many_listeners,
 )
@@ -251,7 +252,7 @@ REFUSALS: tuple[Refusal, ...] = (
     fips_refused("must be FIPs of the network"), ValueRefused("url", "must be https"), TooManyWebhooks(5),
     TooManySubscriptions(), TooManyChallenges(),
     # The console
-    CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
+    TooManyCalls(3), CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
 )  # fmt: skip
 """Each class at least once, by subject."""
 BASES = {HttpRefusal, LimitedUntil}

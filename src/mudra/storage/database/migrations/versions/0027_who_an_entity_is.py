@@ -1,4 +1,4 @@
-"""Compares names and codes by how they look, and keeps who onboarded a member (0189)."""
+"""Compares names by how they look, keeps who onboarded a member (0189), and counts refused acts."""
 
 import json
 
@@ -24,6 +24,12 @@ _FILL = sa.text(
 
 
 def upgrade() -> None:
+    op.execute(
+        "CREATE TABLE audit_refused (minute timestamptz NOT NULL, actor text NOT NULL,"
+        " event text NOT NULL, reason text NOT NULL, address text NOT NULL, txn_id text NOT NULL,"
+        " count bigint NOT NULL, first_at timestamptz NOT NULL, last_at timestamptz NOT NULL,"
+        " CONSTRAINT pk_audit_refused PRIMARY KEY (minute, actor, event, reason))"
+    )
     op.execute("ALTER TABLE entity ADD COLUMN onboarded_by uuid")
     for what in ("name", "code"):
         op.execute(
