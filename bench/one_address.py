@@ -189,8 +189,8 @@ def measure(network: Demonstration, seconds: float, words: list[str], times: flo
     print(f"at rest: {uvloop.run(other.wait(seconds))}", flush=True)
     missed = 0
     for attack in chosen[:: sized(1, 40)]:
-        with crowd(port, CONNECTIONS, attack.request):
-            time.sleep(sized(0.5, 0.1))  # until the crowd is there
+        with crowd(port, CONNECTIONS, attack.request) as running:
+            running.readline()  # a second has passed: the crowd is there
             waits = uvloop.run(other.wait(seconds))
         met = waits.meets(times)
         missed += not met

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import IO, cast
 
 import uvloop
 
@@ -85,20 +85,25 @@ async def _attack(port: int, connections: int, request: bytes) -> None:
 
 
 @contextlib.contextmanager
-def crowd(port: int, connections: int, request: bytes) -> Iterator[None]:
-    """Have so many connections from 127.0.0.1 send a request for the length of the block."""
+def crowd(port: int, connections: int, request: bytes) -> Iterator[IO[bytes]]:
+    """Have so many connections from 127.0.0.1 send a request for the length of the block.
+
+    Gives what it writes: a line for each second.
+    """
     command = [sys.executable, "-m", __spec__.name, str(port), str(connections)]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=Path(__file__).parents[3]
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]
     )
     assert process.stdin is not None
+    assert process.stdout is not None
     try:
         process.stdin.write(request)
         process.stdin.close()
-        yield
+        yield process.stdout
     finally:
         process.kill()
         process.wait()
+        process.stdout.close()
 
 
 if __name__ == "__main__":
