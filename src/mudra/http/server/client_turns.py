@@ -7,7 +7,7 @@ and the turns of a round are few.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any, Final
 
@@ -48,7 +48,7 @@ class ClientTurns:
         self._proxies = proxies
         self._queue = Queue(_IN_ALL, per_key=_OF_A_CLIENT)
 
-    def of(self, peer: str, headers: Sequence[tuple[bytes, bytes]]) -> "RequestTurn":
+    def of(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> "RequestTurn":
         """Return the turn of a request; a trusted proxy names the client for whom it sends it."""
         forwarded = [
             value.decode("latin-1")

@@ -244,7 +244,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Answer a request once its client has a turn."""
         note_arrival(cycle.scope["state"])
-        super()._start_asgi_task(cycle, partial(self._answer_in_turn, cycle, app))  # type: ignore[arg-type]
+        super()._start_asgi_task(cycle, partial(self._answer_in_turn, cycle, app))
 
     async def _answer_in_turn(
         self,
