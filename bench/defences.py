@@ -32,6 +32,8 @@ from uvicorn.server import ServerState
 from bench.push import widened
 from bench.sizes import sized
 from bench.support import cpu_of_tree, data_directory, scratch
+from mudra.audit.anonymous_store import ANONYMOUS
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.token_issues import TokenIssue, pack
 from mudra.bootstrap.dependencies import build_dependencies
@@ -41,12 +43,12 @@ from mudra.bootstrap.separate_process.push_check import check_whole
 from mudra.http.request.body.decompression import Gzip
 from mudra.http.request.body.request_body import PackedBody
 from mudra.http.request.body.strict_json import parse_json
+from mudra.http.server.client_turns import ClientTurns
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.metrics.payload.plausibility import ReportedVolume, doubt_time, doubt_volume
 from mudra.settings.settings import Settings
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.storage.audit.anonymous import ANONYMOUS
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 
@@ -105,6 +107,7 @@ class _Limited(LimitedProtocol):
         limits=ConnectionLimits(),
         clock=lambda: NOW,
         open_connections=OpenConnections(ConnectionLimits()),
+        turns=ClientTurns(),
         stopping=lambda: False,
     )
 
@@ -236,8 +239,8 @@ async def refusals(folder: str) -> tuple[float, float]:
             for entry in (counted, kept):
                 began = _cpu_with_children()
                 for _ in range(number):
-                    async with dependencies.unit_of_work() as work:
-                        await work.audit_log.append(entry)
+                    async with dependencies.transaction() as tx:
+                        await AuditLog(tx).append(entry)
                 found[entry.entity_id].append((_cpu_with_children() - began) / number * 1e6)
         await dependencies.invalidation.stop()
         await dependencies.database.close()

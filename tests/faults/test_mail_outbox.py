@@ -31,7 +31,7 @@ from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_s
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.email_message import links_in
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.tables import mail_outbox
+from mudra.storage.tables.service import mail_outbox
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 

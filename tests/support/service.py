@@ -41,6 +41,7 @@ from mudra.demo.activation import activate, hash_once
 from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
+from mudra.storage.mail.outbox import Outbox
 
 T = TypeVar("T")
 PASSWORD = "a-password-for-tests-only"
@@ -330,8 +331,10 @@ def mails(service: Service, to: str) -> list[dict[str, Any]]:
     """All mails to an address as `mudra mail list --json` shows them, the oldest first."""
 
     async def read(dependencies: Dependencies) -> list[dict[str, Any]]:
-        async with dependencies.unit_of_work() as work:
-            return [msgspec.to_builtins(mail_response(m)) for m in await work.mailbox.mails(to=to)]
+        async with dependencies.transaction() as tx:
+            return [
+                msgspec.to_builtins(mail_response(m)) for m in await tx.service(Outbox).mails(to=to)
+            ]
 
     return in_store(service, read)
 
@@ -383,8 +386,8 @@ def _new_member(entity_type: str, email: str | None = None, name: str = "Kaveri 
 
 
 async def _onboarded(dependencies: Dependencies, new: NewMember) -> Onboarded:
-    async with dependencies.unit_of_work() as work:
-        result = await onboard_member(work, new, owner(Caller("operator:tests")))
+    async with dependencies.transaction() as tx:
+        result = await onboard_member(tx, new, owner(Caller("operator:tests")))
     assert isinstance(result, Onboarded), result
     return result
 

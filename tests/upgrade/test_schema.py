@@ -18,8 +18,8 @@ from tests.support.until import until
 
 from mudra.storage.database.embedded.server import DATABASE, embedded_server
 from mudra.storage.database.migrate import HEAD, LOCK_MS, SchemaBusy, migrate
-from mudra.storage.database.schema import metadata
 from mudra.storage.database.upgrade import alembic_config, migrations, upgrade, works_with
+from mudra.storage.tables.schema import metadata
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
 RELEASED_HEAD = [

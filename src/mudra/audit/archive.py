@@ -11,17 +11,12 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.block_check import BlockCheck
-from mudra.audit.chain import (
-    START,
-    Broken,
-    Checkpoint,
-    CheckpointForged,
-    SealedRow,
-    verify,
-)
+from mudra.audit.chain import START, Broken, Checkpoint, CheckpointForged, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import Archive, ArchiveParts, AuditChain, AuditLog, Blocks
+from mudra.audit.ports import Archive, ArchiveParts, Blocks
 
 _PAGE: Final = 500
 

@@ -37,8 +37,6 @@ T = TypeVar("T")
 _NO_RESPONSE: Final = (
     "the database did not answer: check MUDRA_DATABASE_URL, or MUDRA_DATA_DIR and the service"
 )
-
-
 _NO_RIGHT: Final = (
     "the database's user may not do what Mudra needs: run mudra database prepare, set "
     "MUDRA_DATABASE_OWNER_URL, or let the user own the schema (ALTER SCHEMA public OWNER TO …)"

@@ -13,6 +13,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, Outcome, decide
+from mudra.registry.ports import Registry as Entries
 
 _numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)
 _MAKERS = {
@@ -76,14 +77,14 @@ def approve(member: Member, *options: str) -> None:
         return
 
     async def act(dependencies: Dependencies) -> Outcome:
-        async with dependencies.unit_of_work() as work:
-            record = await work.registry.record(member.entity_id)
+        async with dependencies.transaction() as tx:
+            registry = tx.service(Entries)
+            record = await registry.record(member.entity_id)
             assert record is not None
             assert record.pending is not None, record
             number = record.pending.number
-            action = RegistryAction.APPROVE
-            command = Command(action, member.entity_id, operator(), version=number)
-            return await decide(work.registry, command)
+            command = Command(RegistryAction.APPROVE, member.entity_id, operator(), version=number)
+            return await decide(registry, command)
 
     outcome = member.service.in_store(act)
     assert isinstance(outcome, Decision), outcome

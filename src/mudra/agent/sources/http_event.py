@@ -16,21 +16,8 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import (
-    MAX_SIZE,
-    NO_STATUS,
-    UNKNOWN,
-    CallEnded,
-    CallStarted,
-    Event,
-)
-from mudra.agent.sources.body import (
-    packets_in,
-    parse_time,
-    read_notification,
-    session_in,
-    txnid_in,
-)
+from mudra.agent.counting.event import MAX_SIZE, NO_STATUS, UNKNOWN, CallEnded, CallStarted, Event
+from mudra.agent.sources.body import packets_in, parse_time, read_notification, session_in, txnid_in
 from mudra.agent.sources.route import SourceContext
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 

@@ -8,9 +8,9 @@ from typing import Final
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.cli.local.program import CommandFailed
-from mudra.overview.backups import BackupDetails
+from mudra.overview.restored_store import Contents
 from mudra.settings.settings import Settings
-from mudra.storage.backup.restored_store import Contents
+from mudra.shared.backup_details import BackupDetails
 from mudra.storage.database.embedded import locks
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 

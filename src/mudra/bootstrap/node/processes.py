@@ -35,13 +35,13 @@ from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.telemetry import count_from_zero
 from mudra.mail.mail_server import mail_server
+from mudra.registry.directory.directory_log_store import keep_visibility
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.embedded.programs import EmbeddedServerError
 from mudra.storage.database.migrate import HEAD
 from mudra.storage.database.server_version import server_version
-from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10
@@ -182,7 +182,7 @@ async def _prepare(
     dependencies = build_dependencies(settings, conninfo, encryption)
     if settings.sandbox:
         await dependencies.time_machine.load()
-    await maintain_keys(dependencies.unit_of_work)
+    await maintain_keys(dependencies.transaction)
     await keep_visibility(dependencies.database, opened=settings.registry_open)
     if demo is not Demo.NONE:
         await set_up_demo(dependencies)

@@ -159,7 +159,7 @@ def _serve(
             conninfo = _prepared(settings, found)
             # Next to the thread, which loads most of it too.
             from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415
-            from mudra.storage.backup.restored_store import contents_of  # noqa: PLC0415
+            from mudra.overview.restored_store import contents_of  # noqa: PLC0415
 
             with psycopg.connect(conninfo, connect_timeout=5) as connection:
                 refuse_unfinished(contents_of(connection))

@@ -7,8 +7,11 @@ from mudra.http.auth.proof import presented_proof
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
 from mudra.http.response.http_refusals import NoAuthorization, TooManyCalls
+from mudra.identity.accounts.people_store import People
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import (
     AdmittedEntity,
     BearerRefusal,
@@ -18,13 +21,13 @@ from mudra.tokens.authentication.bearer import (
 from mudra.tokens.authentication.proof_guard import PresentedToken
 from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.unit_of_work import UnitOfWork
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 
 _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _DPOP: Final = re.compile(r"dpop +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _BEARER: Final = re.compile(r"bearer +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 
-TokenRefusal: TypeAlias = NoAuthorization | BearerRefusal
+TokenRefusal: TypeAlias = NoAuthorization | BearerRefusal | TooManyCalls
 
 
 def authorization_of(request: AnyRequest) -> str | None:
@@ -120,15 +123,15 @@ async def verified_bearer(
 async def calling_user(
     token: TokenVerification | NoAuthorization | TooManyCalls,
     context: RequestContext,
-    work: UnitOfWork,
+    tx: Transaction,
 ) -> UserCaller | TokenRefusal:
     """Authenticate the user whose verified token a request holds."""
-    if isinstance(token, NoAuthorization):
+    if isinstance(token, NoAuthorization | TooManyCalls):
         return token
     return await context.dependencies.bearer.authenticate_user(
         token,
         address_of(context.request, context.dependencies),
-        tokens=work.tokens,
-        people=work.people,
-        memberships=work.memberships,
+        tokens=IssuedTokens(tx),
+        people=People(tx),
+        memberships=Memberships(tx),
     )

@@ -7,6 +7,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import Flag, NoParameters, PageLimit, UuidOrNone
 from mudra.http.response.account_responses import MailDetails, mail_details
@@ -15,7 +16,8 @@ from mudra.http.route import get, post
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.user import normalize_username
 from mudra.identity.operators.operator import Scope
-from mudra.overview.mail_queue import NoSuchMail, retry_mail
+from mudra.overview.mail_queue import retry_mail
+from mudra.overview.mail_queue_store import MailQueue, NoSuchMail
 from mudra.shared.refusal import Refusal
 
 
@@ -38,7 +40,7 @@ class MailsPage(Page, kw_only=True):
 async def list_mails(call: OperatorCall[MailQuery]) -> MailsPage:
     """List mails, the newest first, without their text, which may hold a one-use link."""
     limit = int(call.body.limit)
-    rows = await call.work.mail_queue.queue(
+    rows = await MailQueue(call.tx).queue(
         failed=call.body.failed == "true",
         to=normalize_username(call.body.to),
         after=call.body.after,
@@ -53,7 +55,7 @@ async def retry(
     call: OperatorCall[NoParameters], mail_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
     """Have an unsent mail tried again now."""
-    outcome = await retry_mail(str(mail_id), call.caller, call.work.mail_queue, call.work.audit_log)
+    outcome = await retry_mail(str(mail_id), call.caller, MailQueue(call.tx), AuditLog(call.tx))
     if isinstance(outcome, NoSuchMail):
         return outcome
     return StatusResponse(status="will be tried now")

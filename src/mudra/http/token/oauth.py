@@ -14,6 +14,7 @@ import msgspec
 from litestar import Response, post
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import authorization_of, presented_token
 from mudra.http.auth.proof import has_proof, presented_proof
@@ -23,6 +24,8 @@ from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
+from mudra.identity.accounts.people_store import People
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.settings.settings import Settings
 from mudra.shared.dpop_proof import ProofInvalid, bound_key
 from mudra.shared.refusal import Refusal
@@ -41,6 +44,7 @@ from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, Token
 from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP
 from mudra.tokens.ports import EntityCredentials
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import revoke_entity_token, revoke_user_token
 from mudra.tokens.secrets.address_binding import AddressNotListed
@@ -160,17 +164,17 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
     address, txn_id = address_of(request, dependencies), new_txn_id()
     if isinstance(found, VerifiedToken) and found.kind is TokenKind.USER:
         caller = Caller(f"user:{found.subject}", address, txn_id)
-        async with dependencies.unit_of_work() as work:
-            await revoke_user_token(found, caller, work.tokens, work.people, work.audit_log)
+        async with dependencies.transaction() as tx:
+            await revoke_user_token(found, caller, UserTokens(tx), People(tx), AuditLog(tx))
         return Response(b"", media_type="application/json", headers=_PRIVATE)
     client_id = await _authenticated_client(request, form, dependencies)
     if isinstance(client_id, OAuthError):
         return client_id.response()
     if isinstance(found, VerifiedToken):
         caller = Caller(f"entity:{client_id}", address, txn_id)
-        async with dependencies.revoke_turns.turn(client_id), dependencies.unit_of_work() as work:
+        async with dependencies.revoke_turns.turn(client_id), dependencies.transaction() as tx:
             refused = await revoke_entity_token(
-                found, client_id, caller, work.tokens, work.audit_log
+                found, client_id, caller, IssuedTokens(tx), AuditLog(tx)
             )
         if isinstance(refused, TooManyRevocations):
             return _too_many(refused, refused.sentence).response()

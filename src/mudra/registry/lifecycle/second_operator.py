@@ -12,9 +12,10 @@ from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.decision import Facts
 from mudra.registry.lifecycle.difference import difference, needs_approval
 from mudra.registry.lifecycle.grants import hands, tie
-from mudra.registry.lifecycle.record import EntityStatus, Record, Version
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded, SecondOperatorTied
 from mudra.registry.payload.entry import Entry
+from mudra.shared.entry_status import EntityStatus
 
 _TWO: Final = 2
 """Operators who may approve: from then on the first entry of a member takes another one."""

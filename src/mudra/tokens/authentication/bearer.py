@@ -9,8 +9,9 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.ports import Memberships, People
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.shared.dpop_proof import DpopProof, ProofInvalid
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
@@ -24,7 +25,8 @@ from mudra.tokens.authentication.token_check import (
 )
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.ports import CredentialSource, IssuedTokens, Revocations, Signer
+from mudra.tokens.ports import CredentialSource, Revocations, Signer
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 
 BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked | ProofInvalid | TooManyProofs
 

@@ -6,19 +6,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.user import User
-from mudra.identity.ports import Memberships
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import (
-    USER_TOKEN_LIFE,
-    Claims,
-    TokenKind,
-    TokenTerms,
-    user_claims,
-)
-from mudra.tokens.ports import IssuedTokens, Signer, UserTokenRecord
+from mudra.tokens.issuing.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
+from mudra.tokens.ports import Signer
+from mudra.tokens.revocation.issued_token_store import IssuedTokens, UserTokenRecord
 
 MAX_LIVE_TOKENS: Final = 10
 """A user holds so many User Access Tokens; a new one ends the oldest."""

@@ -7,15 +7,17 @@ stored together, so that neither two nodes nor a crash sends it twice.
 from datetime import datetime, timedelta
 from typing import Final
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import NoticeKind
+from mudra.shared.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.ports import Reminders, SecretHolding, Secrets, SecretUses
 from mudra.tokens.reminders.reminder import AFTER_EXPIRY, DAYS_BEFORE, reminder_due
+from mudra.tokens.reminders.reminder_store import Reminders
 from mudra.tokens.secrets.old_secret_use import OLD_SECRET_IN_USE, still_in_use
 from mudra.tokens.secrets.secret import MAX_GRACE_DAYS, EntitySecret
+from mudra.tokens.secrets.secret_store import SecretHolding, Secrets
+from mudra.tokens.secrets.secret_use_store import SecretUses
 
 _CALLER: Final = Caller("system:reminders")
 LOOK_AHEAD: Final = timedelta(days=max(DAYS_BEFORE))

@@ -2,12 +2,13 @@
 
 from typing import Final
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
-from mudra.identity.ports import People
+from mudra.identity.accounts.people_store import People
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.ports import IssuedTokens
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_room
 
 ANOTHER_CLIENTS_TOKEN: Final = PlainRefusal(
@@ -53,7 +54,7 @@ async def revoke_entity_token(
 
 
 async def revoke_user_token(
-    token: VerifiedToken, caller: Caller, tokens: IssuedTokens, people: People, audit_log: AuditLog
+    token: VerifiedToken, caller: Caller, tokens: UserTokens, people: People, audit_log: AuditLog
 ) -> None:
     """Revoke a user's token: anyone who holds it may end it."""
     if await tokens.revoke_user_token(token.jti, await people.now()):

@@ -6,17 +6,19 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, EventName, Outcome
-from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import Requester, no_such_entity
 from mudra.identity.memberships.member import NotYourEntity, has_role
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
-from mudra.identity.operators.person_rule import lost_scope
-from mudra.identity.ports import Memberships, NoticeKind, People
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.ports import AddressBindings, RegisteredKeys, SecretUses
+from mudra.storage.database.transaction import Transaction
+from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.secrets.address_binding import (
     EXEMPTION_BY_OPERATOR,
     MAX_SWITCHES,
@@ -30,7 +32,9 @@ from mudra.tokens.secrets.address_binding import (
     is_enforced,
     switched,
 )
+from mudra.tokens.secrets.address_binding_store import AddressBindings
 from mudra.tokens.secrets.foreign_addresses import AddressReport, EntityUse, report_addresses
+from mudra.tokens.secrets.secret_use_store import SecretUses
 
 R = TypeVar("R", bound=Refusal)
 
@@ -81,7 +85,7 @@ class BindingService(Struct, frozen=True):
     bindings: AddressBindings
     uses: SecretUses
     registered: RegisteredKeys
-    people: People
+    tx: Transaction
     memberships: Memberships
     notices: NoticeService
     audit_log: AuditLog
@@ -156,7 +160,7 @@ class BindingService(Struct, frozen=True):
     ) -> NotYourEntity | ScopeMissing | None:
         """Refuse who lost the right while they waited for the entity's lock."""
         if requester.operator is not None:
-            return await lost_scope(self, requester.operator)
+            return await lost_scope(self.tx, requester.operator)
         user = requester.user
         if user is not None:
             admins = await self.memberships.admins(entity_id)

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
-from mudra.tokens.ports import Secrets
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
+from mudra.tokens.secrets.secret_store import Secrets
 
 
 class FirstSecretService(Struct, frozen=True):

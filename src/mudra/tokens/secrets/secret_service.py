@@ -9,17 +9,17 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity, has_role
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import Memberships, NoticeKind
 from mudra.localization.language import gettext, translatable
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
 from mudra.tokens.secrets import reset_rule
 from mudra.tokens.secrets.old_secret_use import NEVER_USED, SecretUse
 from mudra.tokens.secrets.reset_rule import (
@@ -29,6 +29,8 @@ from mudra.tokens.secrets.reset_rule import (
     ResetTooSoon,
 )
 from mudra.tokens.secrets.secret import EntitySecret, new_secret_text, rotate
+from mudra.tokens.secrets.secret_store import SecretHolding, Secrets
+from mudra.tokens.secrets.secret_use_store import SecretUses
 
 NOTHING_IN_GRACE: Final = PlainRefusal(
     RefusalKind.CONFLICT, translatable("no old secret of entityId is in its grace period")

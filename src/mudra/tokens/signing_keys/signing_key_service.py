@@ -6,11 +6,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.ports import KeyFetch, KeyFetches, KeyMaterial, NewKey, SigningKeys
+from mudra.tokens.ports import KeyMaterial, NewKey
+from mudra.tokens.signing_keys.key_fetch_store import KeyFetch, KeyFetches
 from mudra.tokens.signing_keys.key_lifecycle import (
     Handover,
     KeyState,
@@ -20,6 +21,7 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     succession,
     were_all_just_dropped,
 )
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 KEY_CHANGE_S: Final = 60.0
 """A transaction may take so long: making RSA keys takes seconds, and proves no hung database."""

@@ -35,11 +35,7 @@ from mudra.storage.database.embedded.postgres_supervisor import (
     STOP_SECONDS,
     Task,
 )
-from mudra.storage.database.embedded.programs import (
-    MAJOR_VERSION,
-    EmbeddedServerError,
-    programs,
-)
+from mudra.storage.database.embedded.programs import MAJOR_VERSION, EmbeddedServerError, programs
 from mudra.storage.database.roles import OWNER, SERVICE, Role, make_roles
 
 DATABASE: Final = "mudra"
