@@ -3,6 +3,7 @@
 import json
 import re
 import stat
+from typing import Any
 
 import pytest
 from tests.support.registry.registry_members import Registry, payload_of
@@ -61,6 +62,18 @@ def test_a_new_key_is_private_on_disk_and_its_public_part_fits_a_payload(
     assert "is there already" in again.output
 
 
+def approved_as_shown(service: Service, entity_id: str) -> dict[str, Any]:
+    """Approve by the command that `approve` without a version shows; another hash is refused."""
+    not_named = service.cli("registry", "approve", entity_id, check=False)
+    assert not_named.exit_code == 2
+    assert "$.entityinfo.certificate.kid" in not_named.output
+    command = re.search(r"`mudra (registry approve .* --hash [0-9a-f]{64})`", not_named.output)
+    assert command, not_named.output
+    words = command[1].split()[1:]
+    assert "review it and decide again" in run(service, *words[:-1], "0" * 64, code=1)
+    return run(service, *words)
+
+
 def test_an_entry_lives_through_every_command(service: Service, tmp_path):
     payload = aa(500)
     entity_id = payload["entityinfo"]["id"]
@@ -87,14 +100,7 @@ def test_an_entry_lives_through_every_command(service: Service, tmp_path):
     assert run(service, "submit", written(tmp_path, renewed), "--as-operator")[0]["result"] == (
         "submitted"
     )
-    not_named = service.cli("registry", "approve", entity_id, check=False)
-    assert not_named.exit_code == 2
-    assert "$.entityinfo.certificate.kid" in not_named.output
-    command = re.search(r"`mudra (registry approve .* --hash [0-9a-f]{64})`", not_named.output)
-    assert command, not_named.output
-    wrong = (*command[1].split()[1:-1], "0" * 64)
-    assert "review it and decide again" in run(service, *wrong, code=1)
-    assert run(service, *command[1].split()[1:])["version"] == 3
+    assert approved_as_shown(service, entity_id)["version"] == 3
     back = run(service, "rollback", entity_id, "--to", "2", "--reason", "wrong key")
     assert (back["status"], back["version"]) == ("live", 4)
 

@@ -1,4 +1,4 @@
-"""Whoever holds a token can be refused often: the audit keeps the first as rows, the rest as counts."""
+"""Anyone with a token can be refused often: the audit keeps the first as rows, the rest as counts."""
 
 import sqlalchemy as sa
 from tests.support.service import Member, Service, in_store, new_member
@@ -57,7 +57,7 @@ def test_refused_acts_of_one_actor_are_few_rows_and_a_count(service: Service) ->
     assert len(counted(service, actor, _ROWS)) <= MOST_ROWS + 2
 
 
-def test_a_user_who_calls_without_end_is_told_to_wait_and_no_one_else_is(service: Service) -> None:
+def test_a_user_who_calls_without_end_has_to_wait_and_no_one_else_is(service: Service) -> None:
     member, other = new_member(service), new_member(service)
     headers, others = member.bearer(), other.bearer()
     body = {"entityId": 0}

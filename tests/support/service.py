@@ -104,10 +104,9 @@ class Service:
         seconds: float = 20,
         show: Callable[[], object] = lambda: "",
     ) -> None:
-        """Return once a condition holds; what this waits for is done by a process of the service.
+        """Return once a condition holds, asked ever more rarely: that takes the service's time.
 
-        `show` gives what a failure shows, such as the answer that the condition is about. It is
-        asked ever more rarely, since to ask takes the time that the service needs.
+        `show` gives what a failure shows, such as the answer that the condition is about.
         """
         start = time.monotonic()
         while not condition():
@@ -117,9 +116,8 @@ class Service:
 
     def introspected(self, token: str, entity_id: str, secret: str) -> dict[str, object]:
         """What introspection says of a token, asked by an entity (RFC 7662)."""
-        answer = self._near.post(
-            "/oauth2/introspect", data={"token": token}, auth=(entity_id, secret)
-        )
+        sent, path = {"token": token}, "/oauth2/introspect"
+        answer = self._near.post(path, data=sent, auth=(entity_id, secret))
         assert answer.status_code == 200, answer.text
         facts = answer.json()
         assert isinstance(facts, dict)

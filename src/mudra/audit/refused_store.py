@@ -1,6 +1,6 @@
 """Refused acts of one who is known: the first are rows of the audit, the others are counted.
 
-A row is kept for years, and whoever holds a token can be refused hundreds of times a second. The
+A row is kept for years, and anyone who holds a token can be refused hundreds of times a second. The
 count is kept in the transaction of the refusal; a job makes one event of each minute's count.
 """
 

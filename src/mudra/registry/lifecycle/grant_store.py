@@ -16,7 +16,7 @@ from mudra.storage.tables.tokens import entity_secret
 _G: Final = access_grant.c
 _A: Final = audit_event.c
 _S: Final = entity_secret.c
-_TELLS_SECRET: Final = (EventName.ENTITY_SECRET_READ.value, EventName.ENTITY_SECRET_RESET.value)
+_SHOWS_SECRET: Final = (EventName.ENTITY_SECRET_READ.value, EventName.ENTITY_SECRET_RESET.value)
 
 
 async def read_grants(
@@ -34,14 +34,14 @@ async def read_grants(
     is_admin = sa.exists().where(
         entity_admin.c.entity_id == _G.entity_id, entity_admin.c.user_id == _G.user_id
     )
-    was_told = sa.exists().where(
+    was_shown = sa.exists().where(
         _A.entity_id == _G.entity_id,
-        _A.event.in_(_TELLS_SECRET),
+        _A.event.in_(_SHOWS_SECRET),
         _A.outcome == Outcome.SUCCESS.value,
         _A.actor == sa.literal("user:") + sa.cast(_G.user_id, sa.Text),
         _A.at >= valid_since.scalar_subquery(),
     )
-    knows_secret = sa.and_(_G.entity_id == entity_id, ~is_admin, was_told)
+    knows_secret = sa.and_(_G.entity_id == entity_id, ~is_admin, was_shown)
     rows = await transaction.connection.execute(
         sa.select(_G.user_id, _G.given_by, _G.at, _G.entity_id, knows_secret).where(
             _G.entity_id.in_(["", entity_id]), sa.or_(_G.at > after, knows_secret)

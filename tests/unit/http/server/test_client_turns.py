@@ -185,7 +185,7 @@ def test_an_answer_in_many_pieces_is_made_one_in_a_round(clients: Clients) -> No
     until(lambda: len(clients.app.got_on) == CROWD + 1)
 
 
-def test_behind_a_trusted_proxy_clients_are_told_apart_by_their_address(proxied: Clients) -> None:
+def test_behind_a_trusted_proxy_clients_differ_by_their_address(proxied: Clients) -> None:
     crowd, other = [proxied.connect(STRANGER) for _ in range(CROWD)], proxied.connect(STRANGER)
     proxied.hold()
 

@@ -22,7 +22,7 @@ _JOINERS: Final = frozenset("\u200c\u200d\ufe0f")
 
 def likeness(text: str) -> str:
     """Return what all texts have in common that a reader could take for this one."""
-    # Twice: a capital looks like others than its small letter does.
+    # Twice: a capital looks like others than its small form does.
     plain = _plain(_plain(text))
     return "".join(one for one in plain if not one.isspace() and one not in _JOINERS) or text
 
@@ -40,10 +40,10 @@ class _Other(Struct):
 
 @cache
 def _alike() -> Mapping[str, str]:
-    """Return for each letter the one by which all that look like it are known.
+    """Return for each character the one by which all that look like it are known.
 
     The letters of Unicode's list form groups. A group is known by its longest text of plain
-    letters (`rn` looks like m), else by its first plain letter, digit or sign.
+    letters (`rn` looks like m), else by its first plain one, a digit or sign.
     """
     listed = files("confusable_homoglyphs").joinpath("confusables.json").read_bytes()
     links = {
