@@ -30,7 +30,7 @@ from tools.demonstration import ADMINS, OPERATOR, Demonstration, demonstration, 
 
 from bench.machine import slowness, speed_note
 from bench.ratios import ENDLESS, PLACES, bearer, calls, pages, signed_in
-from bench.sizes import SHORT, argument, exit_code, sized
+from bench.sizes import argument, exit_code, sized
 from bench.support import data_directory, form_request, percentile, scratch
 from mudra.bootstrap.routes import service_routes
 from mudra.http.route_settings import RouteSettings
@@ -209,7 +209,7 @@ def main() -> int:
         os.environ["MUDRA_WORKERS"] = str(workers)
         with scratch() as folder:
             data_dir = data_directory(folder)
-            with demonstration(data_dir.parent, sized(1.0, 0.1), settled=not SHORT) as network:
+            with demonstration(data_dir.parent, sized(0.25, 0.1), settled=False) as network:
                 print(f"{workers} worker(s), {CONNECTIONS} connections of one address")
                 missed += measure(network, seconds, words, times)
     return exit_code(met=not missed)

@@ -155,6 +155,7 @@ class _FastPathProtocol(LimitedProtocol):
             and not self._answered_now
             and not self._is_unanswered()
             and not self.flow.write_paused
+            and self.shared.turns.may_be_prompt(self._peer(), self.headers)
         ):
             self._held = b""
         else:

@@ -9,6 +9,7 @@ import socket
 import struct
 import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_network
@@ -19,8 +20,9 @@ import uvicorn
 import uvloop
 from tests.support.until import until
 
+from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.connection_limits import ConnectionLimits
-from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
+from mudra.http.server.fast_path_protocol import FastPath, ReadyResponse, fast_path_protocol
 
 CROWD = 50
 STRANGER, OTHER = "127.7.0.1", "127.7.0.2"
@@ -36,6 +38,8 @@ class App:
     def __init__(self) -> None:
         self.got_on: list[str] = []
         self.waiting = 0
+        self.at_once_of: Counter[str] = Counter()
+        self.given = asyncio.Event()
 
     async def __call__(
         self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Any
@@ -50,6 +54,13 @@ class App:
     async def _begin(self, send: Any) -> None:
         headers = [(b"transfer-encoding", b"chunked")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
+
+    def at_once(self, _: object, __: bytes, peer: str) -> ReadyResponse:
+        self.at_once_of[peer] += 1
+        return ReadyResponse(JsonResponse(200, b"{}"))
+
+    async def prompt(self, client: str, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
+        await self.body(client, receive, send)
 
     async def hold(self, _: str, __: object, send: Any) -> None:
         time.sleep(HELD_S)  # noqa: ASYNC251  # holds the loop, as a long step would
@@ -72,6 +83,17 @@ class App:
         for _piece in range(CROWD):
             self.got_on.append(client)
             await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+    async def shared(self, client: str, _: object, send: Any) -> None:
+        self.waiting += 1
+        await self.given.wait()
+        await self._begin(send)
+        self.got_on.append(client)
+
+    async def give(self, _: str, __: object, send: Any) -> None:
+        self.given.set()
+        time.sleep(HELD_S)  # noqa: ASYNC251  # until the other has sent its request
+        await self._begin(send)
 
     async def rounds(self, client: str, _: object, send: Any) -> None:
         for _round in range(10):
@@ -111,10 +133,10 @@ def request(path: str, *lines: str, method: str = "GET") -> bytes:
 def served(limits: ConnectionLimits) -> Iterator[Clients]:
     app = App()
     listener = socket.create_server(("127.0.0.1", 0), backlog=2 * CROWD)
-    none = FastPath("/none", lambda *_: None)
+    prompt = FastPath("/prompt", app.at_once)
     config = uvicorn.Config(
         app,
-        http=fast_path_protocol(limits, lambda: datetime.now(UTC), none),
+        http=fast_path_protocol(limits, lambda: datetime.now(UTC), prompt),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -254,3 +276,29 @@ def test_http_1_0_needs_no_host(clients: Clients) -> None:
     client.sendall(b"GET /work HTTP/1.0\r\n\r\n")
 
     assert client.makefile("rb").read().startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_value_that_a_crowd_waited_for_is_sent_to_one_in_a_round(clients: Clients) -> None:
+    crowd, other = [clients.connect(STRANGER) for _ in range(CROWD)], clients.connect(OTHER)
+    for one in crowd:
+        one.sendall(request("/shared"))
+    until(lambda: clients.app.waiting == CROWD)
+
+    clients.connect("127.7.0.3").sendall(request("/give"))
+    other.sendall(request("/rounds"))
+
+    assert ahead_of_other(clients) <= AHEAD
+    until(lambda: len(clients.app.got_on) == CROWD + 1)
+
+
+def test_of_answers_without_a_turn_a_client_gets_some_in_a_round(clients: Clients) -> None:
+    """Of the hot path: the rest is answered as any other request is."""
+    crowd, other = [clients.connect(STRANGER) for _ in range(CROWD)], clients.connect(OTHER)
+    clients.hold()
+
+    for one in (*crowd, other):
+        one.sendall(request("/prompt", "content-length: 1", method="POST") + b"x")
+
+    until(lambda: clients.app.at_once_of.total() + len(clients.app.got_on) == CROWD + 1)
+    assert clients.app.at_once_of[OTHER] == 1
+    assert 16 <= clients.app.at_once_of[STRANGER] <= 32
