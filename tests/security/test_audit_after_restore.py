@@ -13,14 +13,14 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from tests.support.audit.audit_rows import NOON
-from tests.support.audit.audited_nodes import (
+from tests.storage.audit.audited_nodes import (
     AuditedNodes,
     Server,
     audit_server,
     audited_nodes,
     seal_as_the_job_does,
 )
+from tests.support.audit.audit_rows import NOON
 from tests.support.database.template_database import prepare
 from tests.support.documents.blocks import blocks_of
 
@@ -35,7 +35,7 @@ from mudra.cli.local.program import CommandFailed
 from mudra.overview.rollback import Origin
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 

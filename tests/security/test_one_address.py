@@ -9,7 +9,8 @@ import pytest
 from bench.one_address import Other, Waits, request
 from bench.support import percentile
 from tests.support.hostile.crowd import crowd
-from tests.support.service import Service, new_member
+from tests.support.members import new_member
+from tests.support.service import Service
 
 CONNECTIONS = 60
 TRIES = 4

@@ -1,7 +1,8 @@
 """Anyone with a token can be refused often: the audit keeps the first as rows, the rest as counts."""
 
 import sqlalchemy as sa
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 
@@ -25,7 +26,7 @@ def actor_of(member: Member) -> str:
             user_id = await transaction.connection.scalar(query, {"email": member.email})
         return f"user:{user_id}"
 
-    return str(in_store(member.service, found))
+    return str(member.service.in_store(found))
 
 
 def counted(service: Service, actor: str, which: sa.TextClause) -> list[int]:
@@ -34,7 +35,7 @@ def counted(service: Service, actor: str, which: sa.TextClause) -> list[int]:
             rows = await transaction.connection.scalars(which, {"actor": actor})
             return [int(one) for one in rows]
 
-    return list(in_store(service, found))
+    return list(service.in_store(found))
 
 
 def test_refused_acts_of_one_actor_are_few_rows_and_a_count(service: Service) -> None:

@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 
 import httpx2
 import pytest
+from tests.support.members import new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, approve, payload_of
 from tests.support.registry.registry_payloads import fip
-from tests.support.service import PASSWORD, Service, new_member
+from tests.support.service import PASSWORD, Service
 
 Listed: TypeAlias = tuple[Registry, dict[str, Any]]
 WIDE = 0xFEE0

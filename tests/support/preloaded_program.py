@@ -29,9 +29,11 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import msgspec
+from setproctitle import getproctitle
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
 
+from mudra.bootstrap.observability.shared_metrics import use_places
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 
@@ -177,10 +179,12 @@ def _forks() -> socket.socket:
 
 def main() -> None:
     """Load the program, then fork one for each message until the channel is closed."""
+    getproctitle()  # in each fork, whose environment is another, the library would not find its place
     channel = _out_of_the_way(int(sys.argv[1]))
     # Asked for when prometheus-client is loaded; each fork opens its files where its own are.
     unused = tempfile.mkdtemp()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = unused
+    use_places()
     for name in _LOADED:
         importlib.import_module(name)
     version()  # kept: else each program that is forked from here asks git
@@ -212,7 +216,8 @@ def _out_of_the_way(channel: int) -> socket.socket:
 
 
 def compile_templates() -> None:
-    """Compile those of pages and emails: each process that is forked does it otherwise."""
+    """Compiles the templates of pages and emails, and reads Hindi, which each fork does otherwise."""
+    importlib.import_module("mudra.localization.languages").Languages().find("hi")
     pages = importlib.import_module("mudra.console.framework.render").environment()
     for name in pages.list_templates():
         pages.get_template(name)
@@ -220,7 +225,7 @@ def compile_templates() -> None:
 
 
 def _build_routes() -> None:
-    """Those of nearly all services that tests start: their workers need not build them."""
+    """Builds the routes of nearly all services of tests: their workers need not."""
     routes = importlib.import_module("mudra.bootstrap.routes")
     for sandbox in (True, False):
         routes.build_ahead(Settings(sandbox=sandbox))

@@ -6,14 +6,16 @@ import uuid
 from typing import Any
 
 import httpx2
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.registry import registry_payloads
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator
+from mudra.registry import ports
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, Outcome, decide
-from mudra.registry.ports import Registry as Entries
 
 _numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)
 _MAKERS = {
@@ -78,7 +80,7 @@ def approve(member: Member, *options: str) -> None:
 
     async def act(dependencies: Dependencies) -> Outcome:
         async with dependencies.transaction() as tx:
-            registry = tx.service(Entries)
+            registry = tx.service(ports.Registry)
             record = await registry.record(member.entity_id)
             assert record is not None
             assert record.pending is not None, record

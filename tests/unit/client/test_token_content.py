@@ -20,8 +20,7 @@ from mudra.client.errors import (
 from mudra.client.verification.check import Expected, check
 from mudra.client.verification.compact import split
 
-LEEWAY = 60
-"""Seconds; of the rule, not of the code."""
+LEEWAY_SECONDS = 60
 
 AT = 1_800_000_000
 KEY = RSAKey.generate_key(2048)
@@ -65,13 +64,13 @@ def test_a_good_token_is_read_whole() -> None:
 @pytest.mark.parametrize(
     ("claims", "now", "result"),
     [
-        ({}, AT + 86400 + LEEWAY - 0.5, EntityToken),
-        ({}, AT + 86400 + LEEWAY, TokenExpired),
-        ({}, AT - LEEWAY, EntityToken),
-        ({}, AT - LEEWAY - 0.5, TokenNotYetValid),
-        ({"nbf": AT + 100}, AT + 100 - LEEWAY, EntityToken),
-        ({"nbf": AT + 100}, AT + 100 - LEEWAY - 0.5, TokenNotYetValid),
-        ({"nbf": AT - 100}, AT - LEEWAY - 0.5, TokenNotYetValid),
+        ({}, AT + 86400 + LEEWAY_SECONDS - 0.5, EntityToken),
+        ({}, AT + 86400 + LEEWAY_SECONDS, TokenExpired),
+        ({}, AT - LEEWAY_SECONDS, EntityToken),
+        ({}, AT - LEEWAY_SECONDS - 0.5, TokenNotYetValid),
+        ({"nbf": AT + 100}, AT + 100 - LEEWAY_SECONDS, EntityToken),
+        ({"nbf": AT + 100}, AT + 100 - LEEWAY_SECONDS - 0.5, TokenNotYetValid),
+        ({"nbf": AT - 100}, AT - LEEWAY_SECONDS - 0.5, TokenNotYetValid),
         ({"exp": 253_402_300_799}, AT, EntityToken),
         ({"exp": 253_402_300_800}, AT, TokenMalformed),
         ({"iat": 0}, AT, EntityToken),

@@ -40,7 +40,10 @@ from mudra.storage.database.turns import Turns
 from mudra.storage.database.watched import watched
 
 CONNECT_TIMEOUT_S: Final = 1
-MAX_CONNECTIONS: Final = 20
+MAX_CONNECTIONS: Final = 8
+"""Transactions of a process at a time. Its one thread of Python has work for fewer, but some take
+seconds: 4 pages (decision 0010) and 3 changes of the registry leave one for those of milliseconds,
+which come one after the other. With those that listen and lock it is 11 connections a process."""
 IDLE_S: Final = 30.0
 """After so long without any transaction a process keeps no connection but the listening one."""
 OLDEST_S: Final = 200
@@ -263,8 +266,8 @@ def _engine(
     engine = create_async_engine(
         "postgresql+psycopg://",
         async_creator=connect,
-        pool_size=(connections + 1) // 2,  # half of them stay open
-        max_overflow=connections // 2,
+        pool_size=connections,
+        max_overflow=0,
         pool_timeout=POOL_WAIT_S,
         # The one used last has its statements prepared and its tables known: 25 ms of CPU for
         # an onboarding, not 31. Others rest, and a firewall may forget them: hence OLDEST_S.

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import psycopg
 import structlog
 
-HEAD: Final = "0027"
+HEAD: Final = "0028"
 """The newest revision: named here, since finding it loads Alembic and every migration."""
 
 LOCK_MS: Final = 1200
@@ -60,12 +60,13 @@ def migrate(conninfo: str, folder: Path | None = None) -> None:
     known = known_revisions()
     if found.present is None or found.present in known:
         upgrade(lambda: for_schema(conninfo), folder=folder)
-    elif found.oldest in known:
+    elif found.present > HEAD and found.oldest in known:
         _log.warning("the schema is of a newer release", schema=found.present, ours=HEAD)
     else:
         raise SchemaUnknown(
-            f"the database is at schema revision {found.present}, and this release of Mudra knows "
-            f"up to {HEAD}: start the release that was last used with it, or a newer one"
+            f"the database is at schema revision {found.present}, which this release of Mudra "
+            f"does not know (its own is {HEAD}): start the release that was last used with it, or "
+            "a newer one; no release upgrades the database of a build that was never released"
         )
 
 

@@ -8,7 +8,6 @@ from msgspec import Struct
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import OpenTransaction, Transaction
 from mudra.tokens.authentication.client_assertion import (
-    OTHER_CLIENT,
     UNKNOWN,
     AssertionInvalid,
     ClientAssertion,
@@ -16,10 +15,10 @@ from mudra.tokens.authentication.client_assertion import (
     read_assertion,
 )
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.secrets.address_binding import AddressNotListed
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 
 
 class PresentedAssertion(Struct, frozen=True):
@@ -29,7 +28,7 @@ class PresentedAssertion(Struct, frozen=True):
     address: str
     txn_id: str
     client_id: str = ""
-    """The entity that the client says to be next to it, if it does (RFC 7521 4.2)."""
+    """What the client calls itself next to it, if it does: the same entity (RFC 7521 4.2)."""
 
 
 OnAccepted: TypeAlias = Callable[[Transaction, EntityCredentials], Awaitable[None]]
@@ -75,7 +74,7 @@ class AssertionAuthenticator(Struct, frozen=True):
         if isinstance(assertion, AssertionInvalid):
             return assertion
         if presented.client_id not in {"", assertion.entity_id}:
-            return OTHER_CLIENT
+            return AssertionInvalid("client_id must be the sub of the assertion, or be left out")
         limited = self.entities.rate_limited(assertion.entity_id, presented.address)
         if limited is not None:
             return limited

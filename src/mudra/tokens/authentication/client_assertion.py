@@ -41,8 +41,6 @@ UNKNOWN: Final = AssertionInvalid(
     "no active entity has a live key that signed it, or it was used before"
 )
 
-OTHER_CLIENT: Final = AssertionInvalid("client_id must be the entity ID that its sub names")
-
 
 class ClientAssertion(Struct, frozen=True):
     """An assertion of the right form, whose signature is not checked yet."""
@@ -93,15 +91,14 @@ def is_signed_by(assertion: ClientAssertion, jwk: Mapping[str, str] | None) -> b
 
 
 def _problem(claims: _Claims, audiences: Collection[str], now: datetime) -> str:
-    named = [claims.aud] if isinstance(claims.aud, str) else claims.aud
-    # One alone: what is signed for another server as well could be brought here by that server
-    # (RFC 7523bis 4, CVE-2025-27370).
-    is_for_us_alone = len(named) == 1 and named[0] in audiences
+    # One alone: a member that signs for two servers would let the other one use it here.
+    named = claims.aud if isinstance(claims.aud, str) else "".join(claims.aud[:1])
+    is_alone = isinstance(claims.aud, str) or len(claims.aud) == 1
     times = [at for at in (claims.exp, claims.nbf, claims.iat) if at is not None]
     # What is counted and kept by entity is so before its signature is checked.
     if not 0 < len(claims.sub) <= _MAX_ID or claims.iss != claims.sub:
         return "iss and sub must both be the entity ID"
-    if not is_for_us_alone:
+    if not is_alone or named not in audiences:
         return f"aud must name this service alone: {' or '.join(sorted(audiences))}"
     if not 0 < len(claims.jti) <= _MAX_JTI or not claims.jti.isprintable():
         return f"jti must have 1 to {_MAX_JTI} characters"

@@ -19,6 +19,9 @@ from mudra.agent.delivery.backoff import (
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.metrics.payload.catalogue import Tag
 
+MAX_DELAY = 300_000
+MIN_DELAY = 1_000
+
 WRONG = b'{"errorCode":"InvalidRequest","errorMsg":"why"}'
 GOOD = b'{"status":"accepted","receiptId":"r-1"}'
 
