@@ -11,7 +11,7 @@ revision = "0028"
 down_revision = "0027"
 branch_labels = None
 depends_on = None
-works_with = "0027"
+works_with = "0026"
 
 _HELD = sa.text(
     "SELECT entity_id, number, body FROM registry_version"
