@@ -1,4 +1,4 @@
-"""Which characters a text for people may hold: each must be seen, or change how its word is read.
+"""The characters that a text for people may hold: each is seen, or changes how its word is read.
 
 What has no glyph makes two names look equal, and what turns the direction makes one read as
 another. The rule goes by Unicode's general category (UAX 44); letters and marks without a glyph
