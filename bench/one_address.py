@@ -46,7 +46,7 @@ _KEPT_S, _NEW_S, _READY_S = 0.02, 0.05, 0.1
 
 
 class Attack(NamedTuple):
-    """What the crowd sends."""
+    """A request that the crowd sends."""
 
     name: str
     request: bytes
@@ -61,7 +61,7 @@ class Waits:
     ready: list[float] = field(default_factory=list)
 
     def meets(self, times: float) -> bool:
-        """Whether every goal is met on a machine that is so many times as slow."""
+        """Returns true if every goal is met on a machine that is so many times as slow."""
         tokens = (self.kept, self.new)
         return (
             all(percentile(one, 0.5) <= TOKEN_P50_S * times for one in tokens)

@@ -18,9 +18,8 @@ from mudra.identity.memberships.entry_store import lock_registry, status_of_entr
 from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
-from mudra.registry.lifecycle.grant_store import read_grants
 from mudra.registry.lifecycle.grants import Grant
-from mudra.registry.lifecycle.holder_store import read_facts
+from mudra.registry.lifecycle.holder_store import read_facts, read_grants
 from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.record_store import read_history, read_record, version_row
