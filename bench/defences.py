@@ -43,6 +43,7 @@ from mudra.bootstrap.separate_process.push_check import check_whole
 from mudra.http.request.body.decompression import Gzip
 from mudra.http.request.body.request_body import PackedBody
 from mudra.http.request.body.strict_json import parse_json
+from mudra.http.server.client_turns import ClientTurns
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.metrics.payload.plausibility import ReportedVolume, doubt_time, doubt_volume
@@ -106,6 +107,7 @@ class _Limited(LimitedProtocol):
         limits=ConnectionLimits(),
         clock=lambda: NOW,
         open_connections=OpenConnections(ConnectionLimits()),
+        turns=ClientTurns(),
         stopping=lambda: False,
     )
 

@@ -1,7 +1,9 @@
 """Every command of the registry, end to end, as an operator and as a member's admin use them."""
 
 import json
+import re
 import stat
+from typing import Any
 
 import pytest
 from tests.support.members import Member, new_member
@@ -61,6 +63,18 @@ def test_a_new_key_is_private_on_disk_and_its_public_part_fits_a_payload(
     assert "is there already" in again.output
 
 
+def approved_as_shown(service: Service, entity_id: str) -> dict[str, Any]:
+    """Approve by the command that `approve` without a version shows; another hash is refused."""
+    not_named = service.cli("registry", "approve", entity_id, check=False)
+    assert not_named.exit_code == 2
+    assert "$.entityinfo.certificate.kid" in not_named.output
+    command = re.search(r"`mudra (registry approve .* --hash [0-9a-f]{64})`", not_named.output)
+    assert command, not_named.output
+    words = command[1].split()[1:]
+    assert "review it and decide again" in run(service, *words[:-1], "0" * 64, code=1)
+    return run(service, *words)
+
+
 def test_an_entry_lives_through_every_command(service: Service, tmp_path):
     payload = aa(500)
     entity_id = payload["entityinfo"]["id"]
@@ -87,7 +101,7 @@ def test_an_entry_lives_through_every_command(service: Service, tmp_path):
     assert run(service, "submit", written(tmp_path, renewed), "--as-operator")[0]["result"] == (
         "submitted"
     )
-    assert run(service, "approve", entity_id)["version"] == 3
+    assert approved_as_shown(service, entity_id)["version"] == 3
     back = run(service, "rollback", entity_id, "--to", "2", "--reason", "wrong key")
     assert (back["status"], back["version"]) == ("live", 4)
 
@@ -126,8 +140,8 @@ def test_an_admin_submits_and_updates_with_the_kept_sign_in(
 ):
     payload = payload_of(admin)
     first = run(service, "submit", written(tmp_path, payload))
-    run(service, "approve", admin.entity_id)
-    payload["entityinfo"]["name"] = "Another Name"
+    run(service, "approve", admin.entity_id, "--version", "1")
+    payload["entityinfo"]["tags"] = "Another Name"
     payload["entityinfo"]["fitypes"] = ["TERM-DEPOSIT"]
     second = run(service, "submit", written(tmp_path, payload))
 

@@ -97,7 +97,7 @@ def test_without_a_service_a_directory_goes_in_and_comes_out_the_same(stopped: S
 
 def test_a_dry_run_foresees_what_the_registry_would_refuse(kept: Service, tmp_path):
     file = tmp_path / "entries.json"
-    held, changed, taken = fip(70), fip(70, name="Another Name"), fip(71)
+    held, changed, taken = fip(70), fip(70, tags="Another Name"), fip(71)
     taken["entityinfo"]["certificate"] = held["entityinfo"]["certificate"]
     file.write_text(json.dumps([held]))
     kept.cli("registry", "import", str(file))

@@ -130,7 +130,7 @@ def test_only_changes_are_read_when_the_copy_has_aged(program: Program, changing
     assert len(program.wire.asked) == 1
 
     changed = payload | {"txnid": "f1b0a9e4-7b1c-4d1a-9d57-0f1f2b3c4d5e"}
-    changed["entityinfo"] = payload["entityinfo"] | {"name": "Moved Bank"}
+    changed["entityinfo"] = payload["entityinfo"] | {"tags": "Moved Bank"}
     assert registry.update(changed).status_code == 200
     program.steady.now += 61
     entry = program.directory.entry(entity_id)

@@ -93,7 +93,7 @@ mudra jwk new --private-key key.pem > certificate.json
 {entry("KAVERI-FIP", ips=["127.0.0.1"])}
 mudra login lakshmi@kaveribank.example
 mudra registry submit entry.json
-mudra registry approve KAVERI-FIP"""
+mudra registry approve KAVERI-FIP --version 1"""
     yield Fill(
         names,
         {
@@ -127,7 +127,7 @@ def registry(service: Service, folder: Path) -> Iterator[Fill]:
                 "onboard KAVERI-FIP asha@kaveri.example"
             ),
             "mudra registry lint entry.json": entry("KAVERI-FIP"),
-            "mudra registry approve KAVERI-FIP --from 2026-03-01T00:00:00Z": (
+            "mudra registry approve KAVERI-FIP --version 2 --from 2026-03-01T00:00:00Z": (
                 f"{entry('KAVERI-FIP', baseurl='v2:https://new.kaveri.example/v2')}{submit}"
             ),
             "mudra registry reject KAVERI-FIP --reason 'the certificate is not yours'": (
@@ -135,7 +135,7 @@ def registry(service: Service, folder: Path) -> Iterator[Fill]:
             ),
             "mudra registry rollback KAVERI-FIP --to 3 --reason 'wrong address'": (
                 f"{entry('KAVERI-FIP', baseurl='v2:https://fourth.kaveri.example/v2')}{submit}\n"
-                "mudra registry approve KAVERI-FIP"
+                "mudra registry approve KAVERI-FIP --version 4"
             ),
             "mudra registry probe KAVERI-FIP": ("mudra login vikram@network.example"),
         },

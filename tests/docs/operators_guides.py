@@ -112,7 +112,7 @@ END"""
                 "mudra jwk new --private-key key.pem > certificate.json\n"
                 f"{entry(names['KAVERI-FIP'])}"
                 "mudra registry submit entry.json --as-operator\n"
-                f"mudra registry approve {names['KAVERI-FIP']}\n"
+                f"mudra registry approve {names['KAVERI-FIP']} --version 1\n"
                 f"{assertion.replace('KAVERI-FIP', names['KAVERI-FIP'])}"
             ),
         },
@@ -137,7 +137,7 @@ def check_an_implementation(service: Service, folder: Path) -> Iterator[Fill]:
             "mudra jwk new --private-key key.pem > certificate.json\n"
             f"{entry(bank, baseurl=f'v2:{url}')}"
             "mudra registry submit entry.json\n"
-            f"mudra registry approve {bank}\n"
+            f"mudra registry approve {bank} --version 1\n"
             "mudra login meera@saarthi-aa.example\n"
             "cp aa-secret secret\n"
             "echo eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjF9.AAAA > yesterday.jwt"

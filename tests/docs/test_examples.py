@@ -137,7 +137,7 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
         "mudra registry retire KAVERI-FIP --reason 'left the network'": (
             "mudra jwk new --private-key key.pem > certificate.json\n"
             f"{entry(bank)}mudra registry submit entry.json --as-operator\n"
-            f"mudra registry approve {bank}"
+            f"mudra registry approve {bank} --version 1"
         ),
         "mudra session end 5d0c9a3e71f2b846": (
             "id=$(mudra session list --json | of 'it[0][\"sessionId\"]')"

@@ -48,7 +48,9 @@ def changed(listed: Registry, headers: dict[str, str]) -> None:
 
 
 def approved(who: Operator, listed: Registry) -> httpx2.Response:
-    return who.post(f"/registry/entries/{listed.member.entity_id}/decide", act="approve")
+    path = f"/registry/entries/{listed.member.entity_id}"
+    versions = who.get(path).json()["versions"]
+    return who.post(f"{path}/decide", act="approve", version=versions[-1]["version"])
 
 
 def assert_tied(answer: httpx2.Response) -> None:
@@ -155,7 +157,50 @@ def test_nor_what_the_admin_submits_with_the_secret_that_an_admin_reads(
     assert boss.post("/members/admins/remove", **gone).status_code == 200
     changed(listed, {"Authorization": f"Bearer {token}"})
 
-    assert_tied(approved(boss, listed))
+    refused = approved(boss, listed)
+    assert refused.status_code == 409
+    assert "reset the secret" in refused.json()["errorMsg"]
+
+
+def test_nor_days_later_by_the_secret_that_a_removed_admin_read_until_it_is_reset(
+    boss: Operator, other: Operator, listed: Registry
+) -> None:
+    service, member = listed.member.service, listed.member
+    accomplice = admin_added_by(boss, listed)
+    secret = accomplice.secret()
+    gone = {"entityId": member.entity_id, "email": accomplice.email}
+    assert boss.post("/members/admins/remove", **gone).status_code == 200
+    service.advance("P2D")
+    changed(listed, bearer_of(member, secret))
+
+    alone = approved(boss, listed)
+
+    assert alone.status_code == 409
+    assert "reset the secret" in alone.json()["errorMsg"]
+    assert approved(other, listed).status_code == 200
+    reset = member.client.post(
+        "/v1/entity/secret/reset", json={"entityId": member.entity_id}, headers=member.bearer()
+    )
+    assert reset.status_code == 200, reset.text
+    changed(listed, bearer_of(member, reset.json()["secret"]))
+    assert approved(boss, listed).status_code == 200
+
+
+def test_a_removed_admin_who_never_read_the_secret_ties_no_one_days_later(
+    boss: Operator, listed: Registry
+) -> None:
+    member, accomplice = listed.member, admin_added_by(boss, listed)
+    gone = {"entityId": member.entity_id, "email": accomplice.email}
+    assert boss.post("/members/admins/remove", **gone).status_code == 200
+    member.service.advance("P2D")
+    changed(listed, bearer_of(member, listed.secret))
+
+    assert approved(boss, listed).status_code == 200
+
+
+def bearer_of(member: Member, secret: str) -> dict[str, str]:
+    token = member.entity_token(secret).json()["accessToken"]
+    return {"Authorization": f"Bearer {token}"}
 
 
 def test_nor_what_someone_submits_whom_that_admin_invited(boss: Operator, listed: Registry) -> None:
@@ -193,8 +238,10 @@ def test_who_enabled_an_operator_again_is_not_approved_by_them(
     assert_tied(approved(with_token(strict, left.email), listed))
 
 
-def test_a_new_networks_first_day_takes_one_operator(boss: Operator, strict: Service) -> None:
-    """Who onboards a member approves its first entry, and what its admin changes on that day."""
+def test_a_first_entry_takes_two_and_what_the_first_admin_changes_does_not(
+    boss: Operator, other: Operator, strict: Service
+) -> None:
+    """Who onboards a member does not approve its first entry, but what its admin changes then."""
     email = address("first")
     new = {"entityId": f"F-{uuid.uuid4().hex[:10]}-FIP", "type": "FIP", "name": "First Bank"}
     assert boss.post("/members", adminEmail=email, **new).status_code == 200
@@ -203,6 +250,9 @@ def test_a_new_networks_first_day_takes_one_operator(boss: Operator, strict: Ser
     registry = Registry(Member(strict, new["entityId"], email, PASSWORD, client))
 
     assert registry.submit(payload_of(registry.member)).status_code == 200
-    assert approved(boss, registry).status_code == 200
+    refused = approved(boss, registry)
+    assert refused.status_code == 409
+    assert "onboarded it" in refused.json()["errorMsg"]
+    assert approved(other, registry).status_code == 200
     changed(registry, registry.member.bearer())
     assert approved(boss, registry).status_code == 200

@@ -68,7 +68,7 @@ def history(observer: Operator, member: Member) -> object:
 
 
 def approve(observer: Operator, member: Member) -> None:
-    done = observer.post(f"/registry/entries/{member.entity_id}/decide", act="approve")
+    done = observer.post(f"/registry/entries/{member.entity_id}/decide", act="approve", version=1)
     assert done.status_code == 200, done.text
 
 
@@ -144,7 +144,9 @@ def test_nor_decides_on_an_entry(
     before = history(observer, member)
     path = f"/registry/entries/{member.entity_id}/decide"
 
-    answer = meanwhile(lambda: staff.post(path, act="approve"), REGISTRY, taken, staff.email)
+    answer = meanwhile(
+        lambda: staff.post(path, act="approve", version=1), REGISTRY, taken, staff.email
+    )
 
     assert answer.status_code == 401, answer.text
     assert history(observer, member) == before

@@ -165,16 +165,16 @@ def test_one_operator_cannot_change_a_members_key_and_the_member_is_notified(
     payload = payload_of(member)
     decide = f"/registry/entries/{member.entity_id}/decide"
     assert registry.submit(payload).status_code == 200
-    assert first.post(decide, act="approve").status_code == 200
+    assert first.post(decide, act="approve", version=1).status_code == 200
 
     changed = with_key(payload_of(member), 4711)
     changed["entityinfo"]["certificate"]["kid"] = f"evil-{member.entity_id}"
     assert registry.update(changed, **first.headers).json()["status"] == "submitted"
-    alone = first.post(decide, act="approve")
+    alone = first.post(decide, act="approve", version=2)
 
     assert alone.status_code == 409
     assert "another operator must approve" in alone.json()["errorMsg"]
-    assert second.post(decide, act="approve").status_code == 200
+    assert second.post(decide, act="approve", version=2).status_code == 200
     for act in ("suspend", "restore", "retire"):
         assert first.post(decide, act=act, reason="asked for").status_code == 200
     shown = [
@@ -200,7 +200,7 @@ def test_the_email_says_what_differs_and_who_did_it(
     payload = payload_of(member)
     registry.submit(payload)
     decide = f"/registry/entries/{member.entity_id}/decide"
-    operators[0].post(decide, act="approve")
+    operators[0].post(decide, act="approve", version=1)
     payload = payload_of(member)
     payload["entityinfo"]["ips"] = ["8.8.4.77"]
     registry.update(payload, **operators[0].headers)

@@ -105,9 +105,9 @@ def set_password(client: httpx2.Client, link: str, password: str = PASSWORD) -> 
     )
 
 
-def new_member(service: Service, entity_type: str = "FIP") -> Member:
+def new_member(service: Service, entity_type: str = "FIP", *, name: str = "Kaveri Bank") -> Member:
     """Onboard and activate a member of its own for a test, by the use cases themselves."""
-    new = _new_member(entity_type)
+    new = _new_member(entity_type, name=name)
 
     async def onboard_and_activate(dependencies: Dependencies) -> None:
         onboarded = await _onboarded(dependencies, new)

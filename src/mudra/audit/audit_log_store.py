@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from mudra.audit.anonymous_store import count_anonymous, is_anonymous
 from mudra.audit.event import AuditEntry, EventName, event_row
+from mudra.audit.refused_store import count_refused, is_one_of_many
 from mudra.audit.token_issue_store import add_issues
 from mudra.audit.token_issues import TokenIssue
 from mudra.storage.database.transaction import Transaction
@@ -25,8 +26,9 @@ class AuditLog:
         self._tx = transaction
 
     async def append(self, entry: AuditEntry) -> None:
-        """Append an entry at the database's time; what concerns no one known is counted.
+        """Append an entry at the database's time.
 
+        Counted are what concerns no one known, and refused acts beyond the first of an actor.
         Issued entity tokens have a form of their own (decision 0002).
         """
         if entry.event is EventName.ENTITY_TOKEN_ISSUE:
@@ -34,6 +36,9 @@ class AuditLog:
             return
         if is_anonymous(entry.caller.actor, entry.entity_id, entry.user_id):
             await count_anonymous(self._tx, [entry.at(await self._tx.now())])
+            return
+        if is_one_of_many(entry):
+            await count_refused(self._tx, entry)
             return
         row = event_row(entry.at(_STAMPED_BY_THE_DATABASE))
         del row["at"]

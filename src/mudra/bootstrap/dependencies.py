@@ -45,7 +45,7 @@ from mudra.storage.database.primary import of_primary
 from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.database.transaction import Process, Transaction, UseCases
 from mudra.storage.metrics.reports import KnownPartitions
-from mudra.webhook.reach import Reach
+from mudra.webhook.reach import HTTPS_PORT, Reach
 
 if TYPE_CHECKING:
     from mudra.demo.past import Past
@@ -143,12 +143,20 @@ class Dependencies(Struct, frozen=True):
     @property
     def reach(self) -> Reach:
         """Return where webhook messages may go: anywhere in the sandbox, public https elsewhere."""
+        opened = frozenset({HTTPS_PORT, *self.settings.webhook_ports})
+        ports = None if self.settings.sandbox else opened
+        return Reach(self.address_policy, self.settings.webhook_networks, ports)
+
+    @property
+    def probe_reach(self) -> Reach:
+        """Return where probes may go: any port, since an operator looks at the base URL first."""
         return Reach(self.address_policy, self.settings.webhook_networks)
 
     @property
     def public_reach(self) -> Reach:
         """Return where messages of public subscriptions may go: no network that is opened here."""
-        return Reach(self.address_policy, only_https_port=not self.settings.sandbox)
+        ports = None if self.settings.sandbox else frozenset({HTTPS_PORT})
+        return Reach(self.address_policy, ports=ports)
 
     @property
     def public_status(self) -> str:

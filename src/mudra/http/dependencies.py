@@ -144,6 +144,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     """Writes to the registry, by caller in this process."""
     check_rate: KeyedRateLimit = field(default_factory=_registry_rate)
     """Payloads that are checked and not stored, by caller in this process."""
+    user_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(20, 300, monotonic))
+    """Calls with a User Access Token, by user in this process."""
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
     registry_turns: Queue = field(default_factory=lambda: Queue(3, 10.0, per_key=1))

@@ -170,6 +170,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "audit_token_block": ByJob("dropped by `clear-out` after `MUDRA_AUDIT_TOKEN_DAYS`"),
     "audit_token_drop": Kept("one a day at most: which blocks were dropped, signed"),
     "audit_anonymous": ByJob("made an event of the audit by `anonymous` after their minute"),
+    "audit_refused": ByJob("made an event of the audit by `anonymous` after their minute"),
     # Metrics
     "metrics_block_previous": ByJob(_RAW),
     "metrics_refused": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),

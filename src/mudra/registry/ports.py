@@ -88,11 +88,14 @@ class Registry(Protocol):
         ...
 
     async def facts(self, entry: Entry, key: KeyFacts, now: dt.datetime) -> Facts:
-        """Return which other entities hold the entry's handle, `kid` and modulus (`Facts`)."""
+        """Return what other entities hold of the entry, and who onboarded it (`Facts`)."""
         ...
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
-        """Return which rights of operators and of the entity were given after a time."""
+        """Return which rights of operators and of the entity were given after a time.
+
+        And those of former admins who read a secret of the entity that is still valid.
+        """
         ...
 
     async def due(self, now: dt.datetime) -> Sequence[str]:

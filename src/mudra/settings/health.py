@@ -28,6 +28,9 @@ class HealthSettings:
     webhook_networks: tuple[parse.Network, ...] = setting("WEBHOOK_NETWORKS", (), parse.networks,
         "networks in CIDR form, separated by commas",
         "private networks that webhooks may reach, besides public addresses")
+    webhook_ports: tuple[int, ...] = setting("WEBHOOK_PORTS", (), parse.ports,
+        "ports 1 to 65535, separated by commas",
+        "ports that webhooks may have, besides 443; those of public subscriptions have 443 alone")
     health_escalation_minutes: int = setting("HEALTH_ESCALATION_MINUTES", 30, parse.whole(5, 1440),
         "5 to 1440",
         "an open incident that no one has acknowledged for so long is escalated")

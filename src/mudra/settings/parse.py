@@ -106,6 +106,12 @@ def networks(value: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in value.split(",") if part.strip())
 
 
+def ports(value: str) -> tuple[int, ...]:
+    """Read port numbers, separated by commas."""
+    one = whole(1, 65535)
+    return tuple(one(part) for part in value.split(",") if part.strip())
+
+
 def choice(*allowed: str) -> Callable[[str], str]:
     """Returns a parser that accepts these texts only."""
 

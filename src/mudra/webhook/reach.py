@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy, AnyIp, ip_faults, url_faults
 
-_HTTPS: Final = 443
+HTTPS_PORT: Final = 443
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -20,8 +20,8 @@ class Reach(Struct, frozen=True):
 
     policy: AddressPolicy
     networks: tuple[Network, ...] = ()
-    only_https_port: bool = False
-    """For addresses of strangers: no other server is called than one of the web."""
+    ports: frozenset[int] | None = None
+    """Without another, no other server than one of the web is called; None for any port."""
 
     def url_fault(self, url: str) -> str | None:
         """Returns why no message may be sent to a URL by its form; None when one may."""
@@ -29,9 +29,9 @@ class Reach(Struct, frozen=True):
         faults = url_faults(url, AddressPolicy(self.policy.allow_http, opened), query=True)
         if faults:
             return f"{faults[0].problem}: it must be {faults[0].allowed}"
-        port = urlsplit(url).port
-        if self.only_https_port and port not in {None, _HTTPS}:
-            return f"has the port {port}: it must be {_HTTPS}"
+        port = urlsplit(url).port or HTTPS_PORT
+        if self.ports is not None and port not in self.ports:
+            return f"has the port {port}: it must be {' or '.join(map(str, sorted(self.ports)))}"
         literal = literal_ip(urlsplit(url).hostname or "")
         return self.ip_fault(literal) if literal else None
 

@@ -36,13 +36,13 @@ def registry(w: World) -> None:
     w.act(submit, w.admin, fip(1, id=FIP), entity_type="FIP")
     decide("reject")
     w.act(submit, w.admin, fip(1, id=FIP), entity_type="FIP")
-    decide("approve")
+    decide("approve", version=2)
     enforce = {"entityId": FIP, "binding": "enforce", "evenSo": True}
     w.act("POST /iam/v1/entity/address/binding", w.admin, enforce)
     of_staff = "POST /operator/v1/members/{entity_id}/address-binding"
     w.act(of_staff, w.staff, {"binding": "watch"}, entity_id=FIP)
     w.act(update, w.admin, fip(2, id=FIP), **place)
-    decide("approve")
+    decide("approve", version=3)
     w.act("PUT /cr/v2/entityInfo/{entity_type}", w.staff, fip(3, id=FIP), entity_type="FIP")
     decide("rollBack", version=2)
     decide("suspend")

@@ -108,7 +108,7 @@ def test_a_rejection_needs_a_reason_and_a_go_live_a_real_time(
     send(member, payload(member))
 
     assert decide(boss, member, act="reject").status_code == 400
-    wrong = decide(boss, member, act="approve", goesLiveAt="2026-02-30T00:00:00Z")
+    wrong = decide(boss, member, act="approve", version=1, goesLiveAt="2026-02-30T00:00:00Z")
     assert wrong.status_code == 400
     assert "goesLiveAt" in wrong.json()["errorMsg"]
     rejected = decide(boss, member, act="reject", reason="the certificate is another bank's")
@@ -122,7 +122,7 @@ def test_a_fetch_of_the_keys_is_counted_for_the_member_that_registered_the_addre
     member = new_member(service)
     own = member.client._transport._pool._local_address  # type: ignore[attr-defined]
     send(member, payload(member, ips=[own]))
-    assert decide(boss, member, act="approve").status_code == 200
+    assert decide(boss, member, act="approve", version=1).status_code == 200
 
     for _ in range(3):
         assert member.client.get("/.well-known/jwks.json").status_code == 200

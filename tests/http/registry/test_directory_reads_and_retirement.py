@@ -21,14 +21,14 @@ def test_the_registry_is_shown_as_it_was(service_of_two: Service):
     registry, payload = live_entry(service_of_two, "AA")
     path = f"/entityInfo/AA/{registry.member.entity_id}"
     then = now_of(registry)
-    payload["entityinfo"]["name"] = "Renamed"
+    payload["entityinfo"]["tags"] = "Renamed"
     assert registry.update(payload).json()["status"] == "live"
 
     was, is_now = registry.get(f"{path}?at={then}"), registry.get(path)
     before = registry.get(f"{path}?at=2020-01-01T00:00:00Z")
 
     assert was.json()["entityinfo"]["name"] != "Renamed"
-    assert is_now.json()["entityinfo"]["name"] == "Renamed"
+    assert is_now.json()["entityinfo"]["tags"] == "Renamed"
     assert was.headers["x-jws-signature"]
     assert before.status_code == 404
 
@@ -42,7 +42,7 @@ def test_a_reader_with_a_date_gets_304_until_it_changes(service_of_two: Service)
     second = registry.get(path, **date)
     both = registry.get(path, **date, **{"If-None-Match": '"another"'})
     service_of_two.advance("PT2S")
-    payload["entityinfo"]["name"] = "Renamed"
+    payload["entityinfo"]["tags"] = "Renamed"
     assert registry.update(payload).status_code == 200
     third = registry.get(path, **date)
 
@@ -81,7 +81,7 @@ def test_a_date_that_is_none_is_ignored(service_of_two: Service):
 def test_changes_are_followed_page_by_page(service_of_two: Service):
     registry, payload = live_entry(service_of_two, "AA")
     start = registry.get("/changes?since=0").json()
-    payload["entityinfo"]["name"] = "Renamed"
+    payload["entityinfo"]["tags"] = "Renamed"
     registry.update(payload)
 
     following = registry.get(f"/changes?since={start['upto']}").json()

@@ -87,7 +87,7 @@ def test_its_update_and_its_suspension_go_on(
     service: Service, entry: Registry, boss: Operator
 ) -> None:
     payload = entry.get(f"/entityInfo/AA/{entry.member.entity_id}").json()
-    payload["entityinfo"]["name"] = "Another Name"
+    payload["entityinfo"]["tags"] = "Another Name"
 
     updated = entry.update(payload).json()
     path = f"/registry/entries/{entry.member.entity_id}/decide"

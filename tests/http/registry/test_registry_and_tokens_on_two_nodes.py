@@ -34,10 +34,10 @@ class TwoNodes:
     b: Service
     operator: Operator
 
-    def decide(self, entity_id: str, act: str) -> str:
+    def decide(self, entity_id: str, act: str, version: int = 0) -> str:
         """Decide on an entry at node A; gives its status."""
         path = f"/registry/entries/{entity_id}/decide"
-        answer = self.operator.post(path, act=act, reason="a test")
+        answer = self.operator.post(path, act=act, reason="a test", version=version)
         assert answer.status_code == 200, answer.text
         return str(answer.json()["standing"])
 
@@ -85,7 +85,7 @@ def live_entity(nodes: TwoNodes) -> tuple[str, Asked, Registry]:
     registry = Registry(new_member(nodes.a, "FIP"))
     assert registry.submit(payload_of(registry.member)).status_code == 200
     entity_id = registry.member.entity_id
-    assert nodes.decide(entity_id, "approve") == "live"
+    assert nodes.decide(entity_id, "approve", version=1) == "live"
     asked = Asked(nodes.b.client(), {"id": entity_id, "secret": registry.secret})
     assert {asked.status() for _ in range(5)} == {200}
     return entity_id, asked, registry

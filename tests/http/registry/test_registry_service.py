@@ -64,7 +64,7 @@ def test_a_repeated_submission_is_answered_as_the_first_time(two):
 def test_an_update_may_name_its_entry_in_the_body_alone(two):
     registry, payload = live_entry(two, "FIP")
     address = f"{registry.root}/entityInfo/FIP"
-    payload["entityinfo"]["name"] = "A Name by PUT"
+    payload["entityinfo"]["tags"] = "A Name by PUT"
 
     updated = httpx2.put(address, json=payload, headers=registry.entity, verify=NO_TLS)
     unknown = httpx2.put(
@@ -105,7 +105,7 @@ def test_a_reader_who_has_it_gets_304_until_it_changes(two):
     registry, payload = live_entry(two, "AA")
     first = registry.get("/entityInfo/AA")
     second = registry.get("/entityInfo/AA", **{"If-None-Match": first.headers["etag"]})
-    payload["entityinfo"]["name"] = "Another Name"
+    payload["entityinfo"]["tags"] = "Another Name"
     updated = registry.update(payload)
     third = registry.get("/entityInfo/AA", **{"If-None-Match": first.headers["etag"]})
 
@@ -121,7 +121,7 @@ def test_an_update_says_which_scheduled_version_it_withdraws(two):
     due = (dt.datetime.now(dt.UTC) + dt.timedelta(days=7)).strftime("%Y-%m-%dT%H:%M:%S")
     approve(registry.member, "--from", f"{due}Z")
 
-    payload["entityinfo"]["name"] = "Another Name"
+    payload["entityinfo"]["tags"] = "Another Name"
     updated = registry.update(payload).json()
 
     said = f"withdraws version 2, which was approved to go live at {due}.000Z"

@@ -82,7 +82,7 @@ def key_holder(service: Service, operator: Operator) -> KeyHolder:
     payload["entityinfo"]["certificate"] = key.as_dict(private=False)
     answer = registry.submit(payload)
     assert answer.status_code == 200, answer.text
-    approve(operator, registry.member.entity_id, "approve")
+    approve(operator, registry.member.entity_id, "approve", version=1)
     return KeyHolder(registry, key, operator)
 
 
@@ -91,9 +91,9 @@ def jti_of(token: str) -> str:
     return str(claims["jti"])
 
 
-def approve(operator: Operator, entity_id: str, act: str) -> None:
+def approve(operator: Operator, entity_id: str, act: str, version: int = 0) -> None:
     path = f"/registry/entries/{entity_id}/decide"
-    assert operator.post(path, act=act, reason="a test").status_code == 200
+    assert operator.post(path, act=act, reason="a test", version=version).status_code == 200
 
 
 @pytest.mark.parametrize("at_token_endpoint", [False, True])

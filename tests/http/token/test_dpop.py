@@ -271,7 +271,7 @@ def test_a_writer_of_the_registry_proves_its_key(service: Service) -> None:
     registry, payload = live_entry(service, "FIP")
     holder = Holder(registry.member, registry.secret, KeyOfClient())
     token, path = holder.token(), f"/cr/v2/entityInfo/FIP/{registry.member.entity_id}"
-    payload["entityinfo"]["name"] = "Kaveri Bank Limited"
+    payload["entityinfo"]["tags"] = "Kaveri Bank Limited"
     url = service.root + path
     headers = {"Authorization": f"DPoP {token}"}
 

@@ -61,7 +61,8 @@ class Both:
         return await self.act(submit_entry, checked(aa(number, entityhandle=handle)), OPERATOR)
 
     async def decide(self, act, number, **options):
-        return await self.act(decide, Command(act, f"AA-{number}", OPERATOR, "because", **options))
+        command = Command(act, f"AA-{number}", OPERATOR, "because", version=1, **options)
+        return await self.act(decide, command)
 
     def later(self, hours):
         self.node.offset += hours * HOUR

@@ -79,7 +79,10 @@ def order(act, entity_id, **more) -> Command:
 def random_act(chance, now, shift=0):
     """Give something to do, as a function of a registry; `shift` brings new members."""
     make, number = chance.choice(MAKERS), chance.randrange(8) + shift
-    payload = make(number, name=f"Name {chance.randrange(40)}")
+    payload = make(number, tags=f"Tag {chance.randrange(40)}")
+    if chance.random() < 0.3:
+        # Some of these names are another's, in capitals or small letters.
+        payload["entityinfo"]["name"] = f"Name {chance.choice('ABCa')}{chance.randrange(9)}"
     if make is aa and chance.random() < 0.4:
         payload["entityinfo"]["entityhandle"] = f"@{chance.choice(['aa', 'AA'])}{number // 3}"
     if chance.random() < 0.3:
@@ -95,7 +98,8 @@ def random_act(chance, now, shift=0):
         return lambda registry: update_entry(registry, checked(payload), OPERATOR)
     act = chance.choice(ORDERS)
     later = now + dt.timedelta(hours=1) if act is RegistryAction.APPROVE and kind < 0.7 else None
-    version = chance.randrange(1, 4) if act is RegistryAction.ROLL_BACK else 0
+    names_one = act in {RegistryAction.ROLL_BACK, RegistryAction.APPROVE}
+    version = chance.randrange(1, 4) if names_one else 0
     what = order(act, entity_id, version=version, goes_live_at=later)
     return lambda registry: decide(registry, what)
 
@@ -154,7 +158,9 @@ def test_what_goes_live_later_goes_live_at_its_time_and_once(empty):
         async with registry_node(empty) as node:
             await node.run(submit_entry, checked(fip(0)), OPERATOR)
             due = await node.now() + dt.timedelta(hours=1)
-            await node.run(decide, order(RegistryAction.APPROVE, "FIP-0", goes_live_at=due))
+            await node.run(
+                decide, order(RegistryAction.APPROVE, "FIP-0", version=1, goes_live_at=due)
+            )
             assert not await node.run(put_live_if_due, "FIP-0")
             node.offset = dt.timedelta(hours=1, seconds=1)
             runs = [await node.run(put_live_if_due, "FIP-0") for _ in range(2)]
@@ -172,7 +178,9 @@ def test_after_a_write_at_a_wrong_time_what_is_scheduled_still_waits(empty):
             node.offset = dt.timedelta()
             await node.run(submit_entry, checked(fip(1)), OPERATOR)
             due = await node.now() + dt.timedelta(hours=1)
-            await node.run(decide, order(RegistryAction.APPROVE, "FIP-1", goes_live_at=due))
+            await node.run(
+                decide, order(RegistryAction.APPROVE, "FIP-1", version=1, goes_live_at=due)
+            )
 
             assert not await node.run(put_live_if_due, "FIP-1")
             await node.run(submit_entry, checked(fip(2)), OPERATOR, approved=True)

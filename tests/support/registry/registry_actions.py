@@ -7,6 +7,7 @@ from tests.support.registry.registry_memory import START
 from tests.support.registry.registry_payloads import fip
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
@@ -35,6 +36,10 @@ def update(registry, raw, actor=OPERATOR, **options):
 
 
 def order(registry, act, entity_id="FIP-0", actor=OPERATOR, **options):
+    """Decide; an approval is of what is pending, unless a version is named."""
+    record = registry.records.get(entity_id)
+    if act is RegistryAction.APPROVE and record is not None and record.pending is not None:
+        options.setdefault("version", record.pending.number)
     return asyncio.run(decide(registry, Command(act, entity_id, actor, **options)))
 
 

@@ -73,15 +73,20 @@ class Registry:
 
 
 def approve(member: Member, *options: str) -> None:
-    """Approve a member's pending version: as the command does, and by it where there are options."""
+    """Approve a member's pending version, whatever it is; by the command where there are options."""
     if options:
         member.service.cli("registry", "approve", member.entity_id, *options)
         return
-    command = Command(RegistryAction.APPROVE, member.entity_id, operator())
 
     async def act(dependencies: Dependencies) -> Outcome:
         async with dependencies.transaction() as tx:
-            return await decide(tx.service(ports.Registry), command)
+            registry = tx.service(ports.Registry)
+            record = await registry.record(member.entity_id)
+            assert record is not None
+            assert record.pending is not None, record
+            number = record.pending.number
+            command = Command(RegistryAction.APPROVE, member.entity_id, operator(), version=number)
+            return await decide(registry, command)
 
     outcome = member.service.in_store(act)
     assert isinstance(outcome, Decision), outcome

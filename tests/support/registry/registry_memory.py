@@ -20,6 +20,7 @@ from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
+from mudra.registry.payload.fields.likeness import likeness
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import PENDING, EntityStatus, VersionStatus
 
@@ -37,6 +38,8 @@ class MemoryRegistry:
         self.records: dict[str, Record] = {}
         self._holding: dict[str, list[Version]] = {}
         self.onboarded: dict[str, EntityType] = {}
+        self.onboarded_by: dict[str, str] = {}
+        self.deciders = 2
         self.log: list[Change] = []
         self.token_effects: list[tuple[str, TokenEffect]] = []
         self.kept: list[Decision] = []
@@ -81,7 +84,21 @@ class MemoryRegistry:
             handle_holder=self._handle_holder(own, entry.entityinfo.entityhandle.lower(), now),
             kid_holder=self._holder(own, lambda one: one.key.kid == key.kid),
             modulus_holder=self._holder(own, lambda one: one.key.modulus_hash == key.modulus_hash),
+            name_holder=self._look_alike(own, "name", entry.entityinfo.name),
+            code_holder=self._look_alike(own, "code", entry.entityinfo.code),
+            onboarded_by=self.onboarded_by.get(own, ""),
+            deciders=self.deciders,
         )
+
+    def _look_alike(self, own: str, field: str, value: str) -> str:
+        """The operator's names of members are not known here: no two are one to it."""
+        held = {
+            entity_id
+            for entity_id, record in self.records.items()
+            if (live := record.live) is not None
+            and likeness(getattr(live.entry.entityinfo, field)) == likeness(value)
+        }
+        return "" if own in held else min(held, default="")
 
     def _holder(self, own: str, same) -> str:
         for entity_id, versions in self._holding.items():
@@ -112,7 +129,11 @@ class MemoryRegistry:
         return retired or sum(times, dt.timedelta()) >= HANDLE_STAYS_AFTER
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
-        return [one for one in self.given if one.at > after and one.entity_id in {"", entity_id}]
+        return [
+            one
+            for one in self.given
+            if (one.at > after or one.knows_secret) and one.entity_id in {"", entity_id}
+        ]
 
     async def due(self, now: dt.datetime) -> Sequence[str]:
         return [

@@ -29,6 +29,7 @@ OF_A_CONNECTION = {
     # overridden
     *("connection_made", "connection_lost", "pause_writing", "resume_writing", "data_received"),
     *("eof_received", "shutdown", "_should_upgrade_to_ws", "send_400_response"),
+    "_start_asgi_task",
     *("on_message_begin", "on_url", "on_header", "on_headers_complete", "on_body"),
     *("on_message_complete", "on_response_complete"),
     # used
@@ -38,7 +39,7 @@ OF_A_CONNECTION = {
 }
 OF_A_CYCLE = {
     *("response_started", "response_complete", "keep_alive", "more_body", "disconnected"),
-    "message_event",
+    *("message_event", "scope"),
 }
 OF_A_SERVER = {
     *("startup", "main_loop", "handle_exit", "shutdown", "capture_signals", "serve", "on_tick"),

@@ -54,11 +54,29 @@ def test_a_public_name_that_leads_inside_is_not_called(monkeypatch, address):
     "url", ["https://x.example:8443/", "https://x.example:22/a", "https://10.1.2.3/"]
 )
 def test_the_public_reaches_the_web_alone_and_no_opened_network(url):
-    public = Reach(AddressPolicy(), only_https_port=True)
+    public = Reach(AddressPolicy(), ports=frozenset({443}))
 
     assert public.url_fault("https://x.example/a") is None
     assert public.url_fault("https://x.example:443/a") is None
     assert public.url_fault(url)
+
+
+def test_members_reach_443_and_the_ports_that_the_operator_allows():
+    allowed = Reach(AddressPolicy(), ports=frozenset({443, 8443}))
+
+    assert allowed.url_fault("https://x.example/a") is None
+    assert allowed.url_fault("https://x.example:8443/a") is None
+    for port in (22, 25, 80, 6379, 8444):
+        assert "it must be 443 or 8443" in (allowed.url_fault(f"https://x.example:{port}/") or "")
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "127.0.0.1", "[::1]", "192.88.99.1"])
+def test_an_address_in_a_url_is_asked_when_it_is_added(host):
+    """And again at each call: a name may lead elsewhere by then."""
+    assert "a public address" in (PUBLIC.url_fault(f"https://{host}/hook") or "")
+    network = (ipaddress.ip_network("10.0.0.0/8"),)
+    opened = Reach(AddressPolicy(), network).url_fault(f"https://{host}/hook")
+    assert (opened is None) == (host == "10.0.0.1")
 
 
 def test_one_ip_address_is_called_so_often_whatever_its_names(monkeypatch):

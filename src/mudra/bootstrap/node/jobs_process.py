@@ -17,6 +17,7 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.checkpoint_store import CHECKPOINT_ADDED
 from mudra.audit.packing import drop_over_age, pack_next
+from mudra.audit.refused_store import record_refused
 from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
 from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT
@@ -272,6 +273,7 @@ async def _drop_old_audit(dependencies: Dependencies) -> None:
 async def _record_anonymous(dependencies: Dependencies) -> None:
     async with dependencies.database.transaction() as transaction:
         await record_anonymous(transaction)
+        await record_refused(transaction)
 
 
 async def _keys(dependencies: Dependencies) -> None:

@@ -33,4 +33,4 @@ class ProbeRunner:
         nonce = secrets.token_urlsafe(_NONCE_BYTES)
         challenge = new_challenge(waiting, found.settings.issuer, nonce, found.clock())
         signature = self._keys.sign_detached(TokenKind.ENTITY, challenge.body)
-        return await probe(waiting, challenge, signature, found.reach)
+        return await probe(waiting, challenge, signature, found.probe_reach)

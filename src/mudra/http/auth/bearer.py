@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from mudra.http.auth.proof import presented_proof
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
-from mudra.http.response.http_refusals import NoAuthorization
+from mudra.http.response.http_refusals import NoAuthorization, TooManyCalls
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
@@ -24,7 +24,7 @@ _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=
 _DPOP: Final = re.compile(r"dpop +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _BEARER: Final = re.compile(r"bearer +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 
-TokenRefusal: TypeAlias = NoAuthorization | BearerRefusal
+TokenRefusal: TypeAlias = NoAuthorization | BearerRefusal | TooManyCalls
 
 
 def authorization_of(request: AnyRequest) -> str | None:
@@ -102,19 +102,28 @@ async def verified_token(context: RequestContext) -> TokenVerification | NoAutho
 
 async def verified_bearer(
     context: RequestContext, *, scheme_needed: bool = True
-) -> TokenVerification | NoAuthorization:
-    """Verify the token of a request: what `calling_user` needs before a transaction is opened."""
+) -> TokenVerification | NoAuthorization | TooManyCalls:
+    """Verify the token of a request: what `calling_user` needs before a transaction is opened.
+
+    The calls of a user are counted here, whichever of their tokens they come with.
+    """
     token = bearer_token(context.request, scheme_needed=scheme_needed)
     if isinstance(token, NoAuthorization):
         return token
-    return await context.dependencies.bearer.verify(token)
+    verified = await context.dependencies.bearer.verify(token)
+    if not isinstance(verified, VerifiedToken):
+        return verified
+    wait_s = context.dependencies.user_rate.wait_s(verified.subject)
+    return TooManyCalls(wait_s) if wait_s else verified
 
 
 async def calling_user(
-    token: TokenVerification | NoAuthorization, context: RequestContext, tx: Transaction
+    token: TokenVerification | NoAuthorization | TooManyCalls,
+    context: RequestContext,
+    tx: Transaction,
 ) -> UserCaller | TokenRefusal:
     """Authenticate the user whose verified token a request holds."""
-    if isinstance(token, NoAuthorization):
+    if isinstance(token, NoAuthorization | TooManyCalls):
         return token
     return await context.dependencies.bearer.authenticate_user(
         tx, token, address_of(context.request, context.dependencies)

@@ -13,7 +13,7 @@ from mudra.audit.event import Caller
 from mudra.http.auth.bearer import calling_entity, calling_user, verified_bearer
 from mudra.http.endpoint import B, C_co, Call, Gate, Opening
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.http_refusals import NoAuthorization
+from mudra.http.response.http_refusals import NoAuthorization, TooManyCalls
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.operators.manage_operators import authorize_operator, operator_refused
@@ -111,6 +111,9 @@ class UserGate(PersonGate[UserCall[Any]], frozen=True):
     ) -> AsyncIterator[UserCall[Any] | Refusal]:
         """Authenticate the user in the transaction of the call."""
         token = await verified_bearer(context, scheme_needed=self.scheme_needed)
+        if isinstance(token, TooManyCalls):
+            yield token
+            return
         async with context.dependencies.transaction(within_s=opening.within_s) as tx:
             found = await calling_user(token, context, tx)
             if isinstance(found, Refusal):
@@ -143,7 +146,10 @@ class OperatorGate(PersonGate[C_co], frozen=True):
         return operator_refused(scopes, self.scope)
 
     async def _operator(
-        self, token: TokenVerification | NoAuthorization, context: RequestContext, tx: Transaction
+        self,
+        token: TokenVerification | NoAuthorization | TooManyCalls,
+        context: RequestContext,
+        tx: Transaction,
     ) -> Operator | Refusal:
         if context.dependencies.owner is not None:
             return context.dependencies.owner
@@ -163,6 +169,9 @@ class _OneTransaction(OperatorGate[OperatorCall[Any]], frozen=True):
     ) -> AsyncIterator[OperatorCall[Any] | Refusal]:
         """Check the right in the transaction of the call, or on the primary before a replica's."""
         token, dependencies = await verified_bearer(context), context.dependencies
+        if isinstance(token, TooManyCalls):
+            yield token
+            return
         async with dependencies.transaction(within_s=opening.within_s) as tx:
             operator = await self._operator(token, context, tx)
             if isinstance(operator, Refusal):
@@ -186,6 +195,9 @@ class _ManyTransactions(OperatorGate[LongOperatorCall[Any]], frozen=True):
     ) -> AsyncIterator[LongOperatorCall[Any] | Refusal]:
         """Check the right in a transaction of its own."""
         token = await verified_bearer(context)
+        if isinstance(token, TooManyCalls):
+            yield token
+            return
         async with context.dependencies.transaction(within_s=opening.within_s) as tx:
             operator = await self._operator(token, context, tx)
         if isinstance(operator, Refusal):

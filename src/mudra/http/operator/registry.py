@@ -66,7 +66,10 @@ async def history(
 async def decide_on(
     call: OperatorCall[DecisionRequest], entity_id: FromPath[str]
 ) -> DecisionResponse | Refusal:
-    """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
+    """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back.
+
+    To approve names the `version` that was reviewed; with its `hash`, the content as well.
+    """
     goes_live_at = read_moment(call.body.goes_live_at or None, "goesLiveAt")
     if isinstance(goes_live_at, InvalidField):
         return goes_live_at
@@ -77,10 +80,11 @@ async def decide_on(
         *(caller.actor, caller.address, caller.txn_id), user_id=user_id, administers=administers
     )
     action = RegistryAction(call.body.act)
-    outcome = await decide(
-        call.tx.service(Registry),
-        Command(action, entity_id, acting, call.body.reason, call.body.version, goes_live_at),
+    body = call.body
+    command = Command(
+        *(action, entity_id, acting, body.reason, body.version, goes_live_at), hash=body.hash
     )
+    outcome = await decide(call.tx.service(Registry), command)
     return decision_response(outcome) if isinstance(outcome, Decision) else outcome
 
 

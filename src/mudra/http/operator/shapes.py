@@ -9,7 +9,20 @@ from mudra.http.response.response_body import DateTime, ResponseBody
 
 _Reason = Annotated[str, Meta(max_length=500, description="a reason of at most 500 characters")]
 _Version = Annotated[
-    int, Meta(ge=0, le=2**31 - 1, description="the number of a version, 0 for the pending one")
+    int,
+    Meta(
+        ge=0,
+        le=2**31 - 1,
+        description="the number of the version that was reviewed, or to roll back to; "
+        "approvals need it",
+    ),
+]
+_Hash = Annotated[
+    str,
+    Meta(
+        pattern="^([0-9a-f]{64})?$",
+        description="the hash of what was reviewed, 64 hexadecimal digits as `waiting` has it",
+    ),
 ]
 _Due = Annotated[
     str,
@@ -23,7 +36,10 @@ _Due = Annotated[
 
 
 class DecisionRequest(Struct, frozen=True):
-    """An operator's decision on an entry; `version` is the one that was reviewed."""
+    """An operator's decision on an entry; `version` is the one that was reviewed.
+
+    With `hash` it is refused as well where that version does not hold what was shown.
+    """
 
     act: Annotated[
         Literal["approve", "reject", "suspend", "restore", "retire", "rollBack"],
@@ -31,6 +47,7 @@ class DecisionRequest(Struct, frozen=True):
     ]
     reason: _Reason = ""
     version: _Version = 0
+    hash: _Hash = ""
     goes_live_at: _Due = field(name="goesLiveAt", default="")
 
 

@@ -64,6 +64,23 @@ class Unavailable(Refusal, frozen=True):
         return f"{self.why}; try again"
 
 
+class TooManyCalls(HttpRefusal, frozen=True):
+    """A user's programs call more often than is permitted."""
+
+    kind = RefusalKind.LIMITED
+    wait_s: int
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return "too many calls with tokens of this user; wait, and send fewer at a time"
+
+    @property
+    def retry_after_s(self) -> int:
+        """Return the seconds until the next call is permitted."""
+        return self.wait_s
+
+
 UNEXPECTED: Final = PlainRefusal(
     RefusalKind.FAILED,
     translatable("an unexpected error; report the txnId of this response to the operator"),

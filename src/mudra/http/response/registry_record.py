@@ -31,6 +31,7 @@ class VersionResponse(Struct, frozen=True, rename="camel"):
     """A version of an entry, with what it changed."""
 
     version: int
+    hash: str
     status: str
     submitted_by: str
     submitted_at: DateTime
@@ -71,6 +72,7 @@ class PendingEntryResponse(Struct, frozen=True, rename="camel"):
     name: str
     entity_status: str = field(name="standing")
     version: int
+    hash: str
     status: str
     submitted_by: str
     submitted_at: DateTime
@@ -131,6 +133,7 @@ def _pending(entry: PendingEntry) -> PendingEntryResponse:
         name=pending.entry.entityinfo.name,
         entity_status=entry.status.value,
         version=pending.number,
+        hash=pending.hash,
         status=pending.status.value,
         submitted_by=pending.submitted_by,
         submitted_at=iso_ms(pending.submitted_at),
@@ -145,6 +148,7 @@ def _version(step: Step) -> VersionResponse:
     version = step.version
     return VersionResponse(
         version=version.number,
+        hash=version.hash,
         status=version.status.value,
         submitted_by=version.submitted_by,
         submitted_at=iso_ms(version.submitted_at),

@@ -19,8 +19,9 @@ class ConnectionLimits(Struct, frozen=True):
     """Limits below the level of requests. Times in seconds.
 
     A client that takes nothing of its answer for `idle_s` is idle as well (decision 0074).
-    `per_address` counts within this process; connections from `uncounted`
-    networks (the operator's own proxies) are not counted.
+    At most `pipelined` requests of a connection wait behind the one that is being answered: all
+    that arrive together are parsed together. `per_address` counts within this process;
+    connections of the operator's own `proxies` are not counted.
     """
 
     header_s: float = 10.0
@@ -28,7 +29,8 @@ class ConnectionLimits(Struct, frozen=True):
     header_bytes: int = 16 * 1024
     header_fields: int = 100
     per_address: int = 500
-    uncounted: tuple[Network, ...] = ()
+    pipelined: int = 8
+    proxies: tuple[Network, ...] = ()
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ class OpenConnections:
 
     def _is_uncounted(self, address: str) -> bool:
         try:
-            return is_within(ip_address(address_key(address)), self.limits.uncounted)
+            return is_within(ip_address(address_key(address)), self.limits.proxies)
         except ValueError:
             return False
 
@@ -98,6 +100,7 @@ _HOST: Final = re.compile(
 )
 """What an address may name before its path (RFC 3986 3.2.2), with a port or without."""
 _MAX_PORT: Final = 65535
+_VERSIONS: Final = frozenset({"1.0", "1.1"})
 
 
 def _is_host(value: bytes) -> bool:
@@ -121,6 +124,8 @@ def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -
     RFC 9112, 3.2 and 6.3. The parser refuses most of these too; a proxy in
     front that does not must meet the refusal here, whatever parser is used.
     """
+    if http_version not in _VERSIONS:
+        return NOT_HTTP  # a line without a version is read as HTTP/0.9
     lengths = 0
     hosts: list[bytes] = []
     codings: list[bytes] = []

@@ -18,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mudra.http.request.body.request_body import FORM_LIMITS, Headers
 from mudra.http.response.json_response import JsonResponse
+from mudra.http.server.client_turns import ClientTurns
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.http.server.raw_response import RawError
@@ -78,7 +79,10 @@ def fast_path_protocol(
     class Connection(_FastPathProtocol):
         pass
 
-    Connection.shared = ProtocolContext(limits, clock, OpenConnections(limits), stopping, arrived)
+    turns = ClientTurns(limits.proxies)
+    Connection.shared = ProtocolContext(
+        limits, clock, OpenConnections(limits), turns, stopping, arrived
+    )
     Connection.fast_path = fast_path
     Connection.batch = SigningBatch()
     Connection.address = fast_path.address.encode()
@@ -151,6 +155,7 @@ class _FastPathProtocol(LimitedProtocol):
             and not self._answered_now
             and not self._is_unanswered()
             and not self.flow.write_paused
+            and self.shared.turns.may_be_prompt(self._peer(), self.headers)
         ):
             self._held = b""
         else:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from mudra.http.request.body.request_body import Headers
 from mudra.http.response.json_response import JsonResponse
+from mudra.http.server.client_turns import arrival
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse
 
 ObserveRequest = Callable[[str, str, str, int, float, str, str], None]
@@ -61,10 +62,9 @@ def instrumented(app: ASGIApp, observe: ObserveRequest) -> ASGIApp:
         if scope["type"] != ScopeType.HTTP:
             await app(scope, receive, send)
             return
-        started = perf_counter()
+        started = arrival(scope.setdefault("state", {}))
         stream_began = None
         status = 0
-        scope.setdefault("state", {})
         txn_id = ""
 
         def noting(message: Message) -> Awaitable[None]:

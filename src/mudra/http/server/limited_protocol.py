@@ -9,12 +9,15 @@ is read like any other (RFC 9110 7.8): uvicorn loses its body.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from msgspec import Struct
+from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, HTTPScope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from mudra.http.server.client_turns import ClientTurns, note_arrival
 from mudra.http.server.connection_limits import (
     NOT_HTTP,
     TOO_MANY_CONNECTIONS,
@@ -38,6 +41,7 @@ class ProtocolContext(Struct, frozen=True):
     limits: ConnectionLimits
     clock: Clock
     open_connections: OpenConnections
+    turns: ClientTurns
     stopping: Callable[[], bool]
     """True from when each answer is to be its connection's last."""
     arrived: Callable[[], None] = lambda: None
@@ -71,6 +75,8 @@ class LimitedProtocol(HttpToolsProtocol):
     """The parser has reported a line or a piece of a body in this read."""
     _unreported_bytes = 0
     """Of a chunk's extension, or of a trailer, that has no end yet."""
+    _waits_for_turn: "asyncio.Task[None] | None" = None
+    """Of a request that has not begun."""
     _answered_now = False
     """The last read brought a request that was answered at once (`fast_path_protocol.py`)."""
 
@@ -93,6 +99,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self.shared.open_connections.leave(self._peer())
         self._lingering.lost()
         super().connection_lost(exc)
+        if self._waits_for_turn is not None:
+            self._waits_for_turn.cancel()
 
     def pause_writing(self) -> None:
         """Note that the client is slower than its answer."""
@@ -175,7 +183,13 @@ class LimitedProtocol(HttpToolsProtocol):
     # Callbacks of the parser
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Begin a request, unless too many of this connection wait already.
+
+        The connection ends after their answers then, and the client sends the others again
+        (RFC 9112 9.3.2).
+        """
+        if len(self.pipeline) >= self.shared.limits.pipelined:
+            self._stop_parser(NOT_HTTP)
         super().on_message_begin()
         self._in_header = self._in_message = True
         self._headers_begun += 1
@@ -226,6 +240,35 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         if self.shared.stopping():
             self.cycle.keep_alive = False
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Answer a request once its client has a turn."""
+        note_arrival(cycle.scope["state"])
+        super()._start_asgi_task(cycle, partial(self._answer_in_turn, cycle, app))
+
+    async def _answer_in_turn(
+        self,
+        cycle: RequestResponseCycle,
+        app: ASGI3Application,
+        scope: HTTPScope,
+        receive: ASGIReceiveCallable,
+        send: ASGISendCallable,
+    ) -> None:
+        if self.transport.is_closing():
+            cycle.disconnected = True  # uvicorn notes it of the last request alone
+            return
+        turn = self.shared.turns.of(self._peer(), cycle.scope["headers"])
+        self._waits_for_turn = asyncio.current_task()
+        try:
+            await turn.take()
+        except asyncio.CancelledError:
+            if not self.transport.is_closing():
+                raise
+            cycle.disconnected = True
+            return
+        finally:
+            self._waits_for_turn = None
+        await turn.answer(app, scope, receive, send)
 
     def _all_is_read(self) -> None:
         """Do what remains when the parser has seen all that came in this turn."""

@@ -155,12 +155,18 @@ class People:
         ]
 
     async def add_member(
-        self, entity_id: str, entity_type: str, name: str, status: MemberStatus
+        self, entity_id: str, entity_type: str, name: str, status: MemberStatus, by: str | None
     ) -> None:
-        """Store a new member."""
+        """Store a new member; `by` is the user who onboards it, None for a command."""
         await self._tx.connection.execute(
             _ADD_MEMBER.values(created_at=self._tx.this_moment),
-            {"entity_id": entity_id, "type": entity_type, "name": name, "status": status.value},
+            {
+                "entity_id": entity_id,
+                "type": entity_type,
+                "name": name,
+                "status": status.value,
+                "onboarded_by": by,
+            },
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
 

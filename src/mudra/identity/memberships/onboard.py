@@ -115,7 +115,7 @@ async def onboard_member(
     if isinstance(found, Refusal):
         return found
     admin = found.admin
-    await People(tx).add_member(entity_id, checked.entity_type, name, status)
+    await People(tx).add_member(entity_id, checked.entity_type, name, status, by.user_id or None)
     if admin is None:
         admin = await create_admin_account(
             tx, caller, entity_id, name, checked.admin_email, checked.admin_name

@@ -23,6 +23,7 @@ from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
+from mudra.shared.visible_text import first_unseen
 from mudra.storage.database.transaction import Transaction
 
 MAX_PASSKEYS: Final = 10
@@ -47,7 +48,7 @@ PASSKEYS_OFF: Final = PlainRefusal(
 def passkey_name(typed: str) -> str | ValueRefused:
     """Return the name that the list of passkeys shows."""
     name = " ".join(unicodedata.normalize("NFC", typed[: 4 * MAX_NAME]).split())
-    if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
+    if not 1 <= len(name) <= MAX_NAME or first_unseen(name):
         return ValueRefused("name", f"must be 1 to {MAX_NAME} printable characters")
     return name
 

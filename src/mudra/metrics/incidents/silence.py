@@ -8,7 +8,6 @@ A planned maintenance is a silence of a whole entity in which, besides, nothing 
 it: no incident opens, and nothing is learned as usual. What outlives it opens in the window after.
 """
 
-import unicodedata
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
@@ -19,6 +18,7 @@ from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import codes_of, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
+from mudra.shared.visible_text import first_unseen
 
 MAX_LENGTH: Final = timedelta(days=30)
 """A forgotten silence must end without anyone's help."""
@@ -134,7 +134,7 @@ def new_silence(
 
 
 def _is_plain(text: str) -> bool:
-    return not any(unicodedata.category(one) in {"Cc", "Cs"} for one in text)
+    return not first_unseen(text)
 
 
 def is_silenced(subject: Subject, silences: Iterable[Silence], now: datetime) -> bool:

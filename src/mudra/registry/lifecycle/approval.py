@@ -3,6 +3,7 @@
 import datetime as dt
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import SCHEDULE, Actor, may_decide
@@ -18,13 +19,22 @@ from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import (
     RegistryRefusal,
     WrongState,
+    content_differs,
     go_live_too_far,
     version_moved,
+    version_not_named,
 )
 from mudra.registry.lifecycle.second_operator import second_operator_needed
 from mudra.shared.entry_status import VersionStatus
 
 MAX_GO_LIVE: Final = dt.timedelta(days=366)
+
+
+class Reviewed(Struct, frozen=True):
+    """The version that an approver looked at, and the hash of what was shown, if it is sent."""
+
+    version: int
+    hash: str = ""
 
 
 def approve(
@@ -34,20 +44,23 @@ def approve(
     now: dt.datetime,
     *,
     goes_live_at: dt.datetime | None = None,
-    expected: int = 0,
+    reviewed: Reviewed,
     one_operator: bool = False,
 ) -> Decision | RegistryRefusal:
     """Decide on an approval, live at once or from `goes_live_at`; one of the past is at once.
 
     Without `one_operator` it takes a second operator (second_operator.py).
 
-    `expected` is the version the operator looked at, 0 for whichever is
-    pending. Approving a scheduled version again moves its time.
+    `reviewed` is what was looked at. Approving a scheduled version again moves its time.
     """
-    pending = _pending(record, actor, RegistryAction.APPROVE, expected)
+    pending = _pending(record, actor, RegistryAction.APPROVE, reviewed.version)
     if not isinstance(pending, Version):
         return pending
-    second = None if one_operator else second_operator_needed(record, pending, actor, facts.grants)
+    if not reviewed.version:
+        return version_not_named(record.entity_id)
+    if reviewed.hash not in {"", pending.hash}:
+        return content_differs(record.entity_id, pending.number)
+    second = None if one_operator else second_operator_needed(record, pending, actor, facts)
     if second is not None:
         return second
     # Asked again: since the submission another entity may have gone live with this key.

@@ -123,14 +123,28 @@ class Facts(Struct, frozen=True):
     `HANDLE_STAYS_AFTER` in all, since people know it by then. Its case makes no
     other handle of it.
 
+    A name or code is held by live entries in which it looks the same, unless the operator
+    onboarded both members by one name, or the entry has it live already.
+
     `grants` are those that may tie who approves the pending version to who submitted it.
+    `onboarded_by` is the operator who onboarded the member, as `user:ID`, and `deciders` is the
+    number of operators who may approve.
     """
 
     onboarded_as: EntityType | None = None
     handle_holder: str = ""
     kid_holder: str = ""
     modulus_holder: str = ""
+    name_holder: str = ""
+    code_holder: str = ""
     grants: tuple[Grant, ...] = ()
+    onboarded_by: str = ""
+    deciders: int = 0
+
+    @property
+    def of_import(self) -> "Facts":
+        """Return the facts that hold for an import: what is live elsewhere has its name already."""
+        return replace(self, name_holder="", code_holder="")
 
 
 def shown(record: Record) -> bytes | None:
@@ -156,6 +170,13 @@ def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | PlainRe
         return AlreadyHeld("entityinfo.certificate.kid", key.kid, facts.kid_holder)
     if facts.modulus_holder:
         return AlreadyHeld("entityinfo.certificate.n", "", facts.modulus_holder)
+    info = entry.entityinfo
+    for name, value, holder in (
+        ("name", info.name, facts.name_holder),
+        ("code", info.code, facts.code_holder),
+    ):
+        if holder:
+            return AlreadyHeld(f"entityinfo.{name}", value, holder, looks_alike=True)
     return None
 
 

@@ -1,8 +1,8 @@
 """Whether two people decided, or one by the account that they gave someone: the pure rule (0189).
 
 A right that another person gave is that person's hand for a day: an account made for the
-purpose is no second person. Rights that commands on the service's machine or single sign-on
-gave tie no one.
+purpose is no second person. An admin who was removed is that hand until the secret that they
+read has ended. Rights that commands on the service's machine or single sign-on gave tie no one.
 """
 
 import datetime as dt
@@ -21,13 +21,24 @@ _MS: Final = dt.timedelta(milliseconds=1)
 class Grant(Struct, frozen=True):
     """Who gave a person a right, or the way into the account; persons are `user:ID`.
 
-    `entity_id` is empty for the right of an operator.
+    `entity_id` is empty for the right of an operator. `knows_secret` is said of an admin who was
+    removed, and read a secret of the entity that is still valid.
     """
 
     person: str
     by: str
     at: dt.datetime
     entity_id: str = ""
+    knows_secret: bool = False
+
+
+class Tie(Struct, frozen=True):
+    """Two who submit and approve have a person in common; what is submitted later has none.
+
+    `until` is None where that waits for a reset of the secret.
+    """
+
+    until: dt.datetime | None
 
 
 def tied_since(version: Version) -> dt.datetime:
@@ -35,23 +46,24 @@ def tied_since(version: Version) -> dt.datetime:
     return version.submitted_at - SECOND_OPERATOR_SINCE
 
 
-def untied_at(
-    record: Record, version: Version, actor: Actor, grants: Sequence[Grant]
-) -> dt.datetime | None:
-    """Return from when submissions will have two people behind them; None where this one has.
+def tie(record: Record, version: Version, actor: Actor, grants: Sequence[Grant]) -> Tie | None:
+    """Return what makes one person of those who submitted and who approves; None for nothing.
 
-    `grants` are the operators' and the entity's since `tied_since`. Who onboards a member that
-    has no entry gives no right in this sense, and so approves its first one.
+    `grants` are the operators' and the entity's since `tied_since`, and those of former admins
+    who know a secret that is valid. Onboarding a member that has no entry is no grant: another
+    rule has it (second_operator.py).
     """
     # Who got a right after a submission had no hand in it; that has whole milliseconds.
     before = [one for one in grants if one.at < version.submitted_at + _MS]
-    submitters = _hands(_submitters(record, version, before), before)
-    approvers = _hands([actor.person] if actor.person else [], grants)
+    submitters = hands(_submitters(record, version, before), before)
+    approvers = hands([actor.person] if actor.person else [], grants)
     if not submitters & approvers:
         return None
-    ties = [one.at for one in grants if one.person in submitters | approvers]
+    ties = [one for one in grants if one.person in submitters | approvers]
+    if any(one.knows_secret for one in ties):
+        return Tie(None)
     # Without a grant they are one person, whom another rule refuses.
-    return max(ties) + SECOND_OPERATOR_SINCE if ties else None
+    return Tie(max(one.at for one in ties) + SECOND_OPERATOR_SINCE) if ties else None
 
 
 def _submitters(record: Record, version: Version, grants: Iterable[Grant]) -> list[str]:
@@ -63,7 +75,7 @@ def _submitters(record: Record, version: Version, grants: Iterable[Grant]) -> li
     return [one.person for one in grants if one.entity_id == record.entity_id]
 
 
-def _hands(persons: Iterable[str], grants: Iterable[Grant]) -> frozenset[str]:
+def hands(persons: Iterable[str], grants: Iterable[Grant]) -> frozenset[str]:
     """Return these persons and those by whose grants they act, however many are between."""
     reached = frozenset(persons)
     more = reached

@@ -14,7 +14,7 @@ import datetime as dt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.entry import Entry, canonical, digest
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import PENDING, EntityStatus, VersionStatus
@@ -44,6 +44,11 @@ class Version(Struct, frozen=True):
     def was_live(self) -> bool:
         """Return whether counterparties ever saw this version."""
         return self.live_from is not None
+
+    @property
+    def hash(self) -> str:
+        """Return the SHA-256 of what this version holds, in hexadecimal."""
+        return digest(canonical(self.entry))
 
 
 class Record(Struct, frozen=True):

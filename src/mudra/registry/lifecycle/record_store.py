@@ -1,6 +1,5 @@
 """Reads of an entity's versions: of very many, only those that are wanted, each by an index."""
 
-import datetime as dt
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
@@ -9,24 +8,15 @@ from typing import Final, cast
 import sqlalchemy as sa
 from sqlalchemy import RowMapping
 
-from mudra.registry.lifecycle.decision import HANDLE_STAYS_AFTER, Facts
 from mudra.registry.lifecycle.history import MAX_HISTORY
 from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.payload.entry import Entry, canonical, read_canonical
 from mudra.registry.payload.fields.certificate import KeyFacts
+from mudra.registry.payload.fields.likeness import likeness
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.tables.identity import entity
-from mudra.storage.tables.registry import (
-    HAD_HANDLE,
-    HAS_HANDLE,
-    HOLDS,
-    IS_LIVE,
-    IS_PENDING,
-    registry_entity,
-    registry_version,
-)
+from mudra.storage.tables.registry import IS_LIVE, IS_PENDING, registry_entity, registry_version
 
 
 def version_row(entity_id: str, version: Version) -> dict[str, object]:
@@ -51,6 +41,8 @@ def version_row(entity_id: str, version: Version) -> dict[str, object]:
         "live_from": version.live_from,
         "live_until": version.live_until,
         "equal_to": version.equal_to,
+        "name_likeness": likeness(version.entry.entityinfo.name),
+        "code_likeness": likeness(version.entry.entityinfo.code),
     }
 
 
@@ -142,74 +134,3 @@ async def _read(
     rows = await transaction.connection.execute(query, own | values)
     versions = tuple(read_version(row) for row in rows.mappings())
     return Record(entity_id, EntityType(kept[0]), EntityStatus(kept[1]), versions)
-
-
-_MOST_SEEN: Final = 10_000
-"""Versions with a handle that are added up, the latest: only who has it can make so many."""
-
-
-async def read_facts(
-    transaction: Transaction, entry: Entry, key: KeyFacts, now: dt.datetime
-) -> Facts:
-    """Return which other entities hold the entry's handle, `kid` and modulus."""
-    own, handle = entry.entityinfo.id, entry.entityinfo.entityhandle
-    row = (
-        await transaction.connection.execute(
-            sa.select(
-                sa.select(entity.c.type).where(entity.c.entity_id == own).scalar_subquery(),
-                _handle_holder(own, handle, now) if handle else sa.null(),
-                _holder(own, _V.kid == key.kid),
-                _holder(own, _V.modulus_hash == key.modulus_hash),
-            )
-        )
-    ).one()
-    onboarded_as, handle_holder, kid_holder, modulus_holder = row
-    return Facts(
-        onboarded_as=EntityType(onboarded_as) if onboarded_as else None,
-        handle_holder=handle_holder or "",
-        kid_holder=kid_holder or "",
-        modulus_holder=modulus_holder or "",
-    )
-
-
-def _holder(own: str, same: sa.ColumnElement[bool]) -> sa.ColumnElement[str]:
-    # The entity's own versions may be very many: those before and after it are looked up.
-    others = (_V.entity_id < own, _V.entity_id > own)
-    found = [sa.select(_V.entity_id).where(same, HOLDS, other) for other in others]
-    return sa.func.coalesce(
-        *(one.order_by(_V.entity_id).limit(1).scalar_subquery() for one in found)
-    )
-
-
-def _handle_holder(own: str, handle: str, now: dt.datetime) -> sa.ColumnElement[str]:
-    # People type it: its case makes no other handle.
-    same = sa.func.lower(_V.entityhandle) == handle.lower()
-    has = sa.select(_V.entity_id).where(_V.entity_id != own, same, HAS_HANDLE)
-    had = (
-        sa.select(_V.entity_id, _V.live_from, _V.live_until)
-        .where(same, HAD_HANDLE)
-        .order_by(_V.live_from.desc())
-        .limit(_MOST_SEEN)
-        .subquery()
-    )
-    until = sa.func.coalesce(had.c.live_until, sa.literal(now, sa.TIMESTAMP(timezone=True)))
-    in_all = sa.func.sum(until - had.c.live_from, type_=sa.Interval())
-    stays = (
-        sa.select(had.c.entity_id)
-        .join(registry_entity, registry_entity.c.entity_id == had.c.entity_id)
-        .where(had.c.entity_id != own)
-        .group_by(had.c.entity_id, registry_entity.c.status)
-        .having(
-            sa.or_(
-                registry_entity.c.status == EntityStatus.RETIRED.value,
-                in_all >= sa.literal(HANDLE_STAYS_AFTER, sa.Interval()),
-            )
-        )
-    )
-    # Who has it live got it while no one held it: most updates need no sum.
-    is_own = sa.exists().where(_V.entity_id == own, same, IS_LIVE)
-    first = stays.order_by(had.c.entity_id).limit(1).scalar_subquery()
-    return sa.func.coalesce(
-        has.order_by(_V.entity_id).limit(1).scalar_subquery(),
-        sa.case((is_own, sa.null()), else_=first),
-    )

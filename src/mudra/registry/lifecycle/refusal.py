@@ -29,16 +29,19 @@ class NeedsOperator(Refusal, frozen=True):
 
 
 class SecondOperatorNeeded(Refusal, frozen=True):
-    """One who submitted a version, or administers its member, approves it."""
+    """The approver submitted the version, administers its member, or onboarded it."""
 
     kind = RefusalKind.CONFLICT
     entity_id: str
     is_admin: bool
+    onboarded: bool = False
 
     @property
     def sentence(self) -> str:
         """Returns the text for the caller."""
         why = "you are an admin of it" if self.is_admin else "you submitted it"
+        if self.onboarded:
+            why = "you, or someone who gave you your right, onboarded it"
         return (
             f"another operator must approve this version of {self.entity_id}, since {why}; "
             "a network with one operator sets MUDRA_REGISTRY_ONE_OPERATOR=true"
@@ -50,11 +53,19 @@ class SecondOperatorTied(Refusal, frozen=True):
 
     kind = RefusalKind.CONFLICT
     entity_id: str
-    untied_at: dt.datetime
+    untied_at: dt.datetime | None
+    """None where a former admin, to whom one of the two gave the right, read its secret."""
 
     @property
     def sentence(self) -> str:
         """Returns the text for the caller."""
+        if self.untied_at is None:
+            return (
+                f"another operator must approve this version of {self.entity_id}: a former admin "
+                "who got the right from one of the two who submit and approve it read the secret, "
+                "by which anyone can submit; once an admin has reset the secret, and the old one "
+                "has ended, you may approve what is submitted"
+            )
         return (
             f"another operator must approve this version of {self.entity_id}: less than a day "
             "before it was submitted, an operator's or admin's right was given by one of the two "
@@ -86,16 +97,25 @@ def duplicate_entity(entity_id: str) -> PlainRefusal:
 
 
 class AlreadyHeld(Refusal, frozen=True):
-    """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit."""
+    """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit.
+
+    A name or code that `looks_alike` reads as that of another live entry.
+    """
 
     kind = RefusalKind.CONFLICT
     path: str
     value: str
     holder: str
+    looks_alike: bool = False
 
     @property
     def sentence(self) -> str:
         """Returns the text for the caller."""
+        if self.looks_alike:
+            return (
+                f"{self.path} {self.value} is that of another live entry, or looks like it; choose "
+                "another, or ask the operator: members that it onboarded by one name may share it"
+            )
         shown = f" {self.value}" if self.value else ""
         return f"{self.path}{shown} is taken by another entity; choose another"
 
@@ -113,6 +133,23 @@ class WrongState(Refusal, frozen=True):
     def sentence(self) -> str:
         """Returns the text for the caller."""
         return f"{self.entity_id} is {self.state}; {self.action} needs it to be {self.allowed}"
+
+
+def version_not_named(entity_id: str) -> PlainRefusal:
+    """Refuse: an approval that does not say of what."""
+    return PlainRefusal(
+        RefusalKind.INVALID,
+        f"version must be the number of the version of {entity_id} that you reviewed; "
+        "GET /operator/v1/registry/waiting shows it, with the hash of what it holds",
+    )
+
+
+def content_differs(entity_id: str, number: int) -> PlainRefusal:
+    """Refuse: the pending version does not hold what was reviewed."""
+    return PlainRefusal(
+        RefusalKind.CONFLICT,
+        f"hash is not that of version {number} of {entity_id}: review it and decide again",
+    )
 
 
 def version_moved(entity_id: str, expected: int, pending: int) -> PlainRefusal:

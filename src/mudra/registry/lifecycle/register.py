@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import DECIDE, Actor, ActorKind, may_decide, may_retire
-from mudra.registry.lifecycle.approval import approve, go_live, reject
+from mudra.registry.lifecycle.approval import Reviewed, approve, go_live, reject
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
 from mudra.registry.lifecycle.grants import tied_since
@@ -38,9 +38,9 @@ Outcome: TypeAlias = Decision | RegistryRefusal
 class Command(Struct, frozen=True):
     """A decision that someone asks for: what to do, to which version, from when, and why.
 
-    `version` is the one to roll back to, or the one that was looked at before
-    approving or rejecting (0 for whichever is pending). `entity_type` is the
-    type under which the entity was addressed, None where it was not.
+    `version` is the one to roll back to, or the one that was reviewed before approving or
+    rejecting (0 to reject whichever is pending), and `hash` that of what was shown of it, if it
+    is known. `entity_type` is the type under which the entity was addressed, None where it was not.
     """
 
     action: RegistryAction
@@ -50,6 +50,7 @@ class Command(Struct, frozen=True):
     version: int = 0
     goes_live_at: dt.datetime | None = None
     entity_type: EntityType | None = None
+    hash: str = ""
 
 
 _DecideOn = Callable[
@@ -92,7 +93,7 @@ async def _take(
         return await _keep(registry, action, entity_id, actor, barred)
     record = await registry.record(entity_id, entry=checked.entry)
     facts = await registry.facts(checked.entry, checked.key, now)
-    outcome = decide_on(record, checked, facts, actor, now)
+    outcome = decide_on(record, checked, facts.of_import if approved else facts, actor, now)
     if isinstance(outcome, Repeat):
         if approved and _awaits_approval(outcome):
             return await _approve_at_once(registry, outcome.record, actor, now)
@@ -123,10 +124,9 @@ async def preview_submission(
     record = await registry.record(checked.entry.entityinfo.id, entry=checked.entry)
     facts = await registry.facts(checked.entry, checked.key, now)
     decide_on = submit if record is None else update
-    outcome = decide_on(record, checked, facts, actor, now)
+    outcome = decide_on(record, checked, facts.of_import, actor, now)
     if isinstance(outcome, Repeat) and _awaits_approval(outcome):
-        facts = await _facts_of_pending(registry, outcome.record, now)
-        return approve(outcome.record, facts, actor, now, one_operator=registry.one_operator)
+        return await _approval_of_import(registry, outcome.record, actor, now)
     return outcome
 
 
@@ -185,7 +185,7 @@ async def _decided(
             actor,
             now,
             goes_live_at=due,
-            expected=command.version,
+            reviewed=Reviewed(command.version, command.hash),
             one_operator=registry.one_operator,
         )
     if command.action is RegistryAction.REJECT:
@@ -235,9 +235,18 @@ def _awaits_approval(repeat: Repeat) -> bool:
 async def _approve_at_once(
     registry: Registry, record: Record, actor: Actor, now: dt.datetime
 ) -> Outcome:
-    facts = await _facts_of_pending(registry, record, now)
-    outcome = approve(record, facts, actor, now, one_operator=registry.one_operator)
+    outcome = await _approval_of_import(registry, record, actor, now)
     return await _keep(registry, RegistryAction.APPROVE, record.entity_id, actor, outcome)
+
+
+async def _approval_of_import(
+    registry: Registry, record: Record, actor: Actor, now: dt.datetime
+) -> Outcome:
+    """Decide on what an import holds: its file is what was reviewed."""
+    facts = (await _facts_of_pending(registry, record, now)).of_import
+    number = record.pending.number if record.pending else 0
+    alone = registry.one_operator
+    return approve(record, facts, actor, now, reviewed=Reviewed(number), one_operator=alone)
 
 
 async def _keep(

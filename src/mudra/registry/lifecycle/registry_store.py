@@ -13,18 +13,18 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.entity_status_store import entity_accepts, store_status
+from mudra.identity.memberships.entity_status_store import store_status
 from mudra.identity.memberships.entry_store import lock_registry, status_of_entry
 from mudra.identity.memberships.member import MemberStatus, effective_status
-from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
 from mudra.registry.lifecycle.grants import Grant
+from mudra.registry.lifecycle.holder_store import read_facts, read_grants
 from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.record_store import read_facts, read_history, read_record, version_row
+from mudra.registry.lifecycle.record_store import read_history, read_record, version_row
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
+from mudra.registry.lifecycle.right_store import has_right_now
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.registry.payload.fields.timestamp import wire_time
@@ -33,13 +33,7 @@ from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.shared.notice import NoticeKind
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.tables.identity import (
-    access_grant,
-    entity,
-    entity_admin,
-    operator_scope,
-    user_account,
-)
+from mudra.storage.tables.identity import entity
 from mudra.storage.tables.registry import registry_change, registry_entity, registry_version
 from mudra.storage.tables.service import service_fact
 
@@ -139,14 +133,11 @@ class RegistryStore:
         return await read_facts(self._tx, entry, key, now)
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
-        """Return which rights of operators and of the entity were given after a time."""
-        c = access_grant.c
-        rows = await self._tx.connection.execute(
-            sa.select(c.user_id, c.given_by, c.at, c.entity_id).where(
-                c.at > after, c.entity_id.in_(["", entity_id])
-            )
-        )
-        return [Grant(f"user:{row[0]}", f"user:{row[1]}", row[2], row[3]) for row in rows]
+        """Return which rights of operators and of the entity were given after a time.
+
+        And those of former admins who read a secret that is still valid.
+        """
+        return await read_grants(self._tx, entity_id, after)
 
     async def due(self, now: dt.datetime) -> Sequence[str]:
         """Return the IDs of entities with an approved version whose time has come, in its order."""
@@ -304,47 +295,3 @@ def _caller_of(actor: Actor) -> Caller:
 def whole_ms(moment: dt.datetime) -> dt.datetime:
     """Cut a time to milliseconds, as responses show it: `?at=` that time finds the change."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
-
-
-_U: Final = user_account.c
-
-
-_PERSON: Final = sa.select(_U.user_id).where(_U.user_id == sa.bindparam("user_id"))
-
-
-_DECIDES: Final = _PERSON.where(_U.state == UserState.ACTIVE.value).join(
-    operator_scope,
-    sa.and_(operator_scope.c.user_id == _U.user_id, operator_scope.c.scope == Scope.REGISTRY.value),
-)
-
-
-_ADMINISTERS: Final = _PERSON.where(_U.state != UserState.DISABLED.value).join(
-    entity_admin,
-    sa.and_(
-        entity_admin.c.user_id == _U.user_id,
-        entity_admin.c.entity_id == sa.bindparam("entity_id"),
-    ),
-)
-
-
-async def has_right_now(transaction: Transaction, actor: Actor, entity_id: str) -> bool:
-    """Return whether a person has the right by which they came, and an entity's token counts."""
-    if actor.kind is ActorKind.ENTITY:
-        return await _accepts_token(transaction, actor)
-    if not actor.person:
-        return True  # a command on the service's machine, or what was scheduled
-    asked = {"user_id": actor.person.removeprefix("user:")}
-    if actor.kind is ActorKind.OPERATOR:
-        found = await transaction.connection.scalar(_DECIDES, asked)
-    elif entity_id in actor.own:
-        asked["entity_id"] = entity_id
-        found = await transaction.connection.scalar(_ADMINISTERS, asked)
-    else:
-        return True  # they never had it, and the decision refuses them
-    return found is not None
-
-
-async def _accepts_token(transaction: Transaction, actor: Actor) -> bool:
-    """Ask about the entity itself, whatever it writes about: the decision asks the latter."""
-    (entity_id,), issued_at = actor.own, actor.token_issued_at
-    return issued_at is not None and await entity_accepts(transaction, entity_id, issued_at)

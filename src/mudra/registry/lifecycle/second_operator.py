@@ -1,18 +1,24 @@
 """Two people for what members' traffic and trust hang on: the pure rule.
 
-A key, an address or a gateway that an operator submitted for a member, another operator
-approves; one who administers the member approves none of its own. An account that one of the
-two gave the other lately is no second person (grants.py).
+A name, key, address or gateway that an operator submitted for a member, another operator
+approves; one who administers the member approves none of its own, and one who onboarded it not
+its first entry. An account that one of the two gave the other lately is no second person
+(grants.py).
 """
 
-from collections.abc import Sequence
+from typing import Final
 
 from mudra.registry.lifecycle.actor import Actor
+from mudra.registry.lifecycle.decision import Facts
 from mudra.registry.lifecycle.difference import difference, needs_approval
-from mudra.registry.lifecycle.grants import Grant, untied_at
+from mudra.registry.lifecycle.grants import hands, tie
 from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded, SecondOperatorTied
 from mudra.registry.payload.entry import Entry
+from mudra.shared.entry_status import EntityStatus
+
+_TWO: Final = 2
+"""Operators who may approve: from then on the first entry of a member takes another one."""
 
 
 def needs_two(record: Record, entry: Entry) -> bool:
@@ -22,7 +28,7 @@ def needs_two(record: Record, entry: Entry) -> bool:
 
 
 def second_operator_needed(
-    record: Record, version: Version, actor: Actor, grants: Sequence[Grant]
+    record: Record, version: Version, actor: Actor, facts: Facts
 ) -> SecondOperatorNeeded | SecondOperatorTied | None:
     """Refuse an approval by the one who submitted, or who administers the member, or is tied."""
     if not needs_two(record, version.entry):
@@ -33,5 +39,9 @@ def second_operator_needed(
     same_person = bool(actor.person) and version.submitted_person == actor.person
     if same_person or version.submitted_by == actor.name:
         return SecondOperatorNeeded(record.entity_id, is_admin=False)
-    until = untied_at(record, version, actor, grants)
-    return None if until is None else SecondOperatorTied(record.entity_id, until)
+    if record.status is EntityStatus.UNLISTED and facts.deciders >= _TWO:
+        approvers = hands([actor.person] if actor.person else [], facts.grants)
+        if facts.onboarded_by in approvers:
+            return SecondOperatorNeeded(record.entity_id, is_admin=False, onboarded=True)
+    tied = tie(record, version, actor, facts.grants)
+    return None if tied is None else SecondOperatorTied(record.entity_id, tied.until)

@@ -74,14 +74,15 @@ class EntityInfo(
 ):
     """The object `entityinfo`, which spec 2.7 calls "the service"."""
 
-    # A change of where traffic goes or of whose signature counts needs approval.
+    # A change of who it says to be, where traffic goes or whose signature counts needs approval.
     # fmt: off
     tags: Annotated[str, Field(rule=rule.TAGS, about="environment, such as Sandbox", empty='""')]
-    name: Annotated[str, Field(rule=rule.NAME, label=translatable("Name"))]
+    name: Annotated[str, Field(
+        rule=rule.NAME, label=translatable("Name"), risk=Risk.IDENTITY, needs_approval=True)]
     id: Annotated[str, Field(rule=rule.ENTITY_ID, about="case-sensitive")]
     code: Annotated[str, Field(
         rule=rule.CODE, about="the ID that the sector's regulator issued",
-        label=translatable("Code"))]
+        label=translatable("Code"), risk=Risk.IDENTITY, needs_approval=True)]
     entityhandle: Annotated[str, Field(
         rule=rule.HANDLE, about="AA only, unique", label=translatable("Handle"),
         only=EntityType.AA, empty='""')]

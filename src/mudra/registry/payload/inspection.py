@@ -7,7 +7,6 @@ Findings never repeat what may be a private key.
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ from msgspec import Struct
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
 from mudra.shared.finding import Finding, Severity
+from mudra.shared.visible_text import first_unseen
 
 SHOWN = 60
 """Maximum characters of a sender's value that a finding repeats."""
@@ -34,12 +34,6 @@ NAMED = 20
 T = TypeVar("T")
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_#]{0,63}")
-# Bidirectional controls make a name read as another; the joiners (U+200C, U+200D)
-# stay, Indian scripts need them.
-_DECEIVING = frozenset(
-    "\u061c\u200b\u200e\u200f\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
-_UNPRINTED = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
 
 
 class Fault(Struct, frozen=True):
@@ -234,7 +228,7 @@ def text_fault(value: str, rule: TextRule) -> Fault | None:
     if len(value) > rule.longest:
         problem = texts.CHARACTERS % {"count": len(value)}
         return Fault(problem, texts.MAX_CHARACTERS % {"count": rule.longest})
-    strange = next((char for char in value if _is_strange(char)), "")
+    strange = first_unseen(value)
     if strange:
         problem = texts.CHARACTER % {"code": f"U+{ord(strange):04X}"}
         return Fault(problem, translatable("printable characters only"))
@@ -251,10 +245,6 @@ def _form_fault(value: str, rule: TextRule) -> Fault | None:
     if rule.pattern is not None and not rule.pattern.fullmatch(value):
         return Fault(texts.NOT_ALLOWED % {"value": show(value)}, rule.allowed, rule.nearest(value))
     return None
-
-
-def _is_strange(char: str) -> bool:
-    return char in _DECEIVING or unicodedata.category(char) in _UNPRINTED
 
 
 def _quoted(text: str) -> str:

@@ -74,6 +74,20 @@ audit_anonymous: Final = sa.Table(
     sa.Column("txn_id", sa.Text, nullable=False),
 )
 
+audit_refused: Final = sa.Table(
+    "audit_refused",
+    metadata,
+    sa.Column("minute", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("actor", sa.Text, primary_key=True),
+    sa.Column("event", sa.Text, primary_key=True),
+    sa.Column("reason", sa.Text, primary_key=True),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("txn_id", sa.Text, nullable=False),
+    sa.Column("count", sa.BigInteger, nullable=False),
+    sa.Column("first_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("last_at", TIMESTAMP(timezone=True), nullable=False),
+)
+
 audit_token_issue: Final = sa.Table(
     "audit_token_issue",
     metadata,

@@ -22,6 +22,8 @@ entity: Final = sa.Table(
     sa.Column("address_binding", sa.Text, nullable=False, server_default="network"),
     # An operator's exemption, which is there again when the member's own binding ends (0108).
     sa.Column("address_exempt", sa.Boolean, nullable=False, server_default=sa.false()),
+    # None where a command on the service's machine did it.
+    sa.Column("onboarded_by", UUID(as_uuid=False)),
     sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
     sa.CheckConstraint("status IN ('active', 'suspended', 'retired')", name="status"),
     sa.CheckConstraint("membership IN ('active', 'suspended', 'retired')", name="membership"),

@@ -16,6 +16,8 @@ HOLDS: Final = sa.text("(live_from IS NOT NULL OR status = 'approved')")
 """The versions that hold their `kid` and modulus."""
 HAS_HANDLE: Final = sa.text("(entityhandle > '' AND (status = 'live' OR status = 'approved'))")
 HAD_HANDLE: Final = sa.text("(entityhandle > '' AND live_from IS NOT NULL)")
+HAS_NAME: Final = sa.text("(status = 'live' OR status = 'approved')")
+"""The versions that hold what their entity is called."""
 IS_LIVE: Final = sa.text("(status = 'live')")
 IS_PENDING: Final = sa.text("(status IN ('submitted', 'approved'))")
 """As the indexes of versions have them: a query that says the same finds a few rows by them."""
@@ -52,6 +54,8 @@ registry_version: Final = sa.Table(
     at("live_from", nullable=True),
     at("live_until", nullable=True),
     sa.Column("equal_to", sa.Integer, nullable=False),
+    sa.Column("name_likeness", sa.Text, nullable=False, server_default=""),
+    sa.Column("code_likeness", sa.Text, nullable=False, server_default=""),
     sa.CheckConstraint(
         "status IN ('submitted', 'approved', 'live', 'rejected', 'withdrawn', 'superseded')",
         name="status",
@@ -70,6 +74,8 @@ registry_version: Final = sa.Table(
     sa.Index(
         "registry_version_handle_held", sa.text("lower(entityhandle)"), postgresql_where=HAS_HANDLE
     ),
+    sa.Index("registry_version_name_held", "name_likeness", postgresql_where=HAS_NAME),
+    sa.Index("registry_version_code_held", "code_likeness", postgresql_where=HAS_NAME),
     sa.Index(
         "registry_version_handle_seen",
         sa.text("lower(entityhandle)"),

@@ -45,6 +45,26 @@ def test_a_line_and_its_end_are_one_write(stream: Pieces) -> None:
         assert write.endswith("\n")
 
 
+UNSEEN = "\u2028forged\u2029\u0085\u009b31m\u202egnp.exe\u2066\x1b[2J"
+
+
+def test_no_line_of_any_logger_has_a_raw_character_that_breaks_or_reorders_it(
+    stream: Pieces,
+) -> None:
+    structlog.get_logger().warning(UNSEEN, entity_id=UNSEEN, nested={UNSEEN: [UNSEEN]})
+    logging.getLogger("a.library").error("it said %s", UNSEEN)
+    try:
+        int(UNSEEN)
+    except ValueError:
+        logging.getLogger("a.library").exception("it failed")
+
+    assert len(stream.writes) == 3
+    for write in stream.writes:
+        assert write.isascii()
+        assert write.rstrip("\n").isprintable()
+    assert json.loads(stream.writes[0])["entity_id"] == UNSEEN
+
+
 def test_a_path_cannot_break_or_reorder_a_request_line() -> None:
     stream = io.StringIO()
     log = RequestLog(stream)

@@ -47,6 +47,7 @@ from mudra.http.response.http_refusals import (
     InvalidField,
     MethodNotAllowed,
     NoAuthorization,
+    TooManyCalls,
     Unavailable,
     too_many_listeners,
 )
@@ -124,11 +125,13 @@ from mudra.registry.lifecycle.refusal import (
     SecondOperatorNeeded,
     SecondOperatorTied,
     WrongState,
+    content_differs,
     duplicate_entity,
     go_live_too_far,
     unknown_entity,
     unknown_version,
     version_moved,
+    version_not_named,
     wrong_type,
 )
 from mudra.registry.payload.refusals import (
@@ -222,9 +225,13 @@ REFUSALS: tuple[Refusal, ...] = (
     NOT_YOUR_ENTRY, NeedsOperator("registry"), nothing_to_probe("KAVERI-FIP"),
     not_probed("KAVERI-FIP"), unknown_entity("KAVERI-FIP"), unknown_version("KAVERI-FIP", 3),
     duplicate_entity("KAVERI-FIP"), AlreadyHeld("$.kid", "k-1", "DECCAN-FIP"),
+    AlreadyHeld("entityinfo.name", "Deccan Bank", "DECCAN-FIP", looks_alike=True),
+    version_not_named("KAVERI-FIP"), content_differs("KAVERI-FIP", 3),
     AlreadyHeld("$.n", "", "DECCAN-FIP"), WrongState("KAVERI-FIP", "approve", "live", "pending"),
     SecondOperatorNeeded("KAVERI-FIP", is_admin=True),
     SecondOperatorNeeded("KAVERI-FIP", is_admin=False), SecondOperatorTied("KAVERI-FIP", LATER),
+    SecondOperatorNeeded("KAVERI-FIP", is_admin=False, onboarded=True),
+    SecondOperatorTied("KAVERI-FIP", None),
     version_moved("KAVERI-FIP", 1, 2), wrong_type("FIU", "FIP"),
     *filter(None, (reason_missing(RegistryAction.SUSPEND, ""),)),
     go_live_too_far(90),
@@ -252,7 +259,7 @@ REFUSALS: tuple[Refusal, ...] = (
     fips_refused("must be FIPs of the network"), ValueRefused("url", "must be https"), TooManyWebhooks(5),
     TooManySubscriptions(), TooManyChallenges(),
     # The console
-    CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
+    TooManyCalls(3), CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
 )  # fmt: skip
 """Each class at least once, by subject."""
 BASES = {HttpRefusal, LimitedUntil}

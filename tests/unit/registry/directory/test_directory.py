@@ -110,9 +110,9 @@ def test_a_new_mirror_gets_the_full_set_and_its_hash(registry):
 
 def test_changes_come_in_order_and_only_those_the_caller_may_see(registry):
     sight = visibility_of(FIP, "FIP-0")
-    update(registry, fip(1, name="Unseen"))
-    update(registry, fip(0, name="Own"))
-    update(registry, aa(0, name="Seen"))
+    update(registry, fip(1, tags="Unseen"))
+    update(registry, fip(0, tags="Own"))
+    update(registry, aa(0, tags="Seen"))
     order(registry, RegistryAction.SUSPEND, "AA-1", reason="x")
 
     received = asyncio.run(changes_since(registry, sight, 6))
@@ -131,13 +131,13 @@ def test_changes_come_in_order_and_only_those_the_caller_may_see(registry):
 
 
 def test_a_page_in_the_wire_form_carries_whole_entries(registry):
-    update(registry, aa(0, name="Seen"))
+    update(registry, aa(0, tags="Seen"))
 
     received = asyncio.run(changes_since(registry, visibility_of(FIP, "FIP-0"), 6))
     read = msgspec.json.decode(msgspec.json.encode(received))
 
     change = read["changes"][0]
-    assert change["entry"]["entityinfo"]["name"] == "Seen"
+    assert change["entry"]["entityinfo"]["tags"] == "Seen"
     assert (change["type"], change["id"], change["at"]) == (
         "AA",
         "AA-0",
@@ -177,7 +177,7 @@ def test_a_mirror_starts_over_once_when_visibility_changes(registry):
 
 def test_long_ways_come_in_pages_and_the_last_one_proves_them(registry):
     for number in range(10):
-        update(registry, fip(0, name=f"Name {number}"))
+        update(registry, fip(0, tags=f"Name {number}"))
     directory = asyncio.run(registry.current())
     sight = visibility_of(AA, "AA-0")
 

@@ -77,7 +77,7 @@ def test_a_retirement_is_for_good(registry):
         RegistryAction.ROLL_BACK,
     ):
         assert isinstance(order(registry, act, reason="x", version=1), WrongState)
-    assert isinstance(update(registry, fip(name="x")), WrongState)
+    assert isinstance(update(registry, fip(tags="x")), WrongState)
     assert submit(registry, fip()) == duplicate_entity("FIP-0")
 
 
@@ -92,9 +92,9 @@ def test_a_retirement_of_a_suspended_member_changes_nothing_in_the_directory(reg
 
 def test_a_rollback_goes_live_at_once_and_equals_the_former_version(registry):
     live(registry)
-    update(registry, with_key(fip(name="Worse"), 1), ENTITY, approved=False)
+    update(registry, with_key(fip(tags="Worse"), 1), ENTITY, approved=False)
     order(registry, RegistryAction.APPROVE)
-    update(registry, with_key(fip(name="Worst"), 2), ENTITY)
+    update(registry, with_key(fip(tags="Worst"), 2), ENTITY)
 
     outcome = order(
         registry, RegistryAction.ROLL_BACK, version=1, reason="the new key does not work"

@@ -10,7 +10,7 @@ from tests.support.registry.registry_payloads import fip, with_key
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.grants import Grant
-from mudra.registry.lifecycle.refusal import SecondOperatorTied
+from mudra.registry.lifecycle.refusal import SecondOperatorNeeded, SecondOperatorTied
 
 APPROVE = RegistryAction.APPROVE
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -165,3 +165,52 @@ def test_the_setting_for_one_operator_asks_for_no_second(registry: MemoryRegistr
     gives(registry, "rohan", "zoya")
 
     assert isinstance(decided(registry, of("rohan"), of("zoya")), Decision)
+
+
+@pytest.mark.parametrize("submitter", [ASHA, ENTITY, of("olga")], ids=["admin", "entity", "other"])
+def test_who_onboarded_a_member_approves_no_first_entry_where_another_may(
+    empty: MemoryRegistry, submitter: Actor
+) -> None:
+    empty.onboarded_by["FIP-0"] = "user:rohan"
+    submit(empty, fip(), submitter)
+
+    refused = order(empty, APPROVE, actor=of("rohan"))
+
+    assert refused == SecondOperatorNeeded("FIP-0", is_admin=False, onboarded=True)
+    assert "onboarded it" in refused.sentence
+    assert isinstance(order(empty, APPROVE, actor=of("zoya")), Decision)
+
+
+def test_nor_does_an_operator_whom_they_made(empty: MemoryRegistry) -> None:
+    empty.onboarded_by["FIP-0"] = "user:rohan"
+    gives(empty, "rohan", "zoya")
+    submit(empty, fip(), ASHA)
+
+    assert isinstance(order(empty, APPROVE, actor=of("zoya")), SecondOperatorNeeded)
+
+
+def test_the_only_operator_who_may_approves_what_they_onboarded(empty: MemoryRegistry) -> None:
+    empty.onboarded_by["FIP-0"], empty.deciders = "user:rohan", 1
+    submit(empty, fip(), ASHA)
+
+    assert isinstance(order(empty, APPROVE, actor=of("rohan")), Decision)
+
+
+def test_a_later_entry_may_be_approved_by_who_onboarded_the_member(
+    registry: MemoryRegistry,
+) -> None:
+    registry.onboarded_by["FIP-0"] = "user:rohan"
+
+    assert isinstance(decided(registry, ASHA, of("rohan")), Decision)
+
+
+def test_a_former_admin_who_knows_the_secret_ties_however_long_ago(
+    registry: MemoryRegistry,
+) -> None:
+    knows = Grant("user:asha", "user:rohan", registry.now - 9 * DAY, "FIP-0", knows_secret=True)
+    registry.given.append(knows)
+
+    refused = decided(registry, ENTITY, of("rohan"))
+
+    assert refused == SecondOperatorTied("FIP-0", None)
+    assert isinstance(order(registry, APPROVE, actor=of("olga")), Decision)

@@ -21,9 +21,9 @@ def registry():
 def test_a_former_key_stays_listed_with_its_dates(registry):
     first = registry.records["FIP-0"].live.key
     registry.now = START + DAY
-    update(registry, fip(name="Same key"))
+    update(registry, fip(tags="Same key"))
     registry.now = START + 2 * DAY
-    update(registry, with_key(fip(name="Same key"), 1), approved=True)
+    update(registry, with_key(fip(tags="Same key"), 1), approved=True)
     second = registry.records["FIP-0"].live.key
 
     assert key_periods(registry.records["FIP-0"]) == (
@@ -56,13 +56,13 @@ def test_a_key_that_was_never_live_is_not_among_the_keys(registry):
 def test_each_version_is_compared_with_the_one_it_was_to_replace(registry):
     update(registry, with_key(fip(), 1))
     order(registry, RegistryAction.REJECT, reason="x")
-    update(registry, fip(name="New"))
+    update(registry, fip(tags="New"))
 
     steps = history(registry.records["FIP-0"])
 
     assert [[one.path for one in step.changes] for step in steps] == [
         [],
         ["$.entityinfo.certificate.kid", "$.entityinfo.certificate.n"],
-        ["$.entityinfo.name"],
+        ["$.entityinfo.tags"],
     ]
     assert [step.version.status for step in steps] == ["superseded", "rejected", "live"]

@@ -147,7 +147,7 @@ def test_a_member_s_admin_may_retire_it_and_its_entity_token_may_not(registry):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"name": "Renamed"}, {"tags": ""}, {"fitypes": ["SIP"]}, {"inboundports": ["8443"]}]
+    "changes", [{"tags": "Renamed"}, {"tags": ""}, {"fitypes": ["SIP"]}, {"inboundports": ["8443"]}]
 )
 def test_a_harmless_update_is_live_at_once(registry, changes):
     live(registry)
@@ -210,9 +210,9 @@ def test_the_type_is_the_one_the_entity_was_onboarded_as(registry):
 
 def test_a_repeated_update_is_recognised(registry):
     live(registry)
-    update(registry, fip(name="New"), ENTITY)
+    update(registry, fip(tags="New"), ENTITY)
 
-    again = update(registry, fip(name="New"), ENTITY)
+    again = update(registry, fip(tags="New"), ENTITY)
 
     assert isinstance(again, Repeat)
     assert (again.version, again.status) == (2, "live")
@@ -221,8 +221,8 @@ def test_a_repeated_update_is_recognised(registry):
 
 def test_what_is_sent_again_takes_no_later_change_back(registry):
     live(registry)
-    update(registry, fip(name="New"), ENTITY)
-    update(registry, with_key(fip(name="New"), 1), ENTITY)
+    update(registry, fip(tags="New"), ENTITY)
+    update(registry, with_key(fip(tags="New"), 1), ENTITY)
     order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
 
     again = update(registry, fip(), approved=True)
@@ -234,7 +234,7 @@ def test_what_is_sent_again_takes_no_later_change_back(registry):
 
 def test_a_return_to_former_content_has_another_txnid(registry):
     live(registry)
-    update(registry, fip(name="New"), ENTITY)
+    update(registry, fip(tags="New"), ENTITY)
 
     back = update(registry, fip() | {"txnid": str(uuid.uuid4())}, ENTITY)
 
@@ -245,10 +245,10 @@ def test_an_update_that_withdraws_a_scheduled_version_names_it(registry):
     live(registry)
     update(registry, with_key(fip(), 1), ENTITY)
     order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
-    draft = checked(fip(name="New"))
+    draft = checked(fip(tags="New"))
 
     review = review_draft(registry.records["FIP-0"], draft)
-    outcome = update(registry, fip(name="New"), ENTITY)
+    outcome = update(registry, fip(tags="New"), ENTITY)
 
     problem = "withdraws version 2, which was approved to go live at 2026-01-18T09:30:00.000Z"
     assert [one.problem for one in review.findings] == [problem]

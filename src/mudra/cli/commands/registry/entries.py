@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import msgspec
 import typer
@@ -26,6 +26,7 @@ binding.add_to(app)
 probe.add_to(app)
 app.add_typer(vocabulary.app, name="vocabulary")
 
+_PENDING = ("submitted", "approved")
 _ENTRIES = "/operator/v1/registry/entries"
 EntityId = Annotated[str, typer.Argument(help="ID of the entity, such as KAVERI-FIP.")]
 Reason = Annotated[str, typer.Option(help="Why; the member and the history show it.")]
@@ -85,23 +86,33 @@ async def history(api: Api, entity_id: EntityId) -> Shown:
     return Shown(record.content, show)
 
 
-@owner_command(app, "mudra registry approve KAVERI-FIP --from 2026-03-01T00:00:00Z")
+@owner_command(app, "mudra registry approve KAVERI-FIP --version 2 --from 2026-03-01T00:00:00Z")
 async def approve(
     api: Api,
     entity_id: EntityId,
     version: Version = 0,
+    hash_: Annotated[
+        str, typer.Option("--hash", help="The hash of what was shown; refused if it differs.")
+    ] = "",
     from_: Annotated[str, typer.Option("--from", help="Go live at this time, ISO 8601.")] = "",
     in_: Annotated[str, typer.Option("--in", help="Go live after a duration: PT2H, P7D.")] = "",
 ) -> Shown:
-    """Approve the pending version: live at once, or from a time."""
+    """Approve the version that you reviewed: live at once, or from a time.
+
+    Without `--version` nothing is approved: it shows what the pending version changes, and the
+    command that approves exactly that.
+    """
     if from_ and in_:
         fail("give --from or --in, not both", Exit.USAGE)
     goes_live_at = read_instant("--from", from_) if from_ else None
     if in_:
         later = read_duration("--in", in_)
         goes_live_at = await api.now() + later
+    if not version:
+        await _show_pending(api, entity_id)
     due = iso_ms(goes_live_at) if goes_live_at else ""
-    return await _decide(api, "approve", entity_id, version=version, goesLiveAt=due)
+    reviewed = {"version": version, "hash": hash_}
+    return await _decide(api, "approve", entity_id, **reviewed, goesLiveAt=due)
 
 
 @owner_command(app, "mudra registry reject KAVERI-FIP --reason 'certificate is not yours'")
@@ -162,6 +173,25 @@ def export(
         output.write_bytes(written)
     except OSError as error:
         fail(f"{output} cannot be written: {error.strerror}", Exit.USAGE)
+
+
+async def _show_pending(api: Api, entity_id: str) -> NoReturn:
+    """Show what waits, and end with the command that approves it."""
+    versions = (await api.get(f"{_ENTRIES}/{in_path(entity_id)}"))["versions"]
+    pending = next((one for one in versions if one["status"] in _PENDING), None)
+    if pending is None:
+        fail(f"{entity_id} has no version that waits for approval", Exit.FAILED)
+    rows = [
+        [one["path"], *(msgspec.json.encode(one[side]).decode() for side in ("before", "after"))]
+        for one in pending["changes"]
+    ]
+    show_table(["FIELD", "BEFORE", "AFTER"], rows)
+    number, content = pending["version"], pending["hash"]
+    fail(
+        f"nothing was approved: review version {number}, then run "
+        f"`mudra registry approve {entity_id} --version {number} --hash {content}`",
+        Exit.USAGE,
+    )
 
 
 async def _decide(api: Api, act: str, entity_id: str, **body: object) -> Shown:

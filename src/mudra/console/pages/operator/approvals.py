@@ -179,6 +179,7 @@ def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Comma
         fields.get("reason", ""),
         int(version),
         goes_live_at,
+        hash=fields.get("hash", ""),
     )
 
 

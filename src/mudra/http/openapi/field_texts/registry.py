@@ -69,6 +69,8 @@ REGISTRY_FIELDS: Final = {
     "first": "whether it is the first version of the entry",
     "waiting": "versions that await approval, the longest waiting first",
     "keys": "keys, the newest first",
+    "VersionResponse.hash": "SHA-256 of what the version holds, in hexadecimal",
+    "PendingEntryResponse.hash": "SHA-256 of what the version holds; an approval may name it",
     "thumbprint": "RFC 7638 thumbprint of the key",
     "until": "until when; null while it lasts",
     "entry": "the entry, null when it left the directory",

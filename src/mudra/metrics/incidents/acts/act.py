@@ -6,7 +6,6 @@ again when a window that began later is bad.
 """
 
 import enum
-import unicodedata
 from datetime import datetime
 from typing import Final
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
+from mudra.shared.visible_text import first_unseen
 
 MAX_TEXT: Final = 4_000
 MAX_POST_MORTEM: Final = 20_000
@@ -141,4 +141,4 @@ def _may_reopen(stored: StoredIncident) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    return not any(unicodedata.category(one) in {"Cc", "Cs"} and one not in _LAYOUT for one in text)
+    return not first_unseen(text, _LAYOUT)

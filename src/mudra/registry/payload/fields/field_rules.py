@@ -49,6 +49,7 @@ class Risk(enum.StrEnum):
 
     NONE = ""
     KEY = translatable("Signatures are verified with another key")
+    IDENTITY = translatable("Members and customers read another name")
     TRAFFIC = translatable("Calls go to another address")
     REDIRECT = translatable("Users are sent to another page")
     FIREWALL = translatable("Members must allow new IP addresses")

@@ -36,6 +36,17 @@ AnyIp = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 _GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
+_SPECIAL_IPV4: Final = tuple(
+    map(
+        ipaddress.IPv4Network,
+        (
+            "192.31.196.0/24",  # AS112, which any network may answer: RFC 7535
+            "192.52.193.0/24",  # automatic multicast tunnelling: RFC 7450
+            "192.88.99.0/24",  # relays of 6to4: RFC 3068, deprecated by RFC 7526
+            "192.175.48.0/24",  # AS112: RFC 7534
+        ),
+    )
+)
 _SPECIAL_IPV6: Final = tuple(
     map(
         ipaddress.IPv6Network,
@@ -43,6 +54,7 @@ _SPECIAL_IPV6: Final = tuple(
             "2001::/23",  # IETF protocol assignments, with Teredo: RFC 2928
             "2001:db8::/32",  # documentation: RFC 3849
             "2002::/16",  # 6to4: RFC 3056, deprecated by RFC 7526
+            "2620:4f:8000::/48",  # AS112, which any network may answer: RFC 7534
             "3fff::/20",  # documentation: RFC 9637
         ),
     )
@@ -288,7 +300,7 @@ def _is_global_unicast(address: AnyIp) -> bool:
     a list of what is forbidden misses the next special block.
     """
     if isinstance(address, ipaddress.IPv4Address):
-        return address.is_global
+        return address.is_global and not any(address in one for one in _SPECIAL_IPV4)
     return (
         address in _GLOBAL_UNICAST
         and address.is_global

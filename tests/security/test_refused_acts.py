@@ -1,0 +1,73 @@
+"""Anyone with a token can be refused often: the audit keeps the first as rows, the rest as counts."""
+
+import sqlalchemy as sa
+from tests.support.members import Member, new_member
+from tests.support.service import Service
+
+from mudra.bootstrap.dependencies import Dependencies
+
+REFUSED = 60
+MOST_ROWS = 25
+"""Per process: twenty at once, and one more in a minute; a slow machine may take some minutes."""
+MOST_CALLS = 2000
+_ROWS = sa.text(
+    "SELECT coalesce((detail->>'count')::int, 1) FROM audit_event"
+    " WHERE actor = :actor AND outcome = 'refused'"
+)
+_WAITING = sa.text("SELECT count FROM audit_refused WHERE actor = :actor")
+
+
+def actor_of(member: Member) -> str:
+    """The member's admin as the audit names them."""
+    query = sa.text("SELECT user_id FROM user_account WHERE email = :email")
+
+    async def found(dependencies: Dependencies) -> str:
+        async with dependencies.database.transaction() as transaction:
+            user_id = await transaction.connection.scalar(query, {"email": member.email})
+        return f"user:{user_id}"
+
+    return str(member.service.in_store(found))
+
+
+def counted(service: Service, actor: str, which: sa.TextClause) -> list[int]:
+    async def found(dependencies: Dependencies) -> list[int]:
+        async with dependencies.database.transaction() as transaction:
+            rows = await transaction.connection.scalars(which, {"actor": actor})
+            return [int(one) for one in rows]
+
+    return list(service.in_store(found))
+
+
+def test_refused_acts_of_one_actor_are_few_rows_and_a_count(service: Service) -> None:
+    member, actor = (one := new_member(service)), actor_of(one)
+    headers = member.bearer()
+    for number in range(REFUSED):
+        answer = member.client.post(
+            "/v1/entity/secret/read", json={"entityId": f"OTHER-{number}"}, headers=headers
+        )
+        assert answer.status_code == 401
+
+    rows, waiting = counted(service, actor, _ROWS), counted(service, actor, _WAITING)
+    assert len(rows) <= MOST_ROWS
+    assert sum(rows) + sum(waiting) == REFUSED
+    service.advance("PT1M")
+    service.wait_until(lambda: not counted(service, actor, _WAITING))
+
+    assert sum(counted(service, actor, _ROWS)) == REFUSED
+    assert max(counted(service, actor, _ROWS)) > 1
+    assert len(counted(service, actor, _ROWS)) <= MOST_ROWS + 2
+
+
+def test_a_user_who_calls_without_end_has_to_wait_and_no_one_else_is(service: Service) -> None:
+    member, other = new_member(service), new_member(service)
+    headers, others = member.bearer(), other.bearer()
+    body = {"entityId": 0}
+    for _ in range(MOST_CALLS):
+        answer = member.client.post("/v1/entity/secret/read", json=body, headers=headers)
+        if answer.status_code == 429:
+            break
+
+    assert answer.status_code == 429
+    assert int(answer.headers["Retry-After"]) >= 1
+    assert "user" in answer.json()["errorMsg"]
+    assert other.client.post("/v1/entity/secret/read", json=body, headers=others).status_code == 400
