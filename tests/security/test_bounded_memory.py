@@ -13,8 +13,8 @@ import pytest
 
 from mudra.bootstrap.observability import logging as request_logging
 from mudra.console.framework.static_assets import AssetStore
-from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.registry.directory import signed_listings
+from mudra.server_protocol.connection_limits import ConnectionLimits, OpenConnections
 from mudra.shared import fair_queue, network_address, rate_limit
 from mudra.storage.caching import credentials as credentials_in_memory
 from mudra.storage.caching import revoked_tokens

@@ -15,8 +15,8 @@ import uvicorn
 import uvloop
 from tests.support.service import Member, Service, new_address, new_member
 
-from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
+from mudra.server_protocol.connection_limits import ConnectionLimits
 
 OF_EACH_KIND = 12
 EARLY_S = 0.5

@@ -8,9 +8,9 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from msgspec import Struct
 
-from mudra.http.request.body.request_body import Headers
 from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse
+from mudra.server_protocol.body_reader import Headers
 
 ObserveRequest = Callable[[str, str, str, int, float, str, str], None]
 """Takes method, path, route, status, seconds, address and transaction ID of a request.

@@ -10,7 +10,7 @@ from tests.support.manual_clock import START, WINDOW, MovedClock
 
 from mudra.agent.counting.window import CLOSE_DELAY
 from mudra.agent.host.replay import Replay
-from mudra.agent.sources.access_log import FORMATS
+from mudra.agent.sources.log_formats import FORMATS
 from mudra.metrics.payload.validation import CheckedReport, check_report
 
 FIPS = 40

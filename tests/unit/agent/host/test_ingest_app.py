@@ -10,8 +10,10 @@ import httpx2
 import pytest
 from tests.support.manual_clock import MovedClock
 
-from mudra.agent.host.ingest_app import MAX_BODY, Health, IngestApp
+from mudra.agent.host.ingest_app import Health, IngestApp
+from mudra.agent.host.intake_body import MAX_BODY
 from mudra.agent.host.intake_guard import IntakeGuard
+from mudra.agent.sources.left_out import Reason
 from mudra.agent.sources.route import SourceContext
 
 EVENT = {"callType": "requestOut", "route": "/Consent", "peerId": "FIP-1", "txnCorId": "k"}
@@ -87,7 +89,7 @@ def test_of_an_array_the_valid_events_are_recorded_and_the_others_rejected() -> 
     answer, recorded = _ask("POST", "/sna/v1/aa", json=[EVENT, {**EVENT, "callType": "x"}, 5])
 
     assert answer.status_code == 200
-    assert [one["index"] for one in answer.json()["rejected"]] == [2, 1]
+    assert [one["index"] for one in answer.json()["rejected"]] == [1, 2]
     assert len(recorded) == 1
 
 
@@ -121,7 +123,7 @@ def test_paths_of_any_length_that_do_not_count_take_no_memory(of: str) -> None:
         tracemalloc.stop()
 
     assert set(codes) == {200}
-    assert context.metrics.other_calls == 200
+    assert context.metrics.counts[Reason.OTHER_CALL] == 200
     assert kept < 4 << 20
 
 

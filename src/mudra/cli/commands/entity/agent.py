@@ -18,7 +18,8 @@ from mudra.agent.host.config import Config, ConfigError, log_of, read_config
 from mudra.agent.host.replay import Replay
 from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
-from mudra.agent.sources.access_log import FORMATS
+from mudra.agent.sources.left_out import Reason
+from mudra.agent.sources.log_formats import FORMATS
 from mudra.agent.spool.dead_letter import FOLDER, dead_letters, request_resend
 from mudra.shared.build_version import version
 
@@ -87,7 +88,7 @@ def replay(
     file: Annotated[Path, typer.Argument(help="A JSON access log.", metavar="FILE")],
     config: ConfigPath = DEFAULT_CONFIG,
     log_format: Annotated[
-        str, typer.Option("--format", help="nginx, envoy or haproxy; default: as configured.")
+        str, typer.Option("--format", help=f"{', '.join(FORMATS)}; default: as configured.")
     ] = "",
     *,
     from_fips: Annotated[
@@ -125,8 +126,9 @@ def replay(
             raws = [msgspec.Raw(body) for body in payloads]
             left = made.metrics
             counts = {
-                "otherCalls": left.other_calls,
-                "unknownFip": left.unknown_peer,
+                "otherCalls": left.counts[Reason.OTHER_CALL],
+                "unknownFip": left.counts[Reason.UNKNOWN_PEER],
+                "unproven": left.counts[Reason.UNPROVEN],
                 "unreadable": left.unreadable,
             }
             document = {"payloads": raws, "notCounted": counts}
@@ -139,8 +141,8 @@ def replay(
         raise typer.Exit(1) from None
     left = made.metrics
     typer.echo(
-        f"not counted: {left.other_calls} calls of other kinds, "
-        f"{left.unknown_peer} of unknown FIPs, {left.unreadable} unreadable lines",
+        f"not counted: {left.counts[Reason.OTHER_CALL]} calls of other kinds, "
+        f"{left.counts[Reason.UNKNOWN_PEER]} of unknown FIPs, {left.unreadable} unreadable lines",
         err=True,
     )
 

@@ -15,7 +15,7 @@ import re
 from typing import Final, NoReturn, TypeAlias
 
 from mudra.http.request.body import json_position as position
-from mudra.http.request.body.printable import printable
+from mudra.server_protocol.printable import printable
 
 JsonValue: TypeAlias = "bool | int | str | list[JsonValue] | dict[str, JsonValue] | None"
 """The values of a strict body. This interface has no floats."""
