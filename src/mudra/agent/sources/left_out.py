@@ -34,6 +34,8 @@ class Reason(enum.StrEnum):
     BAD_TIME = "bad_time"
     TOO_LONG = "too_long"
     """A line of more than 1 MiB."""
+    LOG_GAP = "log_gap"
+    """A place in a log where lines may be missing: it was emptied, and no copy is there."""
     UNPROVEN = "unproven"
     """Counted without a status: nothing in the line shows that the FIP itself answered."""
     TOO_MUCH = "too_much"
@@ -52,6 +54,7 @@ MEANING: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.BAD_NUMBER: "a number is none",
         Reason.BAD_TIME: "a time is none",
         Reason.TOO_LONG: "lines over 1 MiB",
+        Reason.LOG_GAP: "places where lines of a log may be missing",
         Reason.UNPROVEN: "answers that no field proves to be the FIP's",
         Reason.TOO_MUCH: "requests that hold too much",
         Reason.EMPTY: "requests without an event",

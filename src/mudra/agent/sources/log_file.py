@@ -1,21 +1,32 @@
 """Follows a log file through rotation and restart.
 
 The position is written to the journal together with the events of the lines, so a
-crash neither loses nor doubles a line. A file that was rotated away is found again
-(`rotated_files.py`) and read to its end first, also after an error: nothing is read
-twice. Programs write to the rotated file until they have opened the new one, so it
-is left only when nothing has come for some seconds.
+crash neither loses nor doubles a line. Before each read the file is compared with what
+was read of it: it may have been renamed, or copied and emptied, also within one write.
+The file that it was is found again (`rotated_files.py`) and read to its end first. Programs
+write to a renamed file until they have opened the new one, so it is left only when nothing
+has come for some seconds. What cannot be found is counted as a gap, and said.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
+
+from msgspec.structs import replace
 
 from mudra.agent.clock import SECOND
 from mudra.agent.counting.event import LogPosition
-from mudra.agent.sources.rotated_files import checksum, find, find_copy, next_after, same_file
+from mudra.agent.sources.log_source import DamagedLog, LogSource, open_source
+from mudra.agent.sources.rotated_files import (
+    find,
+    find_copy,
+    goes_on,
+    is_read,
+    next_after,
+    position_in,
+    same_file,
+)
 
 CHUNK: Final = 1 << 20
 MAX_LINE: Final = 1 << 20
@@ -24,7 +35,6 @@ QUIET: Final = 10 * SECOND
 MAX_WAIT: Final = 60 * SECOND
 """It is left after so long in any case: a program that never opens the new file keeps no
 one from reading that."""
-_HEAD: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +70,14 @@ class LogFile:
     ) -> None:
         self.path = path
         self.error = ""
+        self.gaps = 0
+        """Places where lines may be missing, and no one can know: each is said once."""
+        self.too_long = 0
+        """Lines of more than `MAX_LINE`, which are left out."""
         self._warn = warn
         self._monotonic = monotonic
-        self._file: BinaryIO | None = None
+        self._file: LogSource | None = None
         self._offset = 0
-        self._head: tuple[int, int] = (0, 0)
         self._skipping = False
         self._leaving: _Leaving | None = None
         self._position = position
@@ -87,7 +100,12 @@ class LogFile:
         try:
             if self._file is None:
                 self._reopen()
+            else:
+                self._look()
             found = self._next_lines()
+        except DamagedLog as error:
+            self._leave_damaged(error)
+            return None
         except OSError as error:
             reason = f"{self.path} cannot be read: {error.strerror}"
             if self.error != reason:
@@ -99,10 +117,27 @@ class LogFile:
         self._position = found.position
         return found
 
+    def _look(self) -> None:
+        """Before each read: is this still the file up to whose place was read?
+
+        Its size does not say it: emptied in place, it may have grown beyond that place since.
+        """
+        position = self._position
+        if position is None or goes_on(self._opened(), position):
+            return
+        copy = find_copy(self.path, position)
+        if copy is not None:
+            self._open(copy, position.offset)
+            return
+        if not is_read(self.path, position):
+            self._note_gap(f"{self.path} was emptied or written anew, and no copy of it is there")
+        self._open(self.path, 0)
+
     def _next_lines(self) -> Lines:
-        file = self._opened()
-        file.seek(self._offset)
-        chunk = file.read(CHUNK)
+        chunk = self._opened().read_at(self._offset, CHUNK)
+        if chunk and not chunk.strip(b"\0"):
+            self._offset += len(chunk)  # a hole, which a writer that does not append leaves
+            return Lines([], self._position_here(), at_end=False)
         cut = chunk.rfind(b"\n") + 1
         lines: list[bytes] = []
         if cut:
@@ -110,37 +145,33 @@ class LogFile:
             if self._skipping:
                 lines, self._skipping = lines[1:], False
         elif len(chunk) >= MAX_LINE:
+            self.too_long += not self._skipping
             cut, self._skipping = len(chunk), True  # no log line is a megabyte long
         self._offset += cut
-        goes_on = len(chunk) == CHUNK or self._goes_on(file)
-        at_end = not cut and not goes_on
-        return Lines(lines, self._position_in(self._opened()), at_end)
+        goes_on_here = len(chunk) == CHUNK or self._goes_on(lines)
+        at_end = not lines and not cut and not goes_on_here
+        return Lines(lines, self._position_here(), at_end)
 
-    def _goes_on(self, file: BinaryIO) -> bool:
-        """At the end of this file: return whether more is to be read, in it or in the next one."""
-        mine = os.fstat(file.fileno())
-        if mine.st_size < self._offset:
-            return self._was_emptied(mine)
+    def _goes_on(self, lines: list[bytes]) -> bool:
+        """At the end of this file: return whether more is to be read, in it or in the next one.
+
+        A rotated file that is left may end in half a line, which then is its last one.
+        """
+        file = self._opened()
+        mine = file.status()
         try:
-            current = self.path.stat()
+            if not file.is_packed and same_file(mine, self.path.stat()):
+                return False
         except FileNotFoundError:
             return False  # between two steps of a rotation
-        if same_file(mine, current):
-            return False
-        is_read = mine.st_size == self._offset or self._is_torn(file, mine.st_size)
-        if self._is_complete(mine.st_size) and is_read:
+        rest = file.read_at(self._offset, MAX_LINE)
+        if b"\n" not in rest and (file.is_packed or self._is_complete(mine.st_size)):
+            if rest.strip(b"\0") and not self._skipping:
+                lines.append(rest)
+                self._offset += len(rest)
             # The log may have been rotated more than once since the last read.
-            self._open(next_after(self.path, self._position_in(file)), 0)
+            self._open(next_after(self.path, position_in(file, self._offset)), 0)
         return True
-
-    def _was_emptied(self, mine: os.stat_result) -> bool:
-        """Go on in the copy of a file that was emptied in place, if there is one, else here."""
-        copy = None if self._position is None else find_copy(self.path, self._position)
-        if copy is not None:
-            self._open(copy, self._offset)
-            return True
-        self._offset, self._head = 0, (0, 0)
-        return mine.st_size > 0
 
     def _is_complete(self, size: int) -> bool:
         """Return whether nothing has been written to this rotated file for long enough."""
@@ -152,10 +183,13 @@ class LogFile:
         leaving = self._leaving
         return now - leaving.quiet_since >= QUIET or now - leaving.since >= MAX_WAIT
 
-    def _is_torn(self, file: BinaryIO, size: int) -> bool:
-        """Return whether the file ends in half a line, which may never be completed."""
-        file.seek(self._offset)
-        return b"\n" not in file.read(size - self._offset)
+    def _leave_damaged(self, error: DamagedLog) -> None:
+        """Go on behind a packed file that cannot be unpacked to its end."""
+        self._note_gap(f"a packed file of {self.path} is damaged: {error.strerror}")
+        modified = self._opened().status().st_mtime_ns
+        position = self._position or LogPosition(0, 0, 0)
+        self._open(next_after(self.path, replace(position, modified=modified, head_length=0)), 0)
+        self._position = self._position_here()
 
     def _reopen(self) -> None:
         """Open the file where the last lines ended, in this run or the one before."""
@@ -163,36 +197,33 @@ class LogFile:
         if position is None:
             self._open(self.path, 0)
             if not self._from_start:
-                self._offset = os.fstat(self._opened().fileno()).st_size
+                self._offset = self._opened().status().st_size
             return
         found = find(self.path, position)
         if found is not None:
             self._open(found, position.offset)
             return
-        # A position without a time is of an older agent: then no rotated file is known to be newer.
-        self._open(next_after(self.path, position) if position.modified else self.path, 0)
+        if not is_read(self.path, position):
+            self._note_gap(f"the file that was being read as {self.path} is gone")
+        self._open(next_after(self.path, position), 0)
+
+    def _note_gap(self, reason: str) -> None:
+        self.gaps += 1
         self._warn(
-            f"the file that was being read as {self.path} is gone (rotated away or packed); "
-            "what was not read of it is lost, reading goes on with the next one that is there"
+            f"{reason}: what was not read of it is lost, reading goes on with the next file that "
+            "is there"
         )
 
     def _open(self, path: Path, offset: int) -> None:
-        file = path.open("rb")
+        file = open_source(path)
         self.close()
-        self._file, self._offset, self._head = file, offset, (0, 0)
+        self._file, self._offset = file, offset
         self._skipping, self._leaving = False, None
 
-    def _opened(self) -> BinaryIO:
+    def _opened(self) -> LogSource:
         if self._file is None:
             raise FileNotFoundError(2, "No such file", str(self.path))
         return self._file
 
-    def _position_in(self, file: BinaryIO) -> LogPosition:
-        status = os.fstat(file.fileno())
-        length = min(self._offset, _HEAD)
-        if self._head[1] < length:
-            self._head = (checksum(file, length), length)
-        head, length = self._head
-        return LogPosition(
-            status.st_dev, status.st_ino, self._offset, head, length, status.st_mtime_ns
-        )
+    def _position_here(self) -> LogPosition:
+        return position_in(self._opened(), self._offset)

@@ -1,24 +1,23 @@
 """Finds the files that a followed log was before it was rotated.
 
-Rotation renames a log (`access.log.1`, with `dateext` `access.log-20261125`), or
-copies it and empties it in place (copytruncate). A renamed file has its inode
-number, a copy the same first bytes.
+Rotation renames a log (`access.log.1`, with `dateext` `access.log-20261125`), copies it and
+empties it in place (copytruncate), or lets a link lead to another file; then it packs the old one.
+A renamed file has its inode number, a copy and a packed file the same bytes: the first ones, and
+those before the place up to which it was read.
 """
 
+import contextlib
 import os
 import zlib
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from mudra.agent.counting.event import LogPosition
+from mudra.agent.sources.log_source import LogSource, open_source
 
-_PACKED: Final = frozenset({".gz", ".zst", ".xz", ".bz2"})
-
-
-def checksum(file: BinaryIO, length: int) -> int:
-    """Return the checksum of the first bytes of an open file."""
-    file.seek(0)
-    return zlib.crc32(file.read(length))
+COMPARED: Final = 256
+"""Bytes at the begin and before the place that are remembered of a file."""
+_MAX_NEIGHBOURS: Final = 10_000
 
 
 def same_file(one: os.stat_result, other: os.stat_result) -> bool:
@@ -26,12 +25,32 @@ def same_file(one: os.stat_result, other: os.stat_result) -> bool:
     return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
+def position_in(source: LogSource, offset: int) -> LogPosition:
+    """Return this place of an open file. Raises OSError."""
+    status, length = source.status(), min(offset, COMPARED)
+    head, tail = source.read_at(0, length), source.read_at(offset - length, length)
+    return LogPosition(
+        status.st_dev, status.st_ino, offset, zlib.crc32(head), length, status.st_mtime_ns,
+        zlib.crc32(tail),
+    )  # fmt: skip  # the fields in their order
+
+
+def goes_on(source: LogSource, position: LogPosition) -> bool:
+    """Return whether an open file still holds what was read of it. Raises OSError."""
+    length = position.head_length
+    return (
+        zlib.crc32(source.read_at(0, length)) == position.head
+        and len(tail := source.read_at(position.offset - length, length)) == length
+        and zlib.crc32(tail) == position.tail
+    )
+
+
 def find(path: Path, position: LogPosition) -> Path | None:
     """Return the file of this position, wherever it is now; None when it is gone.
 
     Raises OSError when it is there and cannot be read: then it is not gone.
     """
-    for candidate in (path, *_rotated(path)):
+    for candidate in (path, *_neighbours(path)):
         if _is(candidate, position):
             return candidate
     return find_copy(path, position)
@@ -43,6 +62,16 @@ def find_copy(path: Path, position: LogPosition) -> Path | None:
         if _is_copy(candidate, position):
             return candidate
     return None
+
+
+def is_read(path: Path, position: LogPosition) -> bool:
+    """Return whether a copy was made of the file before this position: nothing of it is unread."""
+    for candidate in reversed(_rotated(path)):
+        with contextlib.suppress(OSError), contextlib.closing(open_source(candidate)) as source:
+            head = source.read_at(0, position.head_length)
+            if head and zlib.crc32(head) == position.head and len(head) == position.head_length:
+                return len(source.read_at(position.offset, 1)) == 0
+    return False
 
 
 def next_after(path: Path, position: LogPosition) -> Path:
@@ -59,43 +88,58 @@ def _is(path: Path, position: LogPosition) -> bool:
         status = path.stat()
         if (status.st_dev, status.st_ino) != (position.device, position.inode):
             return False
-        return _begins_as(path, position)
+        with contextlib.closing(open_source(path)) as source:
+            return goes_on(source, position)
     except FileNotFoundError:
         return False
 
 
 def _is_copy(path: Path, position: LogPosition) -> bool:
-    try:
-        return position.head_length > 0 and _begins_as(path, position)
-    except OSError:
+    if position.head_length == 0:
         return False
+    with contextlib.suppress(OSError), contextlib.closing(open_source(path)) as source:
+        return goes_on(source, position)
+    return False
 
 
-def _begins_as(path: Path, position: LogPosition) -> bool:
-    with path.open("rb") as file:
-        return (
-            os.fstat(file.fileno()).st_size >= position.offset
-            and checksum(file, position.head_length) == position.head
-        )
+def _folders(path: Path) -> list[tuple[Path, str]]:
+    """Return where files of this log are and how their names begin: a link leads elsewhere too."""
+    found = [(path.parent, path.name)]
+    with contextlib.suppress(OSError, RuntimeError):  # a loop of links
+        real = path.resolve()
+        if real != path:
+            found.append((real.parent, real.name))
+    return found
+
+
+def _neighbours(path: Path) -> list[Path]:
+    """Return the files next to this log, whatever their names: one may be the log of before."""
+    found: list[Path] = []
+    for folder, _ in _folders(path):
+        with (
+            contextlib.suppress(PermissionError, FileNotFoundError),
+            os.scandir(folder) as entries,
+        ):
+            found += [folder / one.name for one in entries if one.is_file(follow_symlinks=False)]
+    return found[:_MAX_NEIGHBOURS]
 
 
 def _rotated(path: Path, written_after: int = -1) -> list[Path]:
-    """Return rotated files next to this log that are plain text, the oldest first."""
-    found: list[tuple[int, Path]] = []
-    try:
-        neighbours = list(path.parent.iterdir())
-    except PermissionError:
-        neighbours = []  # a log can be read in a folder that cannot be listed
-    for candidate in neighbours:
-        if not _is_name_of_rotated(candidate.name, path.name) or candidate.suffix in _PACKED:
-            continue
+    """Return rotated files of this log, the oldest first."""
+    found: dict[Path, int] = {}
+    for folder, name in _folders(path):
         try:
-            modified = candidate.stat().st_mtime_ns
-        except FileNotFoundError:
-            continue  # renamed or packed just now
-        if modified > written_after:
-            found.append((modified, candidate))
-    return [candidate for _, candidate in sorted(found)]
+            neighbours = list(folder.iterdir())
+        except (PermissionError, FileNotFoundError):
+            continue  # a log can be read in a folder that cannot be listed
+        for candidate in neighbours:
+            if not _is_name_of_rotated(candidate.name, name):
+                continue
+            with contextlib.suppress(FileNotFoundError):  # renamed or packed just now
+                modified = candidate.stat().st_mtime_ns
+                if modified > written_after:
+                    found[candidate] = modified
+    return sorted(found, key=lambda one: (found[one], one))
 
 
 def _is_name_of_rotated(name: str, log: str) -> bool:
