@@ -133,8 +133,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 def read_config(path: Path) -> Config:
     """Return the checked configuration. Raises ConfigError with one clear sentence."""
     try:
-        with path.open("rb") as file:
-            values = tomllib.load(file)
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad writes a mark
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read: {error.strerror}; name it with --config"

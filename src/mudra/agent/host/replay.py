@@ -62,9 +62,14 @@ class Replay:
         """Counts of the lines that are in no payload."""
         return self._context.metrics
 
+    @property
+    def lines_read(self) -> bool:
+        """Return whether any line was one of the format."""
+        return self._clock.now > 0
+
     def payloads(self, path: Path) -> Iterator[Payload]:
         """Return the payloads of this log, window by window. Raises OSError."""
-        reader = LineReader(self._fields, self._context, inbound=self._inbound)
+        reader = LineReader(self._fields, self._context, inbound=self._inbound, name=str(path))
         with path.open("rb") as file:
             while lines := file.readlines(_LINES * 200):
                 self.counter.apply(reader.calls(lines))

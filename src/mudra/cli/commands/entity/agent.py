@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import sqlite3
 import sys
@@ -12,9 +13,9 @@ import msgspec
 import typer
 
 from mudra.agent.clock import MachineClock
-from mudra.agent.host.check import CheckResult
 from mudra.agent.host.check import check as run_checks
 from mudra.agent.host.config import Config, ConfigError, log_of, read_config
+from mudra.agent.host.log_check import CheckResult
 from mudra.agent.host.replay import Replay
 from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
@@ -133,9 +134,14 @@ def replay(
             }
             document = {"payloads": raws, "notCounted": counts}
             typer.echo(msgspec.json.encode(document).decode())
+            _refuse_unread(made, file)
             return
         for body in payloads:
             sys.stdout.write(body.decode() + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
     except OSError as error:
         typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
         raise typer.Exit(1) from None
@@ -145,6 +151,18 @@ def replay(
         f"{left.counts[Reason.UNKNOWN_PEER]} of unknown FIPs, {left.unreadable} unreadable lines",
         err=True,
     )
+    _refuse_unread(made, file)
+
+
+def _refuse_unread(made: Replay, file: Path) -> None:
+    """Say what is wrong with lines that are not counted; fail where no line can be read."""
+    for sample in made.metrics.samples.values():
+        typer.echo(f"such as {sample}", err=True)
+    if made.metrics.unreadable and not made.lines_read:
+        typer.echo(
+            f"no line of {file} can be read: is it the log in JSON, of the format given?", err=True
+        )
+        raise typer.Exit(1)
 
 
 @app.command()
