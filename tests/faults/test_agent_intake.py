@@ -271,8 +271,7 @@ def test_what_is_made_of_bodies_stays_below_the_limit_of_the_shipped_unit(tmp_pa
                 send("spans", "gzip"),
                 _is_alive(agent),
             )
-            spent = Path(f"/proc/{agent.pid}/status").read_text()
-            (peak,) = (int(size) // 1024 for size in re.findall(r"VmHWM:\s+(\d+) kB", spent))
+            peak = _peak(agent.pid)
         assert peak < most, f"{peak} MiB: {answers}"
         codes = dict(answers[:-1])
         assert codes.pop("wide text") == 200
@@ -280,6 +279,13 @@ def test_what_is_made_of_bodies_stays_below_the_limit_of_the_shipped_unit(tmp_pa
         assert set(codes.values()) == {413}, codes
 
     asyncio.run(story())
+
+
+def _peak(pid: int) -> int:
+    """MiB of memory that the process had at most."""
+    spent = Path(f"/proc/{pid}/status").read_text()
+    (kib,) = re.findall(r"VmHWM:\s+(\d+) kB", spent)
+    return int(kib) // 1024
 
 
 async def _is_alive(agent: Running) -> tuple[str, int]:

@@ -187,6 +187,7 @@ def assemble(
         transport=transport,
         timeout=httpx2.Timeout(HTTP_SECONDS, connect=10),
         follow_redirects=False,
+        headers={"User-Agent": user_agent()},
     )
     tokens = tokens_of(config, http, clock, uniform)
     pusher = Pusher(
@@ -207,6 +208,11 @@ def assemble(
     context = SourceContext(clock, peers=Peers(by_host))
     logs = [_followed(log, context, recorder) for log in config.log]
     return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.monotonic())
+
+
+def user_agent() -> str:
+    """Return how the agent names itself to the operator."""
+    return f"mudra-agent/{version()}"
 
 
 def _followed(log: LogSettings, context: SourceContext, recorder: EventRecorder) -> FollowedLog:

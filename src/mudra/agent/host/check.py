@@ -15,6 +15,7 @@ from mudra.agent.clock import Clock
 from mudra.agent.delivery.backoff import Uniform, parse_http_date
 from mudra.agent.delivery.credentials import read_source
 from mudra.agent.host.agent_tokens import tokens_of
+from mudra.agent.host.assembly import user_agent
 from mudra.agent.host.config import Config
 from mudra.agent.host.log_check import CheckResult, check_log
 from mudra.agent.spool.spool import FILE_NAME, read_only
@@ -38,7 +39,9 @@ async def check(
     found = [CheckResult("configuration", ok=True, found=f"for {config.aa_id}, no unknown keys")]
     found += [_secret_file(config), _disk(config)]
     found += [check_log(config, log, clock) for log in config.log]
-    async with httpx2.AsyncClient(transport=transport, timeout=15) as http:
+    async with httpx2.AsyncClient(
+        transport=transport, timeout=15, headers={"User-Agent": user_agent()}
+    ) as http:
         credentials, warning = await _credentials(config, http, clock, uniform)
         found.append(credentials)
         if warning:

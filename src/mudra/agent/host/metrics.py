@@ -65,6 +65,11 @@ class AgentCollector(Collector):
             "Pushes by outcome",
             {"delivered": push.delivered, "refused": push.refused, "failed": push.failed},
         )
+        yield _counter(
+            "windows_reported_again",
+            "Pushed windows that late events changed",
+            agent.recorder.counter.windows.reopened,
+        )
         yield _counter("dropped_full", "Payloads dropped for age or room", push.dropped_full)
         yield _counter("clock_jumps", "Jumps of the machine's clock", agent.recorder.clock_jumps)
         if push.last_delivery is not None:

@@ -42,6 +42,8 @@ class Status(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """When the AA's systems last reported a call; None since the start."""
     events: int = 0
     late_events: int = 0
+    windows_reported_again: int = 0
+    """Late events changed them after they had been pushed."""
     not_counted: dict[str, int] = {}
     samples: dict[str, str] = {}
     """Of what is not counted: what is wrong with the latest of each kind."""
@@ -67,6 +69,7 @@ def status_of(agent: Agent, facts: dict[str, Fact], backlog: Backlog) -> Status:
         last_event=_time(agent.recorder.last_event),
         events=counter.events,
         late_events=counter.late,
+        windows_reported_again=agent.recorder.counter.windows.reopened,
         not_counted={
             name: number
             for name, number in {

@@ -38,7 +38,7 @@ from mudra.agent.sources.otlp_span import (
     Span,
 )
 from mudra.agent.sources.route import SourceContext
-from mudra.metrics.payload.catalogue import NotificationType
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.shared.whole_number import whole_number
 
 PATH: Final = "/v1/traces"
@@ -46,11 +46,13 @@ PATH: Final = "/v1/traces"
 _POSSIBLE: Final = range(100, 600)
 _MILLION: Final = 1_000_000
 _MAX_TIME: Final = 2**64 - 1
+_MAX_INT: Final = 2**63 - 1
 _TRACE_ID: Final = 16
 _SPAN_ID: Final = 8
 """Bytes of the IDs."""
 _LONG: Final = 0x80
 _FI_NOTIFICATION: Final = NotificationType.FI.value
+_FI_FETCH: Final = RequestType.FI_FETCH.value
 _NO_ADDRESS: Final = urlsplit("")
 
 Attributes = Mapping[str, AttributeValue]
@@ -168,7 +170,8 @@ class _Calls:
         self.found.append(
             Call(
                 inbound, fip, code, wall, self._mono - (self._now - wall),
-                max(0, end - start) // _MILLION, _status(attributes), _size(attributes),
+                max(0, end - start) // _MILLION, _status(attributes),
+                _size(attributes) if code == _FI_FETCH else 0,
                 session, notified, key.hex(),
             )
         )  # fmt: skip  # the fields in their order
@@ -186,7 +189,12 @@ def _status(attributes: Attributes) -> int:
 
 
 def _size(attributes: Attributes) -> int:
-    return plausible_size(whole_number(_first(attributes, SIZES)) or 0)
+    """Return the bytes of an FI fetch, 0 for what no answer can have. Raises Unreadable."""
+    sent = _first(attributes, SIZES)
+    size = whole_number(sent) or 0
+    if abs(size) > _MAX_INT:
+        raise Unreadable(Reason.BAD_NUMBER, f"the size {shown(sent)} does not fit its field")
+    return plausible_size(size)
 
 
 def _time(name: str, sent: object) -> int:
