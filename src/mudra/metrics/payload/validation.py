@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Struct
 
+from mudra.metrics.payload.as_meant import as_meant
 from mudra.metrics.payload.catalogue import (
     MAX_SIZE_DIGITS,
     TIMING_CODES,
@@ -31,7 +32,7 @@ from mudra.metrics.payload.report import (
     tag_of,
 )
 from mudra.metrics.payload.report_facts import ReportFacts
-from mudra.metrics.payload.window_rule import parse_utc, window_findings
+from mudra.metrics.payload.window_rule import parse_utc, window_findings, zone_notes
 from mudra.shared.finding import Finding, Severity
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.undecodable import UNDECODABLE
@@ -97,6 +98,9 @@ def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
     try:
         report = _DECODER.decode(body)
     except UNDECODABLE as error:
+        meant = as_meant(body)
+        if meant != body:
+            return check_report(meant, now)
         if len(body) > MAX_WALKED_BYTES:
             return _first_error(error)
         return _refused(body, now, str(error))
@@ -126,7 +130,15 @@ def _checked(report: Report, now: datetime) -> CheckedReport | None:
         start,
         _content_hash(report, start),
         tuple(fip.fip_id for fip in fips),
-        _notes(report),
+        (
+            *zone_notes(
+                {
+                    "$.fromDateTime": report.from_date_time,
+                    "$.toDateTime": report.to_date_time,
+                }
+            ),
+            *_notes(report),
+        ),
         report=report,
     )
 
