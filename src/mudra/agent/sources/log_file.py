@@ -24,6 +24,7 @@ from mudra.agent.sources.rotated_files import (
     goes_on,
     is_read,
     next_after,
+    older_unread,
     position_in,
     same_file,
 )
@@ -123,9 +124,12 @@ class LogFile:
         Its size does not say it: emptied in place, it may have grown beyond that place since.
         """
         position = self._position
-        if position is None or goes_on(self._opened(), position):
+        if position is None:
             return
-        copy = find_copy(self.path, position)
+        copy = older_unread(self.path, position, self._opened().status())
+        if copy is None and goes_on(self._opened(), position):
+            return
+        copy = copy or find_copy(self.path, position)
         if copy is not None:
             self._open(copy, position.offset)
             return
@@ -201,9 +205,10 @@ class LogFile:
             return
         found = find(self.path, position)
         if found is not None:
-            self._open(found, position.offset)
+            older = older_unread(self.path, position, found.stat())
+            self._open(older or found, position.offset)
             return
-        if not is_read(self.path, position):
+        if position.offset and not is_read(self.path, position):
             self._note_gap(f"the file that was being read as {self.path} is gone")
         self._open(next_after(self.path, position), 0)
 

@@ -64,6 +64,22 @@ def find_copy(path: Path, position: LogPosition) -> Path | None:
     return None
 
 
+def older_unread(path: Path, position: LogPosition, mine: os.stat_result) -> Path | None:
+    """Return the oldest file that was written between a place without content and its own file.
+
+    None when there is none, or something was read. Nothing of the content is known then, so the
+    time says it: what rotation copied or renamed meanwhile comes before the log.
+    """
+    if position.offset:
+        return None
+    for candidate in _rotated(path, written_after=position.modified):
+        with contextlib.suppress(FileNotFoundError):
+            status = candidate.stat()
+            if not same_file(status, mine) and status.st_mtime_ns < mine.st_mtime_ns:
+                return candidate
+    return None
+
+
 def is_read(path: Path, position: LogPosition) -> bool:
     """Return whether a copy was made of the file before this position: nothing of it is unread."""
     for candidate in reversed(_rotated(path)):
