@@ -32,6 +32,8 @@ from uvicorn.server import ServerState
 from bench.push import widened
 from bench.sizes import sized
 from bench.support import cpu_of_tree, data_directory, scratch
+from mudra.audit.anonymous_store import ANONYMOUS
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.token_issues import TokenIssue, pack
 from mudra.bootstrap.dependencies import build_dependencies
@@ -46,7 +48,6 @@ from mudra.server_protocol.decompression import Gzip
 from mudra.server_protocol.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.settings.settings import Settings
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.storage.audit.anonymous import ANONYMOUS
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 
@@ -236,8 +237,8 @@ async def refusals(folder: str) -> tuple[float, float]:
             for entry in (counted, kept):
                 began = _cpu_with_children()
                 for _ in range(number):
-                    async with dependencies.unit_of_work() as work:
-                        await work.audit_log.append(entry)
+                    async with dependencies.transaction() as tx:
+                        await AuditLog(tx).append(entry)
                 found[entry.entity_id].append((_cpu_with_children() - began) / number * 1e6)
         await dependencies.invalidation.stop()
         await dependencies.database.close()

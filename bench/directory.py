@@ -48,7 +48,9 @@ from mudra.registry.lifecycle.register import submit_entry
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.registry.ports import Registry
 from mudra.settings.settings import Settings
+from mudra.tokens.secrets.secret_store import Secrets
 
 ENTRIES = sized(600, 5)
 OPERATOR = operator("operator:bench")
@@ -163,22 +165,22 @@ async def fill(data_dir: Path) -> tuple[str, int]:
     size = 1
     with open_store(settings, create=True) as (conninfo, encryption):
         dependencies = build_dependencies(settings, conninfo, encryption)
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.transaction() as tx:
             new = NewMember(READER, "AA", "Bench", "bench@bench.example")
             assert isinstance(
-                await onboard_member(work, new, owner(Caller("operator:bench"))), Onboarded
+                await onboard_member(tx, new, owner(Caller("operator:bench"))), Onboarded
             )
-            holding = await work.secrets.held(READER)
+            holding = await Secrets(tx).held(READER)
             assert holding is not None
-            text = await work.secrets.text_of(holding.current)
+            text = await Secrets(tx).text_of(holding.current)
             assert text is not None
             secret = text.reveal()
         for number in range(ENTRIES):
             payload = fip(number) | {"txnid": str(uuid.uuid4())}
             checked = check_payload(payload, AddressPolicy(), shipped_vocabulary())
             assert isinstance(checked, CheckedPayload), checked
-            async with dependencies.unit_of_work() as work:
-                outcome = await submit_entry(work.registry, checked, OPERATOR, approved=True)
+            async with dependencies.transaction() as tx:
+                outcome = await submit_entry(tx.service(Registry), checked, OPERATOR, approved=True)
             assert isinstance(outcome, Decision), outcome
             size += len(shown(outcome.after) or b"") + 1
         await dependencies.invalidation.stop()

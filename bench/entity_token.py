@@ -46,6 +46,7 @@ from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_mem
 from mudra.identity.operators.person_rule import owner
 from mudra.settings.settings import Settings
 from mudra.storage.database.deadline import TRANSACTION_S
+from mudra.tokens.secrets.secret_store import Secrets
 
 ENTITIES = sized(1000, 5)
 CONNECTIONS = 16
@@ -200,12 +201,12 @@ async def _make_members(data_dir: Path, wanted: int, entity_type: str) -> dict[s
             new = NewMember(
                 f"BENCH-{number}", entity_type, f"Bench {number}", "bench@bench.example"
             )
-            async with dependencies.unit_of_work() as work:
-                result = await onboard_member(work, new, owner(Caller("operator:bench")))
+            async with dependencies.transaction() as tx:
+                result = await onboard_member(tx, new, owner(Caller("operator:bench")))
                 assert isinstance(result, Onboarded), result
-                holding = await work.secrets.held(new.entity_id)
+                holding = await Secrets(tx).held(new.entity_id)
                 assert holding is not None
-                text = await work.secrets.text_of(holding.current)
+                text = await Secrets(tx).text_of(holding.current)
                 assert text is not None
                 found[new.entity_id] = text.reveal()
         await dependencies.invalidation.stop()

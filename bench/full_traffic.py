@@ -96,8 +96,8 @@ async def onboard_all(dependencies: Dependencies) -> None:
     members += [(fip_name(place), "FIP") for place in range(FIPS)] + [("FIU-00", "FIU")]
     for entity_id, kind in members:
         new = NewMember(entity_id, kind, entity_id, admin_of(entity_id), "Asha Rao")
-        async with dependencies.unit_of_work() as work:
-            done = await onboard_member(work, new, owner(Caller("operator:bench")))
+        async with dependencies.transaction() as tx:
+            done = await onboard_member(tx, new, owner(Caller("operator:bench")))
         assert isinstance(done, Onboarded), done
         if entity_id in ADMINS:
             await activate(dependencies, done.admin, hashed)

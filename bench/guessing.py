@@ -26,8 +26,8 @@ from bench.support import (
     scratch,
 )
 from mudra.bootstrap.node.serve import open_store
+from mudra.identity.accounts.password_hash import MIN_MEMORY_MIB
 from mudra.settings.settings import Settings
-from mudra.storage.crypto.password_hash import MIN_MEMORY_MIB
 
 ADDRESSES = 1000
 CLOSED = sized(4, 1)

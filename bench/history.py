@@ -29,7 +29,7 @@ from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
 from mudra.storage.metrics.partitions import ALL_PARTITIONED, make_partition
 from mudra.storage.metrics.stored_report import short_tag
-from mudra.storage.metrics.tables import metrics_receipt, metrics_stale
+from mudra.storage.tables.metrics import metrics_receipt, metrics_stale
 
 _LIMIT_S = 600.0
 _MOVE = (

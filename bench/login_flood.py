@@ -30,8 +30,8 @@ from bench.support import (
     worker_pids,
 )
 from mudra.bootstrap.node.serve import open_store
+from mudra.identity.accounts.password_hash import TIME_COST
 from mudra.settings.settings import Settings
-from mudra.storage.crypto.password_hash import TIME_COST
 
 LOGINS_AT_ONCE = sized(50, 2)
 TOKEN_CONNECTIONS = 4

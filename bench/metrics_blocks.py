@@ -56,6 +56,8 @@ FIPS = int(argument(2, 2000, 4))
 BUSIEST = 300
 """Calls of the busiest pair in the busiest window: 40 in an average cell."""
 PUSHES = sized(12, 2)
+WINDOWS_OF_A_DAY = sized(144, 2)
+"""Of less than a day, the fixed pages of a partition would count for a tenth of it."""
 DAYS = sized(30, 2)
 _SIZE = (
     "SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%s::regclass) WHERE isleaf"
@@ -169,12 +171,12 @@ async def pushes(bench: Bench, figures: Figures, fips: int, end: datetime) -> No
 
 
 async def sizes(bench: Bench, figures: Figures, day: datetime) -> None:
-    """Store windows, full and of a quarter, in partitions of their own."""
+    """Store a day of one AA, full and of a quarter, in partitions of their own."""
     for name, share, goal in (("full", 1.0, 6.0), ("a quarter", 0.25, 12.0)):
         window = day + (0 if share == 1.0 else 1) * DAY
         report = checked(body_of(FIPS, window, share), window + 2 * WINDOW)
         await partitions(bench.conninfo, window, window)
-        windows = [window + place * WINDOW for place in range(PUSHES)]
+        windows = [window + place * WINDOW for place in range(WINDOWS_OF_A_DAY)]
         cells = await put_windows(bench.conninfo, [report], windows)
         leaf = f"metrics_block_window_{window:%Y%m%d}"
         size = bench.scalar("SELECT pg_total_relation_size(%s::regclass)", leaf)

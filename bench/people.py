@@ -33,8 +33,8 @@ async def _make(dependencies: Dependencies, admins: int) -> dict[str, str]:
         new = NewMember(
             f"PEOPLE-{number}", "FIP", f"People {number}", f"admin{number}@bench.example"
         )
-        async with dependencies.unit_of_work() as work:
-            result = await onboard_member(work, new, owner(Caller("operator:bench")))
+        async with dependencies.transaction() as tx:
+            result = await onboard_member(tx, new, owner(Caller("operator:bench")))
         assert isinstance(result, Onboarded), result
         await activate(dependencies, result.admin, hashed)
         made[new.entity_id] = new.admin_email

@@ -32,8 +32,8 @@ from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.heartbeat import Heartbeats, Report
 from mudra.bootstrap.node.serve import open_store
 from mudra.bootstrap.node.worker import run_worker
+from mudra.identity.accounts import password_hash
 from mudra.settings.settings import Settings
-from mudra.storage.crypto import password_hash
 from mudra.storage.crypto.data_encryption import DataEncryption
 
 INVENTED = "an invented name"

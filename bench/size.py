@@ -21,27 +21,29 @@ import psycopg
 from bench.nation import Bytes, print_nation
 from bench.sizes import SHORT, sized
 from bench.support import cpu_of_tree, data_directory, postmaster, scratch
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
 from mudra.audit.packing import pack_next
 from mudra.audit.sealing import seal_next
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
 from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.payload.push_report import Received
+from mudra.metrics.payload.push_report import PushService, Received
 from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Names
 from mudra.settings.settings import Settings
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.roles import OWNER, as_role
 from mudra.storage.metrics.stored_report import storable
-from mudra.storage.tokens.issue_log import BatchedIssueLog
-from mudra.tokens.secrets.secret_service import ResetCommand
+from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretService
 
 MEMBERS = sized(600, 6)
 TOKENS = sized(60_000, 50)
@@ -134,8 +136,8 @@ class Bench:
         for number in range(MEMBERS):
             kind = "AA" if not number else "FIP" if number <= FIPS else "FIU"
             new = NewMember(f"BENCH-{number:04}", kind, f"Bench {number}", f"a{number}@b.example")
-            async with self.dependencies.unit_of_work() as work:
-                assert isinstance(await onboard_member(work, new, owner(OPERATOR)), Onboarded)
+            async with self.dependencies.transaction() as tx:
+                assert isinstance(await onboard_member(tx, new, owner(OPERATOR)), Onboarded)
         await self.seal()
 
     async def issue(self) -> None:
@@ -159,8 +161,8 @@ class Bench:
     async def pack(self) -> None:
         """Pack what is due, as the job does some minutes later."""
         async with self.dependencies.database.transaction() as transaction:
-            chain = self.dependencies.audit_chain(transaction)
-            log = PostgresAuditLog(transaction)
+            chain = transaction.service(AuditChain)
+            log = AuditLog(transaction)
             later = await transaction.now() + timedelta(minutes=6)
             await pack_next(chain.token_issues, log, later)
 
@@ -169,19 +171,19 @@ class Bench:
         sealed = 1
         while sealed:
             async with self.dependencies.database.transaction(within_s=60) as transaction:
-                chain = self.dependencies.audit_chain(transaction)
-                log = PostgresAuditLog(transaction)
+                chain = transaction.service(AuditChain)
+                log = AuditLog(transaction)
                 sealed = await seal_next(chain, log, await transaction.now())
 
     async def reset(self) -> None:
         """Reset the secret of members, once each."""
         for number in range(RESETS):
-            async with self.dependencies.unit_of_work() as work:
-                user = await work.people.by_username(f"a{number}@b.example")
+            async with self.dependencies.transaction() as tx:
+                user = await People(tx).by_username(f"a{number}@b.example")
                 assert user is not None
                 command = ResetCommand(f"BENCH-{number:04}", 180, 7)
                 caller = Caller(f"user:{user.user_id}", "192.0.2.1", str(uuid.uuid4()))
-                await work.secret_service.reset(command, user, caller)
+                await tx.service(SecretService).reset(command, user, caller)
         await self.seal()
 
     async def push(self) -> None:
@@ -194,9 +196,11 @@ class Bench:
                 body = encode_report(make("BENCH-0000", window, str(uuid.uuid4()), dice))
                 checked = check_report(body, window + 2 * WINDOW)
                 assert isinstance(checked, CheckedReport), checked
-                async with self.dependencies.unit_of_work(within_s=30) as work:
+                async with self.dependencies.transaction(within_s=30) as tx:
                     caller = Caller("entity:BENCH-0000", "192.0.2.1", checked.txn_id)
-                    found = await work.pushes.receive(storable(checked), str(uuid.uuid4()), caller)
+                    found = await tx.service(PushService).receive(
+                        storable(checked), str(uuid.uuid4()), caller
+                    )
                     assert isinstance(found, Received), found
         await self.seal()
 

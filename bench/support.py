@@ -29,6 +29,7 @@ from mudra.storage.database.embedded.server import embedded_server
 _LISTENS = re.compile(r"  listens +\S+:(?P<port>\d+)$", re.MULTILINE)
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 _PROGRAM = ("-c", "from mudra.bootstrap.entry_point import run; run()")
+_TITLE = "mudra serve: "
 
 
 def say(text: str) -> None:
@@ -226,19 +227,30 @@ class _Talk(asyncio.Protocol):
 
 
 def worker_pids(supervisor: int, workers: int = 1) -> list[int]:
-    """The processes that serve HTTP: the supervisor forks them last, that of the jobs first."""
-    return forks(supervisor)[-workers:]
+    """The processes that serve HTTP."""
+    named = _named(supervisor)
+    return [named[f"worker-{number}"] for number in range(workers)]
 
 
 def jobs_pid(supervisor: int) -> int:
     """The process that runs the jobs."""
-    return forks(supervisor)[0]
+    return _named(supervisor)["jobs"]
 
 
 def forks(supervisor: int) -> list[int]:
-    """The supervisor's processes in the order of their start."""
-    found = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
-    return sorted(int(pid) for pid in found)
+    """The supervisor's processes but PostgreSQL, in the order of their start."""
+    return sorted(_named(supervisor).values())
+
+
+def _named(supervisor: int) -> dict[str, int]:
+    """The supervisor's processes by the names that `ps` shows."""
+    found = {}
+    for pid in Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split():
+        with contextlib.suppress(OSError):  # it has just ended
+            title = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").decode()
+            if title.startswith(_TITLE):
+                found[title.removeprefix(_TITLE)] = int(pid)
+    return found
 
 
 def cpu_seconds(pid: int) -> float:
@@ -251,13 +263,21 @@ def cpu_seconds(pid: int) -> float:
 
 
 def cpu_of_tree(pid: int) -> float:
-    """CPU seconds of a process and all below it, those that have ended included."""
+    """CPU seconds of a process and all below it, those that have ended included.
+
+    Without the PostgreSQL of a node, which is counted by its own process.
+    """
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     total = cpu_seconds(pid) + sum(int(fields[n]) for n in (13, 14)) / 100
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         with contextlib.suppress(OSError):  # it has just ended
-            total += cpu_of_tree(int(child))
+            if _is_postgres(pid) or not _is_postgres(int(child)):
+                total += cpu_of_tree(int(child))
     return total
+
+
+def _is_postgres(pid: int) -> bool:
+    return Path(f"/proc/{pid}/comm").read_text() == "postgres\n"
 
 
 def postmaster(data_dir: Path) -> int:

@@ -16,8 +16,8 @@ from typer.core import TyperGroup
 from mudra.agent.host.config_reference import rows
 from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import REFERENCE
+from mudra.overview.retention_store import RULES, described
 from mudra.settings.settings import Settings
-from mudra.storage.database.retention import RULES, described
 from tools.pages.audit_events import audit_events_page
 from tools.pages.calls import calls_page
 from tools.pages.emails import emails_page
@@ -64,7 +64,7 @@ def retention_page() -> str:
         [
             "# Retention",
             "",
-            "Made by `make docs` from `mudra.storage.database.retention`. The job `clear-out` runs",
+            "Made by `make docs` from `mudra.overview.retention_store`. The job `clear-out` runs",
             "every hour and deletes in batches of 2,000 rows; a test fails for a table without a",
             "rule.",
             "",

@@ -25,7 +25,7 @@ from tools.demonstration import Page, member_pages, operator_pages, public_pages
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.console.framework.navigation import ACCOUNT, operator_path
 from mudra.metrics.payload.catalogue import WINDOW
-from mudra.storage.metrics.tables import metrics_incident
+from mudra.storage.tables.metrics import metrics_incident
 
 _LATIN_TIMES = """[...document.querySelectorAll("time")].map((one) => one.textContent)
   .filter((text) => /[a-z]/i.test(text.replace(/UTC|IST/, "")))"""

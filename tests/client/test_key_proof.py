@@ -13,13 +13,7 @@ from joserfc.jwk import RSAKey
 from tests.support.cheap_keys import rsa_key
 from tests.support.issuer import NOW, Hands, Issuer
 
-from mudra.client import (
-    AsyncTokenVerifier,
-    BodySigner,
-    KeyProof,
-    RegisteredKey,
-    TokenVerifier,
-)
+from mudra.client import AsyncTokenVerifier, BodySigner, KeyProof, RegisteredKey, TokenVerifier
 from mudra.client.web import key_proof_asgi, key_proof_wsgi
 
 KEY = rsa_key(kid="ours", alg="RS256")

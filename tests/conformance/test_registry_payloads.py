@@ -25,6 +25,7 @@ from mudra.registry.lifecycle.record import Record
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.registry.ports import Registry
 
 EXAMPLES = 50
 EXAMPLES_BEFORE_A_RELEASE = 5_000
@@ -187,9 +188,10 @@ def all_of_it_is_there(staff: RegistryOperator) -> None:
     assert staff.taken
 
     async def records(dependencies: Dependencies) -> dict[str, Record | None]:
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.transaction() as tx:
             return {
-                entity_id: await work.registry.record(entity_id) for entity_id, _ in staff.taken
+                entity_id: await tx.service(Registry).record(entity_id)
+                for entity_id, _ in staff.taken
             }
 
     kept = in_store(staff.own, records)

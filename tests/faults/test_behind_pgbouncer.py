@@ -22,7 +22,7 @@ from tests.support.service import NO_TLS, Service, new_member, running_service
 from tests.support.smtp_sink import make_certificate
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.roles import SERVICE, as_role
 

@@ -3,9 +3,7 @@
 import contextlib
 import os
 import re
-import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +13,9 @@ import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
-from tests.support.programs import program
 from tests.support.proxies import PROXIES, running_proxy
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.small_disk import fill, small_disk
 
 READ_ONLY = "the service's database is read-only"
 STANDBY = "the service's database is a standby"
@@ -186,39 +184,28 @@ def test_a_standby_is_named_and_no_token_comes_from_it(
 
 
 @pytest.fixture
-def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A disk of two megabytes; only root may have one."""
-    folder = tmp_path_factory.mktemp("small")
-    made = subprocess.run(
-        [program("mount"), "-t", "tmpfs", "-o", "size=2m,mode=0755", "none", str(folder)],
-        capture_output=True,
-        check=False,
-    )
-    if made.returncode:
-        pytest.skip("no disk of its own can be had here")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path, 2) as small:
+        yield small
 
 
 def test_a_full_disk_is_named(
     on_own: Service,
     database: tuple[str, Path],
     asha: tuple[Member, dict[str, str], str],
-    small_disk: Path,
+    disk: Path,
 ) -> None:
     url, folder = database
     member, _, secret = asha
     writer = new_member(on_own)
-    os.chown(small_disk, (folder / "postgres").stat().st_uid, -1)
+    os.chown(disk, (folder / "postgres").stat().st_uid, -1)
     as_superuser(
         url,
-        f"CREATE TABLESPACE small LOCATION '{small_disk}'",
+        f"CREATE TABLESPACE small LOCATION '{disk}'",
         "ALTER TABLE service_fact SET TABLESPACE small",
         "ALTER TABLE mail_outbox SET TABLESPACE small",
     )
-    filler = small_disk / "filler"
-    subprocess.run(["dd", "if=/dev/zero", f"of={filler}"], check=False, stderr=subprocess.DEVNULL)
-    assert shutil.disk_usage(small_disk).free == 0
+    filler = fill(disk)
     said = ""
     for _ in range(4):  # the last page of a table may have room for an email or two
         said = said or error_text(writer.reset(writer.bearer()))

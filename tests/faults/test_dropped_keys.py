@@ -17,10 +17,11 @@ from tests.support.second_place import until_exported
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.audit.event import EventName
+from mudra.identity.accounts.people_store import People
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange
+from mudra.tokens.signing_keys.node_keys import NodeKeys
+from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, SigningKeyService
 
 ENTITY = TokenKind.ENTITY
 BOTH = frozenset(TokenKind)
@@ -29,25 +30,25 @@ BOTH = frozenset(TokenKind)
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     with two_nodes(tmp_path_factory.mktemp("nodes") / "data") as running:
-        running.do(maintain_keys(running.a.dependencies.unit_of_work))
+        running.do(maintain_keys(running.a.dependencies.transaction))
         yield running
 
 
 async def rotate_in_an_emergency(nodes: Nodes) -> list[KeyChange]:
-    async with nodes.a.dependencies.unit_of_work(within_s=KEY_CHANGE_S) as work:
-        now = await work.people.now()
-        return list(await work.signing_keys.rotate(BOTH, CALLER, now, emergency=True))
+    async with nodes.a.dependencies.transaction(within_s=KEY_CHANGE_S) as tx:
+        now = await People(tx).now()
+        return list(await tx.service(SigningKeyService).rotate(BOTH, CALLER, now, emergency=True))
 
 
 async def drop(nodes: Nodes, *kids: str) -> list[tuple[EventName, str]]:
-    async with nodes.a.dependencies.unit_of_work(within_s=KEY_CHANGE_S) as work:
-        changes = await work.signing_keys.drop(kids, CALLER, await work.people.now())
+    async with nodes.a.dependencies.transaction(within_s=KEY_CHANGE_S) as tx:
+        changes = await tx.service(SigningKeyService).drop(kids, CALLER, await People(tx).now())
     return [(one.event, one.kid) for one in changes]
 
 
 def keys_of_b(nodes: Nodes) -> NodeKeys:
     found = nodes.b.dependencies
-    return NodeKeys(found.database, found.encryption, found.invalidation, found.clock, "JWT")
+    return NodeKeys(found.database, found.invalidation, found.clock, "JWT")
 
 
 def test_a_node_whose_clock_is_behind_takes_part_in_an_emergency_at_once(nodes: Nodes) -> None:

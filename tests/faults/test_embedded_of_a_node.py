@@ -4,8 +4,9 @@ import os
 import signal
 
 import pytest
-from tests.support.database.embedded_holder import is_gone, postmaster, supervisor
+from tests.support.database.embedded_holder import is_gone, parent, postmaster
 from tests.support.preloaded_program import ForkedProgram
+from tests.support.processes import children
 from tests.support.service import running_service
 from tests.support.until import until
 
@@ -34,14 +35,37 @@ def test_a_second_node_on_one_data_directory_is_refused_by_name(service, tmp_pat
     assert is_ready(service)
 
 
-def test_a_node_heals_its_database_when_supervisor_and_postmaster_were_killed(service):
+def test_a_node_starts_a_killed_postgresql_again(service):
     server = postmaster(service.data_dir)
-    os.kill(supervisor(service.data_dir), signal.SIGKILL)
+    assert parent(service.data_dir) == service.process.pid
+
     os.kill(server, signal.SIGKILL)
 
     until(lambda: not is_ready(service), 10)
     until(lambda: is_ready(service), 10)
-
     assert postmaster(service.data_dir) != server
-    service.stop()
-    assert is_gone(service.data_dir)
+    assert parent(service.data_dir) == service.process.pid
+
+
+def test_a_killed_supervisor_leaves_nothing_running(service):
+    """Its children write what waits, then the last of them stops PostgreSQL."""
+    os.kill(service.process.pid, signal.SIGKILL)
+
+    until(lambda: is_gone(service.data_dir), 20)
+
+
+def test_the_next_start_uses_the_postgresql_that_a_killed_node_left_and_stops_it(tmp_path):
+    data_dir = tmp_path / "data"
+    with running_service(data_dir) as killed:
+        server = postmaster(data_dir)
+        for pid in (killed.process.pid, *children(killed.process.pid)):
+            if pid != server:
+                os.kill(pid, signal.SIGKILL)
+        with running_service(data_dir) as next_one:
+            assert postmaster(data_dir) == server
+            assert is_ready(next_one)
+            os.kill(server, signal.SIGKILL)
+            until(lambda: not is_ready(next_one), 10)
+            until(lambda: is_ready(next_one), 10)
+            next_one.stop()
+        assert is_gone(data_dir)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -15,15 +16,14 @@ from tests.support.database.embedded_holder import (
     postmaster,
     read_the_row,
     run,
-    supervisor,
     write_a_row,
 )
 from tests.support.database.template_database import prepare
 from tests.support.until import until
 
-from mudra.storage.database.embedded import locks as embedded_locks
-from mudra.storage.database.embedded.account import UNSHARED_UID
-from mudra.storage.database.embedded.programs import EmbeddedServerError
+from mudra.storage.database.embedded.account import UNSHARED_UID, choose_accounts
+from mudra.storage.database.embedded.cluster import CLUSTER, Cluster
+from mudra.storage.database.embedded.programs import EmbeddedServerError, programs
 from mudra.storage.database.embedded.server import embedded_server
 
 OTHER_UID = 65534
@@ -45,7 +45,7 @@ def test_data_outlives_the_holder(tmp_path):
         assert read_the_row(url)
 
 
-@pytest.mark.parametrize("name", ["postgres.start", "postgres.log"])
+@pytest.mark.parametrize("name", ["postgres.holders", "postgres.alive", "postgres.log"])
 def test_a_second_name_of_another_file_is_not_written_to(tmp_path, name):
     precious = tmp_path / "precious"
     precious.write_text("precious")
@@ -138,14 +138,28 @@ def test_holders_that_come_and_go_all_the_time_always_find_a_server(made):
     assert is_gone(made)
 
 
-def test_a_killed_holder_leaves_no_server_and_its_data_is_there_next_time(made):
+def test_the_server_of_a_killed_holder_is_used_as_it_is_by_the_next_and_stopped_by_it(made):
     with holder(made) as killed:
         write_a_row(killed.answer())
+        server = postmaster(made)
         killed.kill()
-        until(lambda: is_gone(made))
 
-    with embedded_server(made) as url:
-        assert read_the_row(url)
+        with embedded_server(made) as url:
+            assert read_the_row(url)
+            assert postmaster(made) == server
+        assert is_gone(made)
+
+
+def test_the_server_of_a_killed_holder_stays_for_one_that_uses_it(made):
+    with holder(made) as first, holder(made) as second:
+        first.answer()
+        url = second.answer()
+        first.kill()
+
+        assert answers(url)
+        second.leave()
+
+        assert is_gone(made)
 
 
 def test_a_holder_that_comes_right_after_a_kill_finds_a_server(made):
@@ -157,33 +171,20 @@ def test_a_holder_that_comes_right_after_a_kill_finds_a_server(made):
                 assert answers(url)
 
 
-def test_a_forked_worker_holds_the_server_too(made):
+def test_a_forked_worker_holds_the_server_too_and_stops_it_as_the_last(made):
     with holder(made, kind="forks") as parent:
-        url, worker = parent.answer().split()
-        parent.process.send_signal(signal.SIGKILL)
-        parent.process.wait(30)
+        url, _ = parent.answer().split()
+        parent.kill()
 
         assert answers(url)
-        os.kill(int(worker), signal.SIGKILL)
+        parent.may_leave()
         until(lambda: is_gone(made))
-
-
-def test_a_killed_postmaster_is_replaced_while_the_server_is_held(made):
-    with embedded_server(made) as url:
-        write_a_row(url)
-        before = postmaster(made)
-        os.kill(before, signal.SIGKILL)
-
-        until(lambda: answers(url))
-        assert postmaster(made) != before
-        assert read_the_row(url)
-    assert is_gone(made)
 
 
 def test_the_next_holder_recovers_when_everything_was_killed(made):
     with holder(made) as killed:
         write_a_row(killed.answer())
-        pids = [supervisor(made), killed.process.pid, postmaster(made)]
+        pids = [killed.process.pid, postmaster(made)]
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
 
@@ -203,42 +204,42 @@ def test_a_stale_pid_file_whose_number_another_process_now_has_does_no_harm(made
     assert is_gone(made)
 
 
-def test_a_killed_supervisor_is_replaced_by_the_next_holder_without_a_restart(made):
-    with holder(made) as first:
-        url = first.answer()
-        server = postmaster(made)
-        os.kill(supervisor(made), signal.SIGKILL)
-        until(lambda: not embedded_locks.is_held(made, embedded_locks.SUPERVISOR))
+def test_a_server_that_someone_started_by_hand_is_neither_used_nor_stopped(made):
+    programs_of = programs()
+    with embedded_server(made):
+        pass
+    account = choose_accounts(made, made / CLUSTER, programs_of).server
+    by_hand = [*account.prefix, programs_of / "postgres", "-D", made / CLUSTER]
+    with subprocess.Popen(
+        [*by_hand, "--listen_addresses=", f"--unix_socket_directories={made / CLUSTER / 'run'}"],
+        cwd="/",
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        until(lambda: Cluster(made).socket_dir() is not None)
 
-        with holder(made) as second:
-            assert second.answer() == url
-            assert postmaster(made) == server
-            first.kill()
-            assert answers(url)
-            second.kill()
-            until(lambda: is_gone(made))
+        with (
+            pytest.raises(EmbeddedServerError, match=rf"process {process.pid} runs on .*pg_ctl"),
+            embedded_server(made),
+        ):
+            pass
 
-
-def test_a_holder_whose_supervisor_was_killed_still_leaves_nothing_behind(made):
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
     with embedded_server(made) as url:
-        os.kill(supervisor(made), signal.SIGKILL)
-        until(lambda: not embedded_locks.is_held(made, embedded_locks.SUPERVISOR))
         assert answers(url)
 
-    assert is_gone(made)
 
-
-def test_control_c_in_the_holders_terminal_reaches_neither_server_nor_supervisor(made):
+def test_control_c_in_the_holders_terminal_does_not_reach_the_server(made):
     with embedded_server(made):
-        for pid in (postmaster(made), supervisor(made)):
-            assert os.getsid(pid) != os.getsid(0)
+        assert os.getsid(postmaster(made)) != os.getsid(0)
 
 
-def test_the_holder_keeps_no_child_and_no_open_file(made):
+def test_the_holder_has_one_child_and_keeps_nothing_afterwards(made):
     before = {fd.name for fd in Path("/proc/self/fd").iterdir()}, children()
 
     with embedded_server(made):
-        assert children() == before[1]
+        assert children() - before[1] == {str(postmaster(made))}
 
     assert ({fd.name for fd in Path("/proc/self/fd").iterdir()}, children()) == before
 

@@ -24,8 +24,8 @@ from tests.support.in_process import in_process
 from mudra.audit.event import EventName
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
-from mudra.storage.crypto import key_pairs
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
+from mudra.tokens.signing_keys import key_pairs
 
 pytestmark = pytest.mark.deeper
 

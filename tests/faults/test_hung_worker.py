@@ -33,24 +33,8 @@ def worker_of(service: Service) -> int:
     return worker
 
 
-def jobs_of(service: Service) -> int:
-    """The process that runs the jobs: the oldest one but the worker."""
-    return next(pid for pid in children(service.process.pid) if pid != worker_of(service))
-
-
 def answers(service: Service) -> bool:
     return httpx2.get(f"{service.root}/livez", timeout=20, verify=NO_TLS).status_code == 200
-
-
-def test_what_a_process_measured_last_ends_with_it(service: Service) -> None:
-    """Else an alarm that it raised would stay until the node is started again."""
-    jobs = jobs_of(service)
-    gauges = f"telemetry/gauge_live*_{jobs}.db"
-    service.wait_until(lambda: bool(list(service.data_dir.glob(gauges))))
-    os.kill(jobs, signal.SIGKILL)
-    service.wait_until(lambda: not list(service.data_dir.glob(gauges)))
-
-    assert list(service.data_dir.glob(f"telemetry/counter_{jobs}.db"))
 
 
 def test_a_stopped_worker_is_replaced_within_5_s_and_that_is_said(service: Service) -> None:

@@ -12,14 +12,15 @@ from tests.support.nodes import CALLER, Node, Nodes, two_nodes
 from tests.support.until import until
 
 from mudra.audit.event import EventName
+from mudra.identity.accounts.people_store import People
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching import fences
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.database.database import Database
-from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S
+from mudra.tokens.signing_keys.node_keys import NodeKeys
+from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, SigningKeyService
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 
@@ -27,13 +28,13 @@ NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     with two_nodes(tmp_path_factory.mktemp("nodes") / "data") as running:
-        running.do(maintain_keys(running.a.dependencies.unit_of_work))
+        running.do(maintain_keys(running.a.dependencies.transaction))
         yield running
 
 
 def keys_of(node: Node) -> NodeKeys:
     found = node.dependencies
-    return NodeKeys(found.database, found.encryption, found.invalidation, found.clock, "JWT")
+    return NodeKeys(found.database, found.invalidation, found.clock, "JWT")
 
 
 def nowhere(node: Node) -> Database:
@@ -47,15 +48,17 @@ def kids(nodes: Nodes, keys: NodeKeys) -> set[str]:
 
 
 async def drop_what_signs(nodes: Nodes) -> set[str]:
-    async with nodes.a.dependencies.unit_of_work(within_s=KEY_CHANGE_S) as work:
-        now = await work.people.now()
-        done = await work.signing_keys.rotate(frozenset(TokenKind), CALLER, now, emergency=True)
+    async with nodes.a.dependencies.transaction(within_s=KEY_CHANGE_S) as tx:
+        now = await People(tx).now()
+        done = await tx.service(SigningKeyService).rotate(
+            frozenset(TokenKind), CALLER, now, emergency=True
+        )
     return {one.kid for one in done if one.event is EventName.KEYS_SIGNING_DROP}
 
 
 def test_keys_once_read_are_published_on_and_a_node_that_read_none_says_so(tmp_path: Path) -> None:
     with two_nodes(tmp_path / "data") as nodes:
-        made = nodes.do(maintain_keys(nodes.a.dependencies.unit_of_work))
+        made = nodes.do(maintain_keys(nodes.a.dependencies.transaction))
         keys, fresh, gone = keys_of(nodes.a), keys_of(nodes.a), nowhere(nodes.a)
         nodes.do(keys.ready())
         before = kids(nodes, keys)

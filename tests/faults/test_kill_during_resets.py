@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
-from tests.support.processes import children
+from tests.support.processes import children, forked_by
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.storage.database.embedded.server import embedded_server
@@ -81,7 +81,7 @@ def alive(pid: int) -> bool:
 
 def oldest_process_of(service: Service) -> int:
     """Workers and jobs come in turn, since each that is killed is replaced by a younger one."""
-    return children(service.process.pid)[0]
+    return min(forked_by(service.process.pid).values())
 
 
 def postmaster_of(service: Service) -> int:

@@ -17,7 +17,7 @@ import pytest
 import sqlalchemy as sa
 from tests.support.mailbox import eventually
 from tests.support.people.operators import Operator
-from tests.support.processes import children
+from tests.support.processes import forked_by
 from tests.support.service import (
     PASSWORD,
     Service,
@@ -31,7 +31,7 @@ from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_s
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.email_message import links_in
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.tables import mail_outbox
+from mudra.storage.tables.service import mail_outbox
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 
@@ -227,7 +227,7 @@ def test_a_kill_between_the_servers_yes_and_our_mark_sends_twice_at_most(tmp_pat
     with smtp_sink() as sink:
         url = f"smtp://127.0.0.1:{sink.port}"
         with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
-            sender, *_, worker = children(service.process.pid)  # the worker was forked last
+            sender = forked_by(service.process.pid)["jobs"]
 
             def kill_the_sender() -> None:
                 sink.once_taken = bool
@@ -236,7 +236,7 @@ def test_a_kill_between_the_servers_yes_and_our_mark_sends_twice_at_most(tmp_pat
             sink.once_taken = kill_the_sender
             _, email = onboard(service)
             eventually(lambda: emails(sink, email))
-            eventually(lambda: max(children(service.process.pid)) > worker)  # its successor
+            eventually(lambda: forked_by(service.process.pid).get("jobs", sender) != sender)
             before = len(emails(sink, email))
             in_store(service, expire_claims)
             service.advance("PT10M")

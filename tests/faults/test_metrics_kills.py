@@ -1,6 +1,5 @@
 """kill -9 of workers, jobs, database and service during pushes: nothing lost, nothing double."""
 
-import contextlib
 import os
 import random
 import signal
@@ -8,13 +7,13 @@ import threading
 import time
 import uuid
 from collections import Counter
-from pathlib import Path
 
 import httpx2
 import psycopg
 import pytest
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.metrics.stored_blocks import stored_blocks
+from tests.support.processes import forked_by
 from tests.support.service import running_service
 
 from mudra.metrics.payload.catalogue import WINDOW
@@ -62,22 +61,6 @@ class Pusher(threading.Thread):
             time.sleep(0.12)
 
 
-def children(pid):
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in text.split()]
-
-
-def workers(pid):
-    """The processes that the supervisor forked: they have no children of their own to speak of."""
-    own = Path(f"/proc/{pid}/cmdline").read_bytes()
-    found = []
-    for child in children(pid):
-        with contextlib.suppress(FileNotFoundError):
-            if Path(f"/proc/{child}/cmdline").read_bytes() == own:
-                found.append(child)
-    return found
-
-
 def postmaster(data_dir):
     (pid_file,) = data_dir.rglob("postmaster.pid")
     return int(pid_file.read_text().splitlines()[0])
@@ -95,7 +78,7 @@ def test_what_was_acknowledged_is_there_exactly_once_after_many_kills(tmp_path):
             pusher.start()
         while killed < KILLS and any(pusher.is_alive() for pusher in pushers):
             time.sleep(dice.uniform(0.2, 1.2))
-            targets = workers(service.process.pid)
+            targets = list(forked_by(service.process.pid).values())
             if killed % 8 == 4:
                 targets = [postmaster(data_dir)]
             if targets:

@@ -15,7 +15,7 @@ import pytest
 from tests.support.database.backup_under_way import backup_under_way, dump_of
 from tests.support.database.template_database import prepare
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.processes import children, users_of
+from tests.support.processes import forked_by, users_of
 from tests.support.service import new_member, running_service
 from tests.support.side_by_side import SideBySide
 from tests.support.until import until
@@ -86,7 +86,7 @@ def test_no_beat_without_a_worker_that_serves(tmp_path: Path) -> None:
         place = service.root.removeprefix("http://")
         whole, gone = (f"STATUS={n} of 1 workers serve at {place}." for n in (1, 0))
         until(lambda: manager.heard(whole), PATIENCE_S)
-        os.kill(children(service.process.pid)[-1], signal.SIGSTOP)
+        os.kill(forked_by(service.process.pid)["worker-0"], signal.SIGSTOP)
         until(lambda: manager.heard(gone), PATIENCE_S)
         until(lambda: manager.heard("-") or manager.lines[-1] == whole, PATIENCE_S)
         silent = manager.lines[manager.lines.index(gone) : -1]

@@ -26,7 +26,7 @@ from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.power.disk import NEEDS_FUSE, PowerlessDisk
 from tests.support.service import running_service
 
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server
 
 MANY = int(os.environ.get("MUDRA_POWER_LOSSES", "8"))

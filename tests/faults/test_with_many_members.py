@@ -25,8 +25,9 @@ from tests.support.service import NO_TLS, Member, Service, in_store, new_member,
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.crypto.sealed_values import COLUMNS
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.schema import metadata
-from mudra.storage.database.tables import entity, entity_secret
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.schema import metadata
+from mudra.storage.tables.tokens import entity_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
 
 MANY = 1_200

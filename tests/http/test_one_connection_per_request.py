@@ -34,6 +34,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.registry.lifecycle.register import submit_entry
+from mudra.registry.ports import Registry
 from mudra.settings.settings import Settings
 from mudra.storage.database import database
 from mudra.storage.database.database import MAX_CONNECTIONS
@@ -187,16 +188,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]
 
 async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:
     dependencies = build_dependencies(settings, conninfo, encryption)
-    await maintain_keys(dependencies.unit_of_work)
+    await maintain_keys(dependencies.transaction)
     hashed = await hash_once(dependencies, PASSWORD)
     for entity_id, email in ADMINS.items():
         member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
-        async with dependencies.unit_of_work() as work:
-            onboarded = await onboard_member(work, member, owner(CALLER))
+        async with dependencies.transaction() as tx:
+            onboarded = await onboard_member(tx, member, owner(CALLER))
         await activate(dependencies, onboarded.admin, hashed)
-    async with dependencies.unit_of_work() as work:
-        made = await save_operator(work, STAFF, "Vikram", frozenset(Scope), CALLER)
-        await submit_entry(work.registry, checked(fip(1, id=FIP)), OPERATOR, approved=True)
+    async with dependencies.transaction() as tx:
+        made = await save_operator(tx, STAFF, "Vikram", frozenset(Scope), CALLER)
+        await submit_entry(tx.service(Registry), checked(fip(1, id=FIP)), OPERATOR, approved=True)
     await activate(dependencies, made.user, hashed)
     await dependencies.invalidation.stop()
     await dependencies.close()

@@ -7,11 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.depth import examples
 
-from mudra.identity.accounts.email_address import (
-    AddressRefused,
-    display_name,
-    normalize_email,
-)
+from mudra.identity.accounts.email_address import AddressRefused, display_name, normalize_email
 from mudra.identity.accounts.password_rules import PasswordContext, check_password
 from mudra.shared.mail_text import unsafe_in_mail
 

@@ -19,7 +19,6 @@ from mudra.registry.directory.mirror import Mirror, changes_since
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import RegistryAction, TokenEffect, gets_no_token
 from mudra.registry.lifecycle.difference import difference
-from mudra.registry.lifecycle.record import PENDING, EntityStatus, VersionStatus
 from mudra.registry.lifecycle.register import (
     Command,
     decide,
@@ -35,6 +34,7 @@ from mudra.registry.payload.inspection import Inspection
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import PENDING, EntityStatus, VersionStatus
 from mudra.shared.finding import Finding, Severity
 
 pytestmark = pytest.mark.deeper

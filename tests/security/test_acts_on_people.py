@@ -22,6 +22,8 @@ from tests.support.service import (
 )
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.address_change_store import AddressChanges
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import AddressChange
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import (
@@ -232,16 +234,16 @@ def test_a_change_of_address_ends_with_another_one(service: Service, chief: Oper
     target = person(service, chief, set())
 
     async def left_waiting(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            now = await work.people.now()
+        async with dependencies.transaction() as tx:
+            now = await People(tx).now()
             waiting = AddressChange(
                 target.user_id, "first@evil.example", "", now, now + timedelta(days=1), b"left"
             )
-            await work.address_changes.request(waiting)
+            await AddressChanges(tx).request(waiting)
 
     async def still_waiting(dependencies: Dependencies) -> AddressChange | None:
-        async with dependencies.unit_of_work() as work:
-            return await work.address_changes.of_user(target.user_id)
+        async with dependencies.transaction() as tx:
+            return await AddressChanges(tx).of_user(target.user_id)
 
     service.in_store(left_waiting)
     assert act(chief, target.user_id, "email").status_code == 200

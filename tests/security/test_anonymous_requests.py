@@ -7,9 +7,9 @@ import sqlalchemy as sa
 from tests.support.audit.audit_count import audit_count
 from tests.support.service import Service, in_store, new_address
 
+from mudra.audit import anonymous_store as anonymous
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.audit import anonymous
 
 _WAITING = sa.text("SELECT coalesce(sum(count), 0) FROM audit_anonymous WHERE address = :address")
 _KEPT = sa.text(

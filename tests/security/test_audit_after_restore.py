@@ -27,15 +27,15 @@ from tests.support.documents.blocks import blocks_of
 from mudra.audit.acts import Act, Acts
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller, EventName
+from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verdict import AuditState
+from mudra.audit.witness import open_witness
 from mudra.bootstrap.backup.recovery import rolled_back
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.rollback import Origin
 from mudra.settings.settings import Settings
-from mudra.storage.audit.sealing_delay import sealing_delay
-from mudra.storage.audit.witness import open_witness
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 
@@ -206,10 +206,10 @@ def states(nodes: AuditedNodes) -> set[AuditState]:
 def read_at_each_step(nodes: AuditedNodes) -> list[int]:
     """Seal, measure the delay and seal what that left: count the rows of the audit read by each."""
     return [
-        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
-        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
-        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
-        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
+        nodes.rows_read(seal_as_the_job_does),
+        nodes.rows_read(sealing_delay),
+        nodes.rows_read(seal_as_the_job_does),
+        nodes.rows_read(sealing_delay),
     ]
 
 

@@ -16,11 +16,12 @@ from mudra.console.framework.static_assets import AssetStore
 from mudra.registry.directory import signed_listings
 from mudra.server_protocol.connection_limits import ConnectionLimits, OpenConnections
 from mudra.shared import fair_queue, network_address, rate_limit
-from mudra.storage.caching import credentials as credentials_in_memory
-from mudra.storage.caching import revoked_tokens
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
-from mudra.storage.tokens import issue_log, key_fetches
+from mudra.tokens.authentication import credentials as credentials_in_memory
 from mudra.tokens.authentication import verified_token_cache
+from mudra.tokens.issuing import issue_log_store as issue_log
+from mudra.tokens.revocation import revoked_tokens
+from mudra.tokens.signing_keys import key_fetch_store as key_fetches
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "security" / "memory.md"
 BEYOND: Final = 300
@@ -41,8 +42,8 @@ def credentials(patch: Patch) -> tuple[int, int]:
 
     async def fill() -> int:
         database = SimpleNamespace(transaction=_Transaction)
-        patch.setattr(credentials_in_memory, "PostgresSecrets", _NoSecrets)
-        cache = credentials_in_memory.Credentials(database, None, proven())  # type: ignore[arg-type]
+        patch.setattr(credentials_in_memory, "Secrets", _NoSecrets)
+        cache = credentials_in_memory.Credentials(database, proven())  # type: ignore[arg-type]
         for number in range(BEYOND):
             assert await cache.find(f"FIP-{number}") is None
         return len(cache._cache)
@@ -55,7 +56,7 @@ def revoked(patch: Patch) -> tuple[int, int]:
 
     async def fill() -> int:
         database = SimpleNamespace(transaction=_Transaction)
-        patch.setattr(revoked_tokens, "PostgresIssuedTokens", _NoneRevoked)
+        patch.setattr(revoked_tokens, "IssuedTokens", _NoneRevoked)
         tokens = revoked_tokens.RevokedTokens(database, proven())  # type: ignore[arg-type]
         for number in range(BEYOND):
             assert not await tokens.is_revoked(f"jti-{number}")

@@ -9,6 +9,10 @@ from tests.support.people.second_factor import PAGE, begin, csrf, user_id
 from tests.support.service import Member, Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
+from mudra.identity.accounts.user_token_store import UserTokens
+from mudra.identity.second_factor.second_factor_store import SecondFactors
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted
 
 
@@ -22,17 +26,17 @@ def test_an_app_that_is_confirmed_as_an_operator_resets_the_factor_is_not_stored
 
     async def reset_meanwhile(dependencies: Dependencies) -> tuple[httpx2.Response, bool]:
         """Do what a reset does, once the confirmation waits for its turn."""
-        async with dependencies.unit_of_work(within_s=20) as work:
-            await work.attempts.history(Counted.SECOND_FACTOR, who, lock=True)
+        async with dependencies.transaction(within_s=20) as tx:
+            await Attempts(tx).history(Counted.SECOND_FACTOR, who, lock=True)
             confirming = asyncio.create_task(
                 asyncio.to_thread(browser.post, f"{PAGE}/confirm", form)
             )
             while not await someone_waits(dependencies):
                 assert not confirming.done(), confirming.result().text
-            await work.tokens.revoke_user_tokens(who, await work.people.now())
+            await UserTokens(tx).revoke_user_tokens(who, await People(tx).now())
         answer = await confirming
-        async with dependencies.unit_of_work() as work:
-            return answer, (await work.second_factors.enrolled(who)).any
+        async with dependencies.transaction() as tx:
+            return answer, (await SecondFactors(tx).enrolled(who)).any
 
     answer, stored = in_store(service, reset_meanwhile)
 

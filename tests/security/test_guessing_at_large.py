@@ -31,7 +31,7 @@ from tests.support.service import (
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.throttle import NETWORK_FAILURES
 from mudra.jobs.notification_jobs import watch_sign_ins
-from mudra.storage.database.tables import address_failure
+from mudra.storage.tables.identity import address_failure
 
 GENERATE = "/v1/user/token/generate"
 
@@ -102,10 +102,10 @@ def test_a_thousand_failures_in_five_minutes_are_an_alarm_and_no_block(
     own.advance("PT6M")
     in_store(own, lambda store: fail_a_thousand_times(store, minutes_ago=6))
     with capture_logs() as before:
-        calm = in_store(own, lambda store: watch_sign_ins(store.unit_of_work))
+        calm = in_store(own, lambda store: watch_sign_ins(store.transaction))
     in_store(own, fail_a_thousand_times)
     with capture_logs() as during:
-        failures = in_store(own, lambda store: watch_sign_ins(store.unit_of_work))
+        failures = in_store(own, lambda store: watch_sign_ins(store.transaction))
 
     assert calm < NETWORK_FAILURES
     assert not [entry for entry in before if entry["log_level"] == "error"]

@@ -11,7 +11,7 @@ from tests.support.people.second_factor import user_id
 from tests.support.service import Service, in_store, mails, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.identity.tables import link_request
+from mudra.storage.tables.identity import link_request
 
 FORGOT = "/v1/user/password/forgot"
 BUDGET = 30

@@ -23,13 +23,13 @@ from tests.support.service import running_service
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 
 from mudra.identity.accounts.email_address import display_name, normalize_email
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.compose import EmailComposer
 from mudra.mail.facts import FACTS, EmailFactsError
 from mudra.mail.mail_server import MailUrlError, mail_server
 from mudra.mail.smtp import deliver, message_of
 from mudra.overview.mail_delivery import Undelivered
 from mudra.shared.email_message import Email
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 EVIL = "eve@evil.example"

@@ -11,6 +11,7 @@ from tests.support.people.second_factor import user_id
 from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
 
 PEOPLE = "/console/operator/people"
@@ -37,8 +38,8 @@ def scopes_of(served: Service, email: str) -> set[str]:
     who = user_id(served, email)
 
     async def read(dependencies: Dependencies) -> set[str]:
-        async with dependencies.unit_of_work() as work:
-            return {scope.value for scope in await work.memberships.scopes(who)}
+        async with dependencies.transaction() as tx:
+            return {scope.value for scope in await Memberships(tx).scopes(who)}
 
     return in_store(served, read)
 

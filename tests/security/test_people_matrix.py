@@ -29,6 +29,8 @@ from tests.support.service import (
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.wiring import open_http_edge
+from mudra.identity.accounts.people_store import People
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.tokens.issuing.claims import TokenKind
 
 
@@ -131,10 +133,10 @@ def end_role(member: Member, email: str) -> None:
     """Take an operator's scopes; the account and its token stay."""
 
     async def act(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            user = await work.people.by_username(email)
+        async with dependencies.transaction() as tx:
+            user = await People(tx).by_username(email)
             assert user is not None
-            await work.memberships.set_scopes(user.user_id, frozenset())
+            await Memberships(tx).set_scopes(user.user_id, frozenset())
 
     in_store(member.service, act)
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.support.database.backup_under_way import backup_under_way, dump_of
+from tests.support.database.embedded_holder import postmaster
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.processes import children, command_of, environment_of, users_of
+from tests.support.processes import children, command_of, environment_of
 from tests.support.service import running_service
 
 from mudra.bootstrap.config import ConfigError, load_settings
@@ -47,14 +48,13 @@ def test_no_program_that_is_started_has_the_settings_of_the_service(tmp_path: Pa
         aa = pushing_aa(service)
         pushed = aa.push(aa.requests(fips=300))
         started = [one for worker in children(service.process.pid) for one in children(worker)]
-        started += users_of(data_dir)
+        known = {"postgres": environment_of(postmaster(data_dir))}
         with backup_under_way(data_dir, tmp_path / "kept") as backup:
-            known = {"pg_dump": environment_of(dump_of(backup))}
-        for name in ("anyio.to_process", "postgres_supervisor"):
-            (pid,) = (one for one in started if name in command_of(one))
-            known[name] = environment_of(pid)
+            known["pg_dump"] = environment_of(dump_of(backup))
+        (apart,) = (one for one in started if "anyio.to_process" in command_of(one))
+        known["anyio.to_process"] = environment_of(apart)
 
     assert pushed.status_code == 200, pushed.text
     found = {name: [one for one in own if "MUDRA_" in one] for name, own in known.items()}
-    assert found == {"pg_dump": [], "anyio.to_process": [], "postgres_supervisor": []}
+    assert found == {"pg_dump": [], "anyio.to_process": [], "postgres": []}
     assert all(own["PATH"] for own in known.values())

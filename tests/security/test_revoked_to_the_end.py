@@ -7,11 +7,11 @@ import pytest
 from tests.support.nodes import Nodes, two_nodes
 from tests.support.until import until
 
+from mudra.identity.memberships.token_end_rule import CLOCK_TOLERANCE
 from mudra.storage.caching.cache_invalidation import revoked_key
-from mudra.storage.caching.revoked_tokens import RevokedTokens
-from mudra.storage.tokens.entity_status import ended_tokens
 from mudra.tokens.authentication.token_check import LEEWAY_S
-from mudra.tokens.revocation.revocation_list import CLOCK_TOLERANCE
+from mudra.tokens.revocation.ended_token_store import ended_tokens
+from mudra.tokens.revocation.revoked_tokens import RevokedTokens
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ from tests.support.service import (
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
 from mudra.identity.second_factor.after_password import TOKENS_OFF, admit_token
 from mudra.identity.second_factor.check_code import FactorKind, check_code
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
@@ -138,10 +139,10 @@ def test_of_equal_codes_in_open_transactions_one_is_accepted(
 
     async def race(dependencies: Dependencies) -> list[object]:
         async def once() -> object:
-            async with dependencies.unit_of_work() as work:
-                user = await work.people.by_username(member.email)
+            async with dependencies.transaction() as tx:
+                user = await People(tx).by_username(member.email)
                 assert user is not None
-                return await check_code(work, user, code, Caller("nobody"))
+                return await check_code(tx, user, code, Caller("nobody"))
 
         return list(await asyncio.gather(*(once() for _ in range(4))))
 
@@ -329,12 +330,12 @@ def test_where_tokens_by_password_are_off_no_code_gives_one(
     code = SecretText(app.fresh_code())
 
     async def decided(dependencies: Dependencies) -> list[object]:
-        async with dependencies.unit_of_work() as work:
-            user = await work.people.by_username(member.email)
+        async with dependencies.transaction() as tx:
+            user = await People(tx).by_username(member.email)
             assert user is not None
             return [
                 await admit_token(
-                    work,
+                    tx,
                     user,
                     otp,
                     Caller("nobody"),

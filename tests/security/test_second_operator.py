@@ -182,7 +182,7 @@ def test_one_operator_cannot_change_a_members_key_and_the_member_is_notified(
     assert shown == [
         "was submitted for approval",
         "was approved",
-        "has an update that awaits approval",
+        "was changed",
         "was approved",
         "was suspended",
         "was restored",

@@ -24,18 +24,15 @@ from tests.support.until import until
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
-from mudra.identity.sessions.session import (
-    BegunSession,
-    Session,
-    Stage,
-    begin_session,
-    complete_session,
-    session_key,
-)
+from mudra.identity.accounts.user_token_store import UserTokens
+from mudra.identity.sessions.console_sessions import BegunSession, begin_session, complete_session
+from mudra.identity.sessions.session import Session, Stage, session_key
+from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.sign_in.sign_in import Admitted, admit, settle
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 OTHER = "granite otter velvet moon"
 STRANGER = Caller("nobody", "192.0.2.7")
@@ -46,35 +43,24 @@ def chief(service: Service) -> Operator:
     return new_operator(service, "members")
 
 
-async def begin(work: UnitOfWork, who: str, stage: Stage = Stage.FULL) -> BegunSession:
+async def begin(tx: Transaction, who: str, stage: Stage = Stage.FULL) -> BegunSession:
     """Begin a session of a person."""
     return await begin_session(
-        who,
-        Caller(f"user:{who}"),
-        await work.people.now(),
-        sessions=work.sessions,
-        audit_log=work.audit_log,
-        random_bytes=os.urandom,
-        stage=stage,
+        tx, who, Caller(f"user:{who}"), await People(tx).now(), random_bytes=os.urandom, stage=stage
     )
 
 
-async def waiting_for_code(work: UnitOfWork, who: str) -> Session:
+async def waiting_for_code(tx: Transaction, who: str) -> Session:
     """Begin a session that waits for its second step."""
-    waiting = await work.sessions.find(session_key((await begin(work, who, Stage.CODE)).cookie))
+    waiting = await Sessions(tx).find(session_key((await begin(tx, who, Stage.CODE)).cookie))
     assert waiting is not None
     return waiting
 
 
-async def complete(work: UnitOfWork, waiting: Session) -> BegunSession | None:
+async def complete(tx: Transaction, waiting: Session) -> BegunSession | None:
     """Replace a session after its second step."""
     return await complete_session(
-        waiting,
-        STRANGER,
-        await work.people.now(),
-        sessions=work.sessions,
-        audit_log=work.audit_log,
-        random_bytes=os.urandom,
+        tx, waiting, STRANGER, await People(tx).now(), random_bytes=os.urandom
     )
 
 
@@ -132,8 +118,8 @@ def test_a_sign_in_that_was_under_way_opens_nothing_once_the_account_is_enabled(
     who = user_id(service, resident.email)
 
     async def store_session(dependencies: Dependencies) -> str:
-        async with dependencies.unit_of_work() as work:
-            return (await begin(work, who)).cookie.reveal()
+        async with dependencies.transaction() as tx:
+            return (await begin(tx, who)).cookie.reveal()
 
     assert chief.post(f"/users/{who}/disable").status_code == 200
     browser.client.cookies.set("mudra", service.in_store(store_session))
@@ -173,15 +159,15 @@ def signed_in_while(
     """
 
     async def race(dependencies: Dependencies) -> tuple[str, int]:
-        async with dependencies.unit_of_work() as work:
-            admitted = await admit(work, email, STRANGER, origin="", hourly=1000)
+        async with dependencies.transaction() as tx:
+            admitted = await admit(tx, email, STRANGER, origin="", hourly=1000)
         assert isinstance(admitted, Admitted)
-        async with dependencies.unit_of_work() as work:
-            user = await settle(work, admitted, STRANGER, matches=True, hourly=1000)
+        async with dependencies.transaction() as tx:
+            user = await settle(tx, admitted, STRANGER, matches=True, hourly=1000)
             assert isinstance(user, User)
             changing = asyncio.create_task(asyncio.to_thread(change))
             await asyncio.to_thread(_waits_for, service, "INSERT INTO throttle")
-            begun = await begin(work, user.user_id)
+            begun = await begin(tx, user.user_id)
         return begun.cookie.reveal(), (await changing).status_code
 
     return service.in_store(race)
@@ -225,10 +211,10 @@ def test_a_session_that_is_being_replaced_ends_with_the_password(
     browser, who = reader(service), user_id(service, member.email)
 
     async def race(dependencies: Dependencies) -> tuple[str, int]:
-        async with dependencies.unit_of_work() as work:
-            waiting = await waiting_for_code(work, who)
-        async with dependencies.unit_of_work() as work:
-            completed = await complete(work, waiting)
+        async with dependencies.transaction() as tx:
+            waiting = await waiting_for_code(tx, who)
+        async with dependencies.transaction() as tx:
+            completed = await complete(tx, waiting)
             assert completed is not None
             changing = asyncio.create_task(
                 asyncio.to_thread(set_password, member.client, link, OTHER)
@@ -247,9 +233,9 @@ def test_a_session_that_has_ended_is_replaced_by_none(service: Service, member: 
     who = user_id(service, member.email)
 
     async def ended(dependencies: Dependencies) -> tuple[BegunSession | None, int]:
-        async with dependencies.unit_of_work() as work:
-            waiting = await waiting_for_code(work, who)
-            await work.tokens.revoke_user_tokens(who, await work.people.now())
-            return await complete(work, waiting), len(await work.sessions.of_user(who))
+        async with dependencies.transaction() as tx:
+            waiting = await waiting_for_code(tx, who)
+            await UserTokens(tx).revoke_user_tokens(who, await People(tx).now())
+            return await complete(tx, waiting), len(await Sessions(tx).of_user(who))
 
     assert service.in_store(ended) == (None, 0)

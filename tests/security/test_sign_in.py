@@ -26,9 +26,10 @@ from tests.support.service import (
 )
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.password_hash import Argon2Passwords
+from mudra.identity.accounts.people_store import People
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.password_hash import Argon2Passwords
-from mudra.storage.database.tables import address_failure, throttle
+from mudra.storage.tables.identity import address_failure, throttle
 
 GENERATE = "/v1/user/token/generate"
 
@@ -312,8 +313,8 @@ def test_a_sign_in_rehashes_a_password_hashed_under_other_parameters(service: Se
     member = new_member(service)
 
     async def stored(dependencies: Dependencies) -> str:
-        async with dependencies.unit_of_work() as work:
-            user = await work.people.by_username(member.email)
+        async with dependencies.transaction() as tx:
+            user = await People(tx).by_username(member.email)
         assert user is not None
         assert user.password_hash is not None
         return user.password_hash
@@ -323,10 +324,10 @@ def test_a_sign_in_rehashes_a_password_hashed_under_other_parameters(service: Se
         hashed = await former.hash(SecretText(member.password))
         former.close()
         assert isinstance(hashed, str)
-        async with dependencies.unit_of_work() as work:
-            user = await work.people.by_username(member.email)
+        async with dependencies.transaction() as tx:
+            user = await People(tx).by_username(member.email)
             assert user is not None
-            await work.people.set_password(user.user_id, hashed)
+            await People(tx).set_password(user.user_id, hashed)
 
     async def noted(dependencies: Dependencies) -> int:
         async with dependencies.database.transaction() as transaction:

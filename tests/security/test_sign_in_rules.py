@@ -13,12 +13,7 @@ from tests.support.service import (
 
 from mudra.audit.event import AuditEntry, Caller
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.sign_in.sign_in import (
-    SignInRefused,
-    TooManyAttempts,
-    sign_in,
-    throttle,
-)
+from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts, sign_in, throttle
 from mudra.identity.sign_in.throttle import FRESH, Counted, History, Standing
 from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText
@@ -95,7 +90,7 @@ class InMemory:
         return stored == f"hash-of-{password.reveal()}"
 
     @contextlib.asynccontextmanager
-    async def unit_of_work(self):
+    async def transaction(self):
         yield self
 
     def needs_rehash(self, stored: str) -> bool:  # noqa: ARG002  # never
@@ -121,7 +116,7 @@ def attempt(memory: InMemory, name: str, password: str, address: str = "") -> ob
             caller,
             then,
             origin=caller.address,
-            open_work=memory.unit_of_work,
+            open_transaction=memory.transaction,
             hasher=memory,
             queue=Queue(1, 1.0),
             hourly=20,

@@ -32,6 +32,7 @@ from tests.support.service import (
 
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.memberships.membership_store import Memberships
 
 PEOPLE = "/console/operator/people"
 OTHER_KEY, OTHER_KID = rsa_key(kid="one"), rsa_key(kid="two")
@@ -215,8 +216,8 @@ def scopes_of(served: Service, who: str) -> set[str]:
     """What a person holds."""
 
     async def read(dependencies: Dependencies) -> set[str]:
-        async with dependencies.unit_of_work() as work:
-            return {scope.value for scope in await work.memberships.scopes(who)}
+        async with dependencies.transaction() as tx:
+            return {scope.value for scope in await Memberships(tx).scopes(who)}
 
     return in_store(served, read)
 

@@ -8,8 +8,9 @@ import pytest
 from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
 from mudra.audit.search import AuditFilter, AuditRow
+from mudra.audit.search_store import AuditSearch
 from mudra.audit.verdict import AuditState
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 _COLUMNS = "first_seq, last_seq, first_at, last_at, entities, marks, data"
 _MIDDLE = "UPDATE audit_token_block SET {} WHERE number = 2"
@@ -85,8 +86,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AuditedNodes]:
 
 
 def found(nodes: AuditedNodes, which: AuditFilter, before: int | None = None) -> list[AuditRow]:
-    async def search(work: UnitOfWork) -> list[AuditRow]:
-        return list(await work.audit_search.events(which, before, 15))
+    async def search(tx: Transaction) -> list[AuditRow]:
+        return list(await AuditSearch(tx).events(which, before, 15))
 
     return nodes.at("b", search)
 

@@ -7,12 +7,7 @@ import threading
 import pytest
 from tests.support.issuer import NOW, Hands, Issuer
 
-from mudra.client import (
-    AsyncTokenVerifier,
-    RevocationsUnavailable,
-    TokenRevoked,
-    TokenVerifier,
-)
+from mudra.client import AsyncTokenVerifier, RevocationsUnavailable, TokenRevoked, TokenVerifier
 
 LIST = "/iam/revocations"
 

@@ -10,7 +10,7 @@ from typing import Final
 from tests.support import set_clock, short_past
 
 from mudra.bootstrap import entry_point
-from mudra.storage.crypto import password_hash
+from mudra.identity.accounts import password_hash
 
 _KIB_OF_A_MIB: Final = 54
 MEMORY_KIB: Final = password_hash.MIN_MEMORY_MIB * _KIB_OF_A_MIB

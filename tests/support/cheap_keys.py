@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from joserfc.jwk import RSAKey
 
 from mudra.registry.payload import new_jwk
-from mudra.storage.crypto import key_pairs
+from mudra.tokens.signing_keys import key_pairs
 
 _BITS: Final = 2048
 _PRIMES: Final = 90

@@ -21,16 +21,16 @@ from tests.support.database.template_database import prepare
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
 from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
-from mudra.storage.caching.credentials import Credentials
-from mudra.storage.database.tables import entity
-from mudra.storage.identity.people import PostgresPeople
-from mudra.storage.tokens.tokens import PostgresSecrets
+from mudra.storage.tables.identity import entity
+from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.secret_check import EntityAuthentication, check_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
-from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails, SecretService
+from mudra.tokens.secrets.secret_store import Secrets
 
 T = TypeVar("T")
 CALLER = Caller("user:test")
@@ -41,9 +41,7 @@ class Node:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
-        self.cache = Credentials(
-            dependencies.database, dependencies.encryption, dependencies.invalidation
-        )
+        self.cache = Credentials(dependencies.database, dependencies.invalidation)
 
     async def onboard(self, entity_id: str) -> str:
         """Make an entity with an admin and its first secret, 180 days long."""
@@ -55,30 +53,30 @@ class Node:
                     entity_id=entity_id, type="FIP", name=entity_id, created_at=now
                 )
             )
-            people = PostgresPeople(transaction)
+            people = People(transaction)
             await people.add_user(admin)
             await people.add_admin(entity_id, admin.user_id)
-            store = PostgresSecrets(transaction, self.dependencies.encryption)
+            store = Secrets(transaction)
             await store.keep_first(first_secret(entity_id, now), text)
         return text.reveal()
 
     async def reset(self, entity_id: str, expiry_days: int = 180, keep_days: int = 0) -> object:
         """Reset as the HTTP edge does."""
-        async with self.dependencies.unit_of_work() as work:
+        async with self.dependencies.transaction() as tx:
             command = ResetCommand(entity_id, expiry_days, keep_days)
-            return await work.secret_service.reset(command, admin_of(entity_id), CALLER)
+            return await tx.service(SecretService).reset(command, admin_of(entity_id), CALLER)
 
     async def read(self, entity_id: str) -> SecretDetails:
         """Read as the HTTP edge does."""
-        async with self.dependencies.unit_of_work() as work:
-            details = await work.secret_service.read(entity_id, admin_of(entity_id), CALLER)
+        async with self.dependencies.transaction() as tx:
+            details = await tx.service(SecretService).read(entity_id, admin_of(entity_id), CALLER)
         assert isinstance(details, SecretDetails)
         return details
 
     async def retire(self, entity_id: str) -> object:
         """End a grace period early as the HTTP edge does."""
-        async with self.dependencies.unit_of_work() as work:
-            return await work.secret_service.retire(entity_id, admin_of(entity_id), CALLER)
+        async with self.dependencies.transaction() as tx:
+            return await tx.service(SecretService).retire(entity_id, admin_of(entity_id), CALLER)
 
     async def check(self, entity_id: str, secret: str) -> EntityAuthentication:
         """Check a secret as the hot path does: from memory where it is valid."""
@@ -104,9 +102,9 @@ class Nodes:
     a: Node
     b: Node
 
-    def do(self, work: Coroutine[object, object, T]) -> T:
+    def do(self, tx: Coroutine[object, object, T]) -> T:
         """Let the loop do something and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+        return asyncio.run_coroutine_threadsafe(tx, self.loop).result(60)
 
     def set_time(self, offset: timedelta) -> None:
         """Move the clocks of both nodes to so far after the machine's."""

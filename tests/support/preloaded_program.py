@@ -29,9 +29,11 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import msgspec
+from setproctitle import getproctitle
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
 
+from mudra.bootstrap.observability.shared_metrics import use_places
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 
@@ -177,10 +179,12 @@ def _forks() -> socket.socket:
 
 def main() -> None:
     """Load the program, then fork one for each message until the channel is closed."""
+    getproctitle()  # in each fork, whose environment is another, the library would not find its place
     channel = _out_of_the_way(int(sys.argv[1]))
     # Asked for when prometheus-client is loaded; each fork opens its files where its own are.
     unused = tempfile.mkdtemp()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = unused
+    use_places()
     for name in _LOADED:
         importlib.import_module(name)
     version()  # kept: else each program that is forked from here asks git

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 LISTENING: Final = "0A"
+_TITLE: Final = "mudra serve: "
 
 
 def children(pid: int) -> list[int]:
@@ -17,6 +18,14 @@ def children(pid: int) -> list[int]:
             with contextlib.suppress(OSError):
                 found += map(int, (task / "children").read_text().split())
     return sorted(found)
+
+
+def forked_by(supervisor: int) -> dict[str, int]:
+    """The processes of a node by name, as `ps` shows them: worker-0, jobs."""
+    titles = {one: command_of(one).strip() for one in children(supervisor)}
+    return {
+        title.removeprefix(_TITLE): one for one, title in titles.items() if title.startswith(_TITLE)
+    }
 
 
 def users_of(folder: Path) -> set[int]:

@@ -1,10 +1,9 @@
-"""A unit of work whose used DPoP proofs live in memory."""
+"""A transaction whose used DPoP proofs live in memory."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from mudra.audit.event import AuditEntry
 from mudra.shared.dpop_proof import DpopProof
 
 
@@ -14,17 +13,6 @@ class ProofsInMemory:
     def __init__(self) -> None:
         self.stored: set[bytes] = set()
         self.opened = 0
-
-    @property
-    def used_proofs(self) -> "ProofsInMemory":
-        return self
-
-    @property
-    def audit_log(self) -> "ProofsInMemory":
-        return self
-
-    async def append(self, _: AuditEntry) -> None:
-        raise AssertionError
 
     async def use(self, proof: DpopProof) -> bool:
         await asyncio.sleep(0)  # as a database takes its time: others go on meanwhile

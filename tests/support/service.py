@@ -38,9 +38,10 @@ from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.activation import activate, hash_once
-from mudra.http.response.sandbox_responses import mail_response
+from mudra.http.response.sandbox_responses import SandboxMail, mail_response
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
+from mudra.storage.mail.outbox import Outbox
 
 T = TypeVar("T")
 PASSWORD = "a-password-for-tests-only"
@@ -329,11 +330,11 @@ def onboard(
 def mails(service: Service, to: str) -> list[dict[str, Any]]:
     """All mails to an address as `mudra mail list --json` shows them, the oldest first."""
 
-    async def read(dependencies: Dependencies) -> list[dict[str, Any]]:
-        async with dependencies.unit_of_work() as work:
-            return [msgspec.to_builtins(mail_response(m)) for m in await work.mailbox.mails(to=to)]
+    async def read(dependencies: Dependencies) -> list[SandboxMail]:
+        async with dependencies.transaction() as tx:
+            return [mail_response(mail) for mail in await tx.service(Outbox).mails(to=to)]
 
-    return in_store(service, read)
+    return msgspec.convert(msgspec.to_builtins(in_store(service, read)), list[dict[str, Any]])
 
 
 def latest_link(service: Service, email: str) -> str:
@@ -378,15 +379,15 @@ def new_member(service: Service, entity_type: str = "FIP") -> Member:
 
 def _new_member(entity_type: str, email: str | None = None, name: str = "Kaveri Bank") -> NewMember:
     unique = uuid.uuid4().hex[:10]
-    address = email or f"asha-{unique}@member.example"
-    return NewMember(f"T-{unique}-{entity_type}", entity_type, name, address, "Asha Rao")
+    email = email or f"asha-{unique}@member.example"
+    return NewMember(f"T-{unique}-{entity_type}", entity_type, name, email, "Asha Rao")
 
 
 async def _onboarded(dependencies: Dependencies, new: NewMember) -> Onboarded:
-    async with dependencies.unit_of_work() as work:
-        result = await onboard_member(work, new, owner(Caller("operator:tests")))
-    assert isinstance(result, Onboarded), result
-    return result
+    async with dependencies.transaction() as tx:
+        result = await onboard_member(tx, new, owner(Caller("operator:tests")))
+        assert isinstance(result, Onboarded), result
+        return result
 
 
 def in_store(service: Service, act: Callable[[Dependencies], Awaitable[T]]) -> T:

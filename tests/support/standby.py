@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
 
 

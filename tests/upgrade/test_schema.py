@@ -17,9 +17,9 @@ from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.until import until
 
 from mudra.storage.database.embedded.server import DATABASE, embedded_server
-from mudra.storage.database.migrate import HEAD, LOCK_MS, SchemaBusy, migrate
-from mudra.storage.database.schema import metadata
+from mudra.storage.database.migrate import HEAD, LOCK_MS, SchemaBusy, SchemaUnknown, migrate
 from mudra.storage.database.upgrade import alembic_config, migrations, upgrade, works_with
+from mudra.storage.tables.schema import metadata
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
 RELEASED_HEAD = [
@@ -126,6 +126,60 @@ def test_a_database_of_each_release_becomes_that_of_this_one(url: str, released:
     migrate(url)
 
     assert differences(url) == []
+
+
+CATALOG = """
+SELECT 'function', proname, pg_get_functiondef(oid) FROM pg_proc
+WHERE pronamespace = 'public'::regnamespace AND prokind = 'f'
+UNION ALL SELECT 'index', indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index
+JOIN pg_class c ON c.oid = indrelid WHERE c.relnamespace = 'public'::regnamespace
+UNION ALL SELECT 'constraint', conrelid::regclass || '.' || conname, pg_get_constraintdef(oid)
+FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+UNION ALL SELECT 'column', attrelid::regclass || '.' || attname, attstorage::text
+FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND attnum > 0
+    AND NOT attisdropped
+"""
+
+
+@pytest.mark.parametrize("released", RELEASED, ids=lambda file: file.stem)
+def test_a_database_that_was_upgraded_is_like_a_new_one(
+    url: str, migrated: str, released: Path
+) -> None:
+    """Functions, indexes, constraints and how columns are stored too."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(released.read_bytes())
+    migrate(url)
+
+    found = []
+    for one in (url, migrated):
+        with psycopg.connect(one, options="-c search_path=public") as connection:
+            rows = connection.execute(CATALOG).fetchall()
+            found.append({row for row in rows if "_20" not in row[1]})  # partitions of days
+    assert found[0] == found[1]
+
+
+def test_a_function_that_runs_as_its_owner_looks_in_no_caller_s_schema(migrated: str) -> None:
+    with psycopg.connect(migrated) as connection:
+        found = connection.execute(
+            "SELECT proname, proconfig FROM pg_proc WHERE prosecdef"
+            " AND pronamespace = 'public'::regnamespace"
+        ).fetchall()
+
+    assert len(found) == 5
+    assert [name for name, settings in found if settings != ["search_path=public, pg_temp"]] == []
+
+
+@pytest.mark.parametrize("revision", ["0009", "0013", "0025", "0042"])
+def test_the_schema_of_a_build_that_was_never_released_is_refused(
+    migrated: str, revision: str
+) -> None:
+    with psycopg.connect(migrated) as connection:
+        connection.execute("UPDATE schema_version SET version_num = %s", [revision])
+        connection.execute("UPDATE alembic_version SET version_num = '0012'")
+
+    with pytest.raises(SchemaUnknown, match=rf"revision {revision}, .*never released"):
+        migrate(migrated)
 
 
 def test_this_version_s_schema_is_kept_once_it_is_released() -> None:
@@ -268,7 +322,7 @@ def _is_vacuumed(connection: psycopg.Connection) -> bool:
 
 
 def test_a_migration_ends_a_deadlock_before_a_request_does_and_is_tried_again(url: str) -> None:
-    """0012 changes status_subscription, then health_webhook; a request locks them the other way."""
+    """It changes status_subscription, then health_webhook; a request locks them the other way."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(RELEASED[0].read_bytes())
     with psycopg.connect(url) as request, psycopg.connect(url, autocommit=True) as other:

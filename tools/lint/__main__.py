@@ -14,6 +14,7 @@ from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
 from tools.lint.source import Rule, Source
+from tools.lint.store_rule import stores_apart_from_rules
 from tools.lint.subject_rule import bad_subjects
 from tools.lint.suppress_rule import no_broad_suppress
 
@@ -48,6 +49,7 @@ def main(root: Path) -> int:
     found = list(sources(root))
     faults = [fault for source in found for rule in rules for fault in rule(source)]
     faults += clashing_migrations(found)
+    faults += stores_apart_from_rules(found)
     faults += bad_subjects(root)
     for fault in faults:
         print(fault)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from mudra.identity.ports import Notice
 from mudra.mail.compose import EmailComposer
 from mudra.mail.facts import FACTS, OCCASIONS
+from mudra.shared.notice import Notice
 
 _INTRO: Final = """# Emails
 
@@ -68,6 +68,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "named": "yes",
     "more": "1",
     "what": "was approved",
+    "waits": "",
     "done_by": "an admin of the entity",
     "operator_name": "",
     "reason": "the new certificate",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from mudra.audit.acts import Act
-from mudra.audit.ports import AuditChain
+from mudra.audit.audit_chain import AuditChain
 
 
 async def lost_acts(chain: AuditChain, since: datetime | None = None) -> Sequence[Act]:

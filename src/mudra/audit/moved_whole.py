@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import Checkpoint
-from mudra.audit.ports import AuditChain
 from mudra.audit.second_place import beyond
 
 _LATE: Final = 2

@@ -6,8 +6,9 @@ One process at a time runs them, before it seals.
 from datetime import datetime, timedelta
 from typing import Final
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog, TokenIssues
+from mudra.audit.ports import TokenIssues
 from mudra.audit.token_issues import BLOCK_ISSUES, block_of, pack
 
 _DROPPED_AT_ONCE: Final = 500

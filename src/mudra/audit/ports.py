@@ -8,18 +8,8 @@ from msgspec import Struct
 
 from mudra.audit.acts import NO_ACTS, Acts
 from mudra.audit.chain import Checkpoint, Epoch, Row, SealedRow
-from mudra.audit.event import AuditEntry
 from mudra.audit.place import Reached, Unsealed
-from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.audit.token_issues import TokenBlock, TokenIssue
-
-
-class AuditLog(Protocol):
-    """The audit log: entries are appended in the transaction of the action itself."""
-
-    async def append(self, entry: AuditEntry) -> None:
-        """Append an entry; when this fails, the action itself must not happen."""
-        ...
 
 
 class Ledger(Protocol):
@@ -210,57 +200,3 @@ class Archive(Struct, frozen=True):
     name: str
     sha256: str
     at: datetime
-
-
-class Archives(Protocol):
-    """The files that were written, as the database knows them."""
-
-    async def all(self) -> Sequence[Archive]:
-        """Every archive in order; raises CheckpointForged."""
-        ...
-
-    async def add(self, archive: Archive) -> None:
-        """Sign and store one."""
-        ...
-
-    async def drop(self, until: int) -> int:
-        """Delete the oldest rows up to this number, a batch of them; give their number."""
-        ...
-
-
-class AuditChain(Struct, frozen=True):
-    """The chain with its checkpoints, in one transaction."""
-
-    ledger: Ledger
-    checkpoints: Checkpoints
-    witness: Witness
-    token_issues: TokenIssues
-    archives: Archives
-    clock_is_moved: bool = False
-    """Whether the clock is the sandbox's, whose times prove nothing."""
-
-
-class AuditWork(Protocol):
-    """What of a unit of work is needed to verify."""
-
-    @property
-    def audit_log(self) -> AuditLog:
-        """The audit log."""
-
-    @property
-    def audit_chain(self) -> AuditChain:
-        """The chain over it."""
-
-
-class AuditSearch(Protocol):
-    """Reads the audit log; nothing here changes it."""
-
-    async def events(
-        self, which: AuditFilter, before: int | None, limit: int
-    ) -> Sequence[AuditRow]:
-        """List events, the newest first, that come before the one numbered `before`."""
-        ...
-
-    async def tokens_by_day(self, entity_id: str, since: datetime) -> Sequence[TokensOfDay]:
-        """Count an entity's issued and refused tokens by day (UTC), the newest day first."""
-        ...

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import Checkpoint, CheckpointForged, Epoch, checkpoint_due, enter, seal
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditChain, AuditLog
 from mudra.audit.second_place import compare, next_epoch, to_copy
 
 BATCH = 1000

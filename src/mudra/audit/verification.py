@@ -8,12 +8,14 @@ from typing import Final
 import msgspec
 
 from mudra.audit.archive import archived_start
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ordered_checkpoints import OrderedCheckpoints
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
-from mudra.audit.ports import AuditChain, AuditWork, Ledger
+from mudra.audit.ports import Ledger
 from mudra.audit.second_place import Comparison, compare, not_yet_opened
 from mudra.audit.verdict import AuditState, AuditVerdict
 
@@ -26,16 +28,16 @@ _MAX_UNSEALED: Final = 100_000
 
 
 async def verify_audit(
-    work: AuditWork, caller: Caller, also: Sequence[Checkpoint] = ()
+    chain: AuditChain, audit_log: AuditLog, caller: Caller, also: Sequence[Checkpoint] = ()
 ) -> AuditVerdict:
     """Verify every row and every checkpoint, and record in the audit that it was done.
 
     `also` are checkpoints out of a collected log, besides those of the second place.
     """
-    found = await _verdict(work.audit_chain, also)
+    found = await _verdict(chain, also)
     outcome = Outcome.SUCCESS if found.intact else Outcome.FAILED
     detail = {"rows": found.rows, "vouched": found.vouched, "state": found.state.value}
-    await work.audit_log.append(
+    await audit_log.append(
         AuditEntry(EventName.AUDIT_CHAIN_VERIFY, caller, detail=detail, outcome=outcome)
     )
     return found

@@ -4,6 +4,7 @@ import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.notifications.alarm_mail import StormRule
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
@@ -11,9 +12,10 @@ from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook import MAX_TESTS
 from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.registry.lifecycle.write_budget_store import WriteBudget
 from mudra.shared.ids import fresh_id
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 from mudra.storage.metrics.alarm_mails import (
     PostgresAlarmMails,
     PostgresAlarmPreferences,
@@ -21,16 +23,16 @@ from mudra.storage.metrics.alarm_mails import (
 )
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.receipts import OnboardedMembers
-from mudra.storage.registry.write_budget import PostgresWriteBudget
 
 if TYPE_CHECKING:  # it imports this module
     from mudra.bootstrap.dependencies import Dependencies
 
 
 def silence_service(
-    transaction: Transaction, members: OnboardedMembers, audit_log: PostgresAuditLog
+    transaction: Transaction,
 ) -> SilenceService:
     """Return the service of silences."""
+    members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
     return SilenceService(
         PostgresSilences(transaction), members, audit_log, transaction.lock_name, fresh_id
     )
@@ -39,16 +41,14 @@ def silence_service(
 def webhook_service(
     parts: "Dependencies",
     transaction: Transaction,
-    members: OnboardedMembers,
-    audit_log: PostgresAuditLog,
 ) -> WebhookService:
     """Return the service of webhooks."""
     return WebhookService(
         store=PostgresWebhooks(transaction, parts.encryption),
-        members=members,
-        audit_log=audit_log,
+        members=OnboardedMembers(transaction),
+        audit_log=AuditLog(transaction),
         count_alone=transaction.lock_name,
-        test_budget=PostgresWriteBudget(transaction, MAX_TESTS),
+        test_budget=WriteBudget(transaction, MAX_TESTS),
         new_id=fresh_id,
         random_bytes=secrets.token_bytes,
         url_problem=parts.reach.url_fault,
@@ -57,17 +57,19 @@ def webhook_service(
 
 
 def preference_service(
-    parts: "Dependencies", transaction: Transaction, audit_log: PostgresAuditLog
+    transaction: Transaction,
 ) -> AlarmPreferenceService:
     """Return the service of people's preferences."""
-    webhooks = PostgresWebhooks(transaction, parts.encryption)
+    webhooks = PostgresWebhooks(transaction, transaction.encryption)
+    audit_log = AuditLog(transaction)
     return AlarmPreferenceService(PostgresAlarmPreferences(transaction), webhooks, audit_log)
 
 
 def follow_service(
-    transaction: Transaction, members: OnboardedMembers, audit_log: PostgresAuditLog
+    transaction: Transaction,
 ) -> FollowService:
     """Return the service of the FIPs that FIUs follow."""
+    members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
     store = PostgresFollowedFips(transaction)
     return FollowService(store, members, audit_log, transaction.lock_name)
 
@@ -80,7 +82,7 @@ def alarm_mailer(parts: "Dependencies", transaction: Transaction) -> AlarmMailer
     )
     return AlarmMailer(
         PostgresAlarmMails(transaction),
-        parts.outbox(transaction),
+        transaction.service(Outbox),
         PostgresWebhooks(transaction, parts.encryption),
         rule,
         parts.console,

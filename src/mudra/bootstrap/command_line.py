@@ -19,7 +19,6 @@ from mudra.cli.output.output import Exit
 from mudra.demo.network import Demo
 from mudra.overview.administration import Diagnosis, SettingDetails
 from mudra.overview.backups import (
-    BackupDetails,
     BackupMade,
     BackupOrder,
     OnProgress,
@@ -28,6 +27,7 @@ from mudra.overview.backups import (
     RestoreReport,
 )
 from mudra.settings.settings import Settings
+from mudra.shared.backup_details import BackupDetails
 from mudra.shared.secret_text import SecretText
 
 if TYPE_CHECKING:

@@ -1,104 +1,56 @@
 """The storage of one process, before any edge: what commands, jobs and workers begin with."""
 
 import contextlib
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from datetime import timedelta
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from msgspec import Struct
 
+from mudra.audit.archive_files import ArchiveFiles
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller
-from mudra.audit.ports import AuditChain, Witness
-from mudra.bootstrap import alarm_wiring
+from mudra.audit.ports import Witness
+from mudra.audit.witness import open_witness, read_collected
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.console_address import console_address
 from mudra.bootstrap.email_composer import email_composer
-from mudra.bootstrap.health_store import announcement_service, health_service, shared_health
+from mudra.bootstrap.health_store import shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
-from mudra.bootstrap.metrics_store import history, maintenance, reporting
+from mudra.bootstrap.metrics_store import history, maintenance
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
-from mudra.bootstrap.token_store import binding_service, secret_service
-from mudra.identity.accounts.email_link import LinkFactory
-from mudra.identity.memberships.notices import NoticeService
+from mudra.bootstrap.use_cases import add_use_cases
+from mudra.demo.time_machine import PostgresTimeMachine
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.health.recorded_history import HistoryService
-from mudra.metrics.incidents.acts.act_service import IncidentActService
-from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.maintenance import MaintenanceWork
-from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
 from mudra.overview.administration import Rewrapped
-from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
-from mudra.registry.probe.probe_service import ProbeService
 from mudra.settings.settings import Settings
 from mudra.shared.made_once import MadeOnce
-from mudra.storage.audit.archive_files import Folder
-from mudra.storage.audit.archives import PostgresArchives
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.audit.chain import PostgresLedger
-from mudra.storage.audit.checkpoints import PostgresCheckpoints
-from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.audit.token_issues import PostgresTokenIssues
-from mudra.storage.audit.witness import open_witness, read_collected
 from mudra.storage.caching.cache_invalidation import (
     IDLE_PROOF_S,
     SANDBOX_PROOF_S,
     CacheInvalidation,
 )
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.crypto.key_pairs import KeyPairs
 from mudra.storage.database.clock_watch import ClockWatch
-from mudra.storage.database.database import MAX_CONNECTIONS, Database, Transaction
+from mudra.storage.database.database import MAX_CONNECTIONS, Database
+from mudra.storage.database.deadline import TRANSACTION_S
 from mudra.storage.database.primary import of_primary
 from mudra.storage.database.replica import ReplicaReads
-from mudra.storage.database.time_machine import PostgresTimeMachine
-from mudra.storage.identity.address_changes import PostgresAddressChanges
-from mudra.storage.identity.attempts import PostgresAttempts
-from mudra.storage.identity.invitations import PostgresInvitations
-from mudra.storage.identity.link_requests import PostgresLinkRequests
-from mudra.storage.identity.member_search import PostgresMemberSearch
-from mudra.storage.identity.memberships import PostgresMemberships
-from mudra.storage.identity.milestones import PostgresMilestones
-from mudra.storage.identity.people import PostgresLinks, PostgresPeople
-from mudra.storage.identity.second_factors import PostgresSecondFactors
-from mudra.storage.identity.sessions import PostgresSessions
-from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
-from mudra.storage.mail.mail_queue import PostgresMailQueue
-from mudra.storage.mail.outbox import PostgresOutbox
-from mudra.storage.metrics.incident_acts import PostgresIncidentActs
-from mudra.storage.metrics.incidents import PostgresIncidents
-from mudra.storage.metrics.receipts import OnboardedMembers
+from mudra.storage.database.transaction import Process, Transaction, UseCases
 from mudra.storage.metrics.reports import KnownPartitions
-from mudra.storage.metrics.subscriptions import PostgresSubscriptions
-from mudra.storage.registry.pending_entries import PostgresPendingEntries
-from mudra.storage.registry.probes import PostgresProbes
-from mudra.storage.registry.registry import PostgresRegistry
-from mudra.storage.registry.vocabulary import PostgresVocabulary
-from mudra.storage.registry.write_budget import PostgresWriteBudget
-from mudra.storage.tokens.key_fetches import PostgresKeyFetches
-from mudra.storage.tokens.registered_keys import PostgresRegisteredKeys
-from mudra.storage.tokens.reminders import PostgresReminders
-from mudra.storage.tokens.secret_use import PostgresSecretUses
-from mudra.storage.tokens.signing_keys import PostgresSigningKeys
-from mudra.storage.tokens.token_counts import PostgresTokenCounts
-from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
-from mudra.storage.tokens.used_proofs import PostgresUsedProofs
-from mudra.tokens.secrets.first_secret import FirstSecretService
-from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
-from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
 
 if TYPE_CHECKING:
     from mudra.demo.past import Past
     from mudra.metrics.rollup.stored_metrics import StoredMetrics
 
-ACTIVATION_PATH = "/activate"
 STATUS_PATH = "/status"
 
 
@@ -121,17 +73,15 @@ class Dependencies(Struct, frozen=True):
     check_submission: CheckSubmission = check_here
     prepare_check: Callable[[str], Awaitable[None]] = nothing_to_prepare
 
-    @contextlib.asynccontextmanager
-    async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
-        """Open a transaction with all its ports; it must end `within_s` seconds."""
-        async with self.database.transaction(within_s=within_s) as transaction:
-            yield self._work(transaction)
+    def transaction(
+        self, *, within_s: float = TRANSACTION_S
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """Opens a transaction; it must end within `within_s` seconds."""
+        return self.database.transaction(within_s=within_s)
 
-    @contextlib.asynccontextmanager
-    async def reads(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
-        """Open one for reads alone, which a replica may serve."""
-        async with self.replica.transaction(within_s=within_s) as transaction:
-            yield self._work(transaction)
+    def reads(self, *, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[Transaction]:
+        """Opens one for reads alone, which a replica may serve."""
+        return self.replica.transaction(within_s=within_s)
 
     async def rewrap(
         self, caller: Caller, begin: Callable[[int], None], on_progress: Callable[[int], None]
@@ -176,25 +126,14 @@ class Dependencies(Struct, frozen=True):
         await self.replica.close()
         await self.database.close()
 
-    def audit_chain(self, transaction: Transaction) -> AuditChain:
-        """The audit chain in a transaction, with this node's second place."""
-        return AuditChain(
-            PostgresLedger(transaction, self.encryption),
-            PostgresCheckpoints(transaction, self.encryption),
-            self.witness,
-            PostgresTokenIssues(transaction, self.encryption),
-            PostgresArchives(transaction, self.encryption),
-            clock_is_moved=self.settings.sandbox,
-        )
-
     def collected_checkpoints(self, file: Path) -> Sequence[Checkpoint]:
         """Read checkpoints out of a collected system log; raises CheckpointForged, OSError."""
         with file.open("rb") as lines:
             return read_collected(lines, self.encryption)
 
-    def archive_files(self, folder: Path) -> Folder:
+    def archive_files(self, folder: Path) -> ArchiveFiles:
         """Give the archives of the audit in a folder."""
-        return Folder(folder, self.encryption)
+        return ArchiveFiles(folder, self.encryption)
 
     @property
     def address_policy(self) -> AddressPolicy:
@@ -221,123 +160,11 @@ class Dependencies(Struct, frozen=True):
         """Return the address of the console."""
         return console_address(self.settings)
 
-    def outbox(self, transaction: Transaction) -> PostgresOutbox:
-        """The outbox of a transaction."""
-        return PostgresOutbox(
-            transaction,
-            self.encryption,
-            self.writer.compose,
-            keep_here=self.settings.smtp_url is None,
-        )
-
     @contextlib.asynccontextmanager
     async def metrics_maintenance(self, *, within_s: float) -> AsyncIterator[MaintenanceWork]:
         """Open a transaction for the scheduled jobs of metrics."""
         async with self.database.transaction(within_s=within_s) as transaction:
             yield await maintenance(self, transaction)
-
-    def _notices(self, transaction: Transaction) -> NoticeService:
-        return NoticeService(PostgresMemberships(transaction), self.outbox(transaction))
-
-    def _work(self, transaction: Transaction) -> UnitOfWork:
-        if not self.settings.sandbox:
-            return self._ports(transaction)
-        from mudra.demo.faults.sandbox_work import sandbox_work  # noqa: PLC0415  # the sandbox's alone
-
-        new_key = self._key_pairs.new
-        return sandbox_work(self._ports(transaction), transaction, self.encryption, new_key)
-
-    def _ports(self, transaction: Transaction) -> UnitOfWork:
-        audit_log, outbox = PostgresAuditLog(transaction), self.outbox(transaction)
-        notices, secret_uses = self._notices(transaction), PostgresSecretUses(transaction)
-        registration = self._registration(transaction, notices)
-        secret_store = PostgresSecrets(transaction, self.encryption)
-        network, incidents = OnboardedMembers(transaction), PostgresIncidents(transaction)
-        pushes, held_reports, receipts = reporting(self, transaction, network, notices)
-        return UnitOfWork(
-            audit_log=audit_log,
-            people=PostgresPeople(transaction),
-            links=PostgresLinks(transaction),
-            link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
-            address_changes=PostgresAddressChanges(transaction),
-            invitations=PostgresInvitations(transaction),
-            link_requests=PostgresLinkRequests(transaction, self.encryption),
-            attempts=PostgresAttempts(transaction, self.encryption),
-            second_factors=PostgresSecondFactors(transaction, self.encryption),
-            outbox=outbox,
-            memberships=PostgresMemberships(transaction),
-            sessions=PostgresSessions(transaction),
-            single_sign_on=PostgresSingleSignOn(transaction),
-            notices=notices,
-            member_search=PostgresMemberSearch(transaction),
-            milestones=PostgresMilestones(transaction),
-            mail_queue=PostgresMailQueue(transaction),
-            mailbox=outbox,
-            audit_search=PostgresAuditSearch(transaction),
-            audit_chain=self.audit_chain(transaction),
-            secrets=secret_store,
-            first_secret=FirstSecretService(secret_store, audit_log, secrets.token_bytes),
-            secret_service=secret_service(transaction, secret_store, notices, audit_log),
-            uses=secret_uses,
-            reminders=PostgresReminders(transaction),
-            tokens=PostgresIssuedTokens(transaction),
-            used_proofs=PostgresUsedProofs(transaction),
-            token_counts=PostgresTokenCounts(transaction),
-            registered_keys=PostgresRegisteredKeys(transaction),
-            address_bindings=binding_service(transaction, notices, audit_log, self.settings),
-            registry=registration.registry,
-            vocabulary=registration.vocabulary,
-            registration=registration,
-            signing_keys=self.signing_keys(transaction, audit_log),
-            pending_entries=PostgresPendingEntries(transaction),
-            probes=ProbeService(PostgresProbes(transaction), registration.registry, audit_log),
-            pushes=pushes,
-            held_reports=held_reports,
-            receipts=receipts,
-            health=health_service(transaction, network, incidents, self.health_values),
-            incidents=IncidentService(incidents),
-            incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
-            silences=alarm_wiring.silence_service(transaction, network, audit_log),
-            announcements=announcement_service(transaction, network, audit_log),
-            webhooks=alarm_wiring.webhook_service(self, transaction, network, audit_log),
-            alarm_preferences=alarm_wiring.preference_service(self, transaction, audit_log),
-            follows=alarm_wiring.follow_service(transaction, network, audit_log),
-            subscriptions=PostgresSubscriptions(transaction, self.encryption),
-            status_webhooks=self._status_webhooks(transaction),
-        )
-
-    def _status_webhooks(self, transaction: Transaction) -> StatusWebhooks:
-        subscriptions = PostgresSubscriptions(transaction, self.encryption)
-        return StatusWebhooks(subscriptions, secrets.token_bytes, self.public_reach.url_fault)
-
-    def _registration(
-        self, transaction: Transaction, notices: NoticeService
-    ) -> RegistrationService:
-        return RegistrationService(
-            PostgresRegistry(
-                transaction, one_operator=self.settings.one_operator_decides, notices=notices
-            ),
-            PostgresVocabulary(transaction),
-            PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
-            self.address_policy,
-            self.check_submission,
-        )
-
-    @property
-    def _key_pairs(self) -> KeyPairs:
-        return KeyPairs(self.settings.signing_key_bits, self.clock)
-
-    def signing_keys(
-        self, transaction: Transaction, audit_log: PostgresAuditLog
-    ) -> SigningKeyService:
-        """Return the signing keys as one transaction sees them."""
-        return SigningKeyService(
-            PostgresSigningKeys(transaction, self.encryption),
-            PostgresKeyFetches(transaction),
-            audit_log,
-            self._key_pairs.new,
-            timedelta(days=self.settings.key_rotation_days),
-        )
 
 
 def build_dependencies(
@@ -359,14 +186,16 @@ def build_dependencies(
         idle_proof_s=SANDBOX_PROOF_S if settings.sandbox else IDLE_PROOF_S,
         without_database_s=settings.tokens_without_database_s,
     )
+    use_cases = UseCases()
     database = Database(
         conninfo,
         invalidation,
         lambda: clock.offset,
         connections=connections,
         direct=direct if own else None,
+        process=Process(encryption, use_cases),
     )
-    return Dependencies(
+    parts = Dependencies(
         settings=settings,
         clock=clock,
         clock_watch=clock_watch,
@@ -385,3 +214,5 @@ def build_dependencies(
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
         health_values=shared_health(),
     )
+    add_use_cases(parts, use_cases)
+    return parts

@@ -10,42 +10,43 @@ from typing import Final
 import psycopg
 import sqlalchemy as sa
 
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.sealing import copy_checkpoints
+from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_blocks import metrics_blocks
 from mudra.bootstrap.diagnosis_of_certificates import certificates
-from mudra.bootstrap.diagnosis_of_copies import (
-    backup,
-    replica,
-    restore,
-    standbys,
-)
+from mudra.bootstrap.diagnosis_of_copies import backup, replica, restore, standbys
 from mudra.bootstrap.diagnosis_of_installation import installation
 from mudra.bootstrap.diagnosis_of_room import forecast, queues
 from mudra.bootstrap.diagnosis_of_server import postgresql
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
+from mudra.identity.accounts.people_store import People
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.localization.catalogue import CatalogueError
 from mudra.localization.languages import Languages
 from mudra.overview.administration import Diagnosis
 from mudra.settings.settings import Settings
-from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
 from mudra.storage.database.database import MAX_CONNECTIONS
 from mudra.storage.database.roles import excess_rights
 from mudra.storage.database.running import running_processes
-from mudra.storage.database.tables import entity, entity_secret, mail_outbox
-from mudra.storage.tokens.signing_keys import PostgresSigningKeys
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.service import mail_outbox
+from mudra.storage.tables.tokens import entity_secret
+from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.secrets.address_binding import WATCHED_DAYS
 from mudra.tokens.secrets.foreign_addresses import report_addresses
+from mudra.tokens.secrets.secret_use_store import SecretUses
 from mudra.tokens.signing_keys.key_lifecycle import signing
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 MIN_FREE: Final = 1 << 30
 """Bytes; the chart asks for a volume of several times as much."""
@@ -182,10 +183,10 @@ async def _roles(dependencies: Dependencies) -> Diagnosis:
 
 async def _addresses(dependencies: Dependencies) -> Diagnosis:
     """Count what the binding to listed addresses refuses, or would have refused lately."""
-    async with dependencies.unit_of_work() as work:
-        since = await work.people.now() - timedelta(days=WATCHED_DAYS)
+    async with dependencies.transaction() as tx:
+        since = await People(tx).now() - timedelta(days=WATCHED_DAYS)
         report = report_addresses(
-            await work.uses.since(since), await work.registered_keys.live_addresses()
+            await SecretUses(tx).since(since), await RegisteredKeys(tx).live_addresses()
         )
     mode = "enforced" if dependencies.settings.addresses_enforced else "watched"
     text = f"{mode}: {len(report.foreign)} of the last {WATCHED_DAYS} days are in no entry" + (
@@ -208,7 +209,7 @@ async def _clock(dependencies: Dependencies) -> Diagnosis:
 
 async def _signing_keys(dependencies: Dependencies) -> Diagnosis:
     async with dependencies.database.transaction() as transaction:
-        store = PostgresSigningKeys(transaction, dependencies.encryption)
+        store = SigningKeys(transaction)
         keys, private = await store.all_keys(), await store.private_parts()
         now = await transaction.now()
     missing = [
@@ -286,7 +287,7 @@ async def _mail(dependencies: Dependencies) -> Diagnosis:
 async def _audit(dependencies: Dependencies) -> Diagnosis:
     """Events are sealed in time, and the second place agrees with the database."""
     async with dependencies.database.transaction() as transaction:
-        chain = dependencies.audit_chain(transaction)
+        chain = transaction.service(AuditChain)
         agrees = await copy_checkpoints(chain)
         delay = await sealing_delay(transaction)
         running = await chain.ledger.is_service_running()

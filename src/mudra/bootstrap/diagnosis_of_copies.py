@@ -10,7 +10,7 @@ from mudra.bootstrap.backup.place import what_is_wrong
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.overview.administration import Diagnosis
-from mudra.storage.backup.restored_store import last_backup, look
+from mudra.overview.restored_store import last_backup, look
 from mudra.storage.database.replica import IDENTITY
 from mudra.storage.database.standbys import read_standbys
 

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.overview.administration import Diagnosis
-from mudra.storage.audit.tables import audit_token_issue
 from mudra.storage.database.database import Database
 from mudra.storage.database.growth import Growth, read_growth
-from mudra.storage.identity.tables import link_request
-from mudra.storage.metrics.alarm_tables import webhook_message
-from mudra.storage.metrics.tables import metrics_stale
-from mudra.storage.registry.tables import registry_probe
+from mudra.storage.tables.alarms import webhook_message
+from mudra.storage.tables.audit import audit_token_issue
+from mudra.storage.tables.identity import link_request
+from mudra.storage.tables.metrics import metrics_stale
+from mudra.storage.tables.registry import registry_probe
 
 _MIN_DAYS: Final = 14
 _GIB: Final = 1 << 30

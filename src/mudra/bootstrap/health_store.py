@@ -2,15 +2,15 @@
 
 from time import monotonic
 
-from mudra.audit.ports import AuditLog
+from mudra.audit.audit_log_store import AuditLog
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.shared.ids import fresh_id
 from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import DatabaseUnavailable, ServiceUnavailable
-from mudra.storage.database.database import Transaction
 from mudra.storage.database.deadline import TimeIsOver
 from mudra.storage.database.outage import is_lost
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.attribution import PostgresFipStates
@@ -43,7 +43,7 @@ def health_service(
     incidents: PostgresIncidents,
     shared: MadeOnce,
 ) -> HealthService:
-    """Return the health service of a unit of work."""
+    """Return the health service of a transaction."""
     return HealthService(
         BlockQuestions(transaction),
         PostgresReportMarks(transaction),
@@ -56,7 +56,8 @@ def health_service(
 
 
 def announcement_service(
-    transaction: Transaction, members: OnboardedMembers, audit_log: AuditLog
+    transaction: Transaction,
 ) -> AnnouncementService:
-    """Return the announcements of a unit of work."""
+    """Return the announcements in a transaction."""
+    members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
     return AnnouncementService(PostgresAnnouncements(transaction), members, audit_log, fresh_id)

@@ -37,8 +37,6 @@ T = TypeVar("T")
 _NO_RESPONSE: Final = (
     "the database did not answer: check MUDRA_DATABASE_URL, or MUDRA_DATA_DIR and the service"
 )
-
-
 _NO_RIGHT: Final = (
     "the database's user may not do what Mudra needs: run mudra database prepare, set "
     "MUDRA_DATABASE_OWNER_URL, or let the user own the schema (ALTER SCHEMA public OWNER TO …)"
@@ -46,6 +44,14 @@ _NO_RIGHT: Final = (
 _NO_ADDRESS: Final = (
     "MUDRA_DATABASE_URL cannot be read: write postgresql://user:password@host/database"
 )
+_TO_PRIMARY: Final = "let MUDRA_DATABASE_URL lead to the primary, or make it writable"
+_WAYS_OUT: Final = {
+    Outage.READ_ONLY: _TO_PRIMARY,
+    Outage.STANDBY: _TO_PRIMARY,
+    Outage.DISK_FULL: "make room there",
+    Outage.CONNECTION_LIMIT: "raise max_connections or the limit of the role, or end sessions",
+    Outage.SIGN_IN_REFUSED: "check user and password in MUDRA_DATABASE_URL, and pg_hba.conf",
+}
 
 
 @contextlib.contextmanager
@@ -110,11 +116,8 @@ def _of_driver(error: psycopg.Error | DBAPIError) -> CommandFailed | None:
 
 
 def _way_out(outage: DatabaseUnavailable) -> str:
-    if outage.cause in {Outage.READ_ONLY, Outage.STANDBY}:
-        return f"{outage.sentence}: let MUDRA_DATABASE_URL lead to the primary, or make it writable"
-    if outage.cause is Outage.DISK_FULL:
-        return f"{outage.sentence}: make room there"
-    return _NO_RESPONSE
+    way_out = _WAYS_OUT.get(outage.cause)
+    return f"{outage.sentence}: {way_out}" if way_out else _NO_RESPONSE
 
 
 def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]]) -> T:

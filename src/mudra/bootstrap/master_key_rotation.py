@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.overview.administration import Rewrapped
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.crypto.keyring import Keyring
 from mudra.storage.crypto.sealed_values import COLUMNS, count_values, rewrap
 from mudra.storage.database.database import Database
@@ -30,7 +30,7 @@ async def rewrap_all(
         on_progress = _nothing
     if done:
         async with database.transaction() as transaction:
-            await PostgresAuditLog(transaction).append(
+            await AuditLog(transaction).append(
                 AuditEntry(
                     EventName.KEYS_MASTER_ROTATE,
                     caller,

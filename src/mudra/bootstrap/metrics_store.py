@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.alarm_wiring import alarm_mailer
 from mudra.bootstrap.health_store import health_service
 from mudra.identity.memberships.notices import NoticeService
@@ -18,8 +19,8 @@ from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.blocks.refresh import BlockSums
@@ -32,22 +33,28 @@ if TYPE_CHECKING:  # it imports this module
     from mudra.bootstrap.dependencies import Dependencies
 
 
-def reporting(
-    parts: "Dependencies",
-    transaction: Transaction,
-    members: OnboardedMembers,
-    notices: NoticeService,
-) -> tuple[PushService, HeldReportService, ReceiptService]:
-    """Return the services of reports in a unit of work."""
+def push_service(parts: "Dependencies", transaction: Transaction) -> PushService:
+    """Returns what takes reports."""
     settings, reports = parts.settings, PostgresReports(transaction, parts.partitions)
-    held = PostgresHeldReports(transaction, reports)
-    limits = ContentLimits(settings.metrics_push_blocks, settings.metrics_push_unknown_fips)
-    log = PostgresAuditLog(transaction)
-    return (
-        PushService(reports, held, notices, members, log, limits),
-        HeldReportService(held, log),
-        ReceiptService(PostgresReceipts(transaction), members),
+    return PushService(
+        reports,
+        PostgresHeldReports(transaction, reports),
+        transaction.service(NoticeService),
+        OnboardedMembers(transaction),
+        AuditLog(transaction),
+        ContentLimits(settings.metrics_push_blocks, settings.metrics_push_unknown_fips),
     )
+
+
+def held_reports(parts: "Dependencies", transaction: Transaction) -> HeldReportService:
+    """Returns the implausible reports that wait for a decision."""
+    reports = PostgresReports(transaction, parts.partitions)
+    return HeldReportService(PostgresHeldReports(transaction, reports), AuditLog(transaction))
+
+
+def receipt_service(transaction: Transaction) -> ReceiptService:
+    """Returns the receipts of reports."""
+    return ReceiptService(PostgresReceipts(transaction), OnboardedMembers(transaction))
 
 
 async def history(
@@ -56,7 +63,7 @@ async def history(
     """Return what stores windows of the past; each statement may take so long."""
     reports = PostgresReports(transaction, partitions)
     await reports.take_time(within_s)
-    return HistoryService(reports, PostgresReceipts(transaction), PostgresAuditLog(transaction))
+    return HistoryService(reports, PostgresReceipts(transaction), AuditLog(transaction))
 
 
 async def maintenance(parts: "Dependencies", transaction: Transaction) -> MaintenanceWork:
@@ -69,7 +76,7 @@ async def maintenance(parts: "Dependencies", transaction: Transaction) -> Mainte
         parts.settings.health_escalation_to,
     )
     notifier = Notifier(
-        messages, alarm_mailer(parts, transaction), parts.outbox(transaction), escalation
+        messages, alarm_mailer(parts, transaction), transaction.service(Outbox), escalation
     )
     return MaintenanceWork(
         now=await transaction.now(),

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from mudra import DISTRIBUTION
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.damage import BlockDamaged, Checked, NothingFiner
@@ -24,14 +25,9 @@ from mudra.metrics.rollup.stored_metrics import (
     Remade,
     SumsPlace,
 )
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.blocks.checking import check_blocks
-from mudra.storage.metrics.blocks.export_files import (
-    RowFile,
-    TooLargeForParquet,
-    can_write_parquet,
-)
+from mudra.storage.metrics.blocks.export_files import RowFile, TooLargeForParquet, can_write_parquet
 from mudra.storage.metrics.blocks.exporting import cells_of_day
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.refresh import BlockSums
@@ -86,7 +82,7 @@ class PostgresStoredMetrics:
                 entry = AuditEntry(
                     EventName.METRICS_REPORT_REMOVE, caller, aa_id, reason="damaged", detail=detail
                 )
-                await PostgresAuditLog(tx).append(entry)
+                await AuditLog(tx).append(entry)
         return removed
 
     async def last_whole_day(self) -> date:

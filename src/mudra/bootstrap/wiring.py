@@ -20,29 +20,24 @@ from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
 from mudra.http.dependencies import HttpDependencies, SandboxNotice, no_notices
 from mudra.http.token import oauth
+from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.identity.operators.operator import Operator
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.jobs.telemetry import count_damaged_block
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
 from mudra.metrics.rollup.damage import count_damage
+from mudra.registry.directory.directory_log_store import DirectoryLogStore
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.settings.settings import Settings
 from mudra.settings.sign_in import client_secret
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
-from mudra.storage.caching.credentials import Credentials
-from mudra.storage.caching.revocation_list import SignedRevocations
-from mudra.storage.caching.revoked_tokens import RevokedTokens
-from mudra.storage.crypto.passkey_verifier import WebauthnVerifier
-from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
-from mudra.storage.registry.directory_log import PostgresDirectoryLog
-from mudra.storage.tokens.issue_log import BatchedIssueLog
-from mudra.storage.tokens.key_fetches import BatchedKeyFetches
-from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.authentication.assertion_authenticator import AssertionAuthenticator
 from mudra.tokens.authentication.bearer import BearerAuthenticator
+from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
 from mudra.tokens.authentication.proof_guard import ProofGuard
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
@@ -50,8 +45,13 @@ from mudra.tokens.issuing.claims import TokenKind, TokenTerms
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
+from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
 from mudra.tokens.ports import CredentialSource, Signer
+from mudra.tokens.revocation.revoked_tokens import RevokedTokens
+from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
+from mudra.tokens.signing_keys.node_keys import NodeKeys
 
 _PUSH_RATE_S = 600
 
@@ -92,7 +92,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
     settings = dependencies.settings
     keys = _node_keys(dependencies)
     issue_log = BatchedIssueLog(dependencies.database, count_refused, count_lost)
-    log = PostgresDirectoryLog(dependencies.replica, dependencies.invalidation)
+    log = DirectoryLogStore(dependencies.replica, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
     credentials, signer, notices = _token_sources(dependencies, keys)
@@ -100,7 +100,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
     terms, node = token_terms(settings), _node_state(dependencies)
     push_limits = _push_limits(dependencies)
     proof_rate = KeyedRateLimit(settings.proof_rate, settings.proof_burst, monotonic)
-    guard = ProofGuard(dependencies.unit_of_work, dependencies.clock, proof_rate)
+    guard = ProofGuard(dependencies.transaction, dependencies.clock, proof_rate)
     by_secret = EntityTokenIssuer(entities, signer, issue_log, terms, fresh_id)
     by_assertion = _assertion_issuer(dependencies, entities, signer, guard)
     http = HttpDependencies(
@@ -108,7 +108,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
         languages=dependencies.languages,
         shown_settings=shown_settings(settings),
         clock=dependencies.clock,
-        unit_of_work=dependencies.unit_of_work,
+        transaction=dependencies.transaction,
         reads=dependencies.reads,
         has_replica=dependencies.has_replica,
         on_new_states=lambda listener: dependencies.invalidation.on_change(
@@ -134,7 +134,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
         prepare_check=dependencies.prepare_check,
         check_push=PushChecker(dependencies.clock, push_limits).check,
         hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
-        passkeys=WebauthnVerifier(relying_party(settings.issuer)),
+        passkeys=PasskeyVerifier(relying_party(settings.issuer)),
         provider=_provider(dependencies),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
@@ -150,7 +150,7 @@ def _assertion_issuer(
     dependencies: Dependencies, entities: EntityAuthenticator, signer: Signer, guard: ProofGuard
 ) -> AssertionTokenIssuer:
     audiences = oauth.assertion_audiences(dependencies.settings)
-    authenticator = AssertionAuthenticator(entities, dependencies.unit_of_work, audiences)
+    authenticator = AssertionAuthenticator(entities, dependencies.transaction, audiences)
     terms = token_terms(dependencies.settings)
     return AssertionTokenIssuer(authenticator, signer, terms, fresh_id, guard)
 
@@ -162,7 +162,7 @@ def _token_sources(
     settings, database = dependencies.settings, dependencies.database
     encryption, invalidation = dependencies.encryption, dependencies.invalidation
     credentials = Credentials(
-        database, encryption, invalidation, network_enforces=settings.addresses_enforced
+        database, dependencies.invalidation, network_enforces=settings.addresses_enforced
     )
     if not settings.sandbox:
         return credentials, keys, no_notices
@@ -213,15 +213,14 @@ def _entity_authenticator(
 def _node_keys(dependencies: Dependencies) -> NodeKeys:
     return NodeKeys(
         dependencies.database,
-        dependencies.encryption,
         dependencies.invalidation,
         dependencies.clock,
         dependencies.settings.token_type_header,
     )
 
 
-def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> SignedRevocations:
-    return SignedRevocations(
+def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> RevocationLists:
+    return RevocationLists(
         dependencies.database,
         dependencies.invalidation,
         keys,

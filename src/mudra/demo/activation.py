@@ -2,12 +2,13 @@
 
 from mudra.audit.event import Caller
 from mudra.demo.dependencies import Dependencies
+from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.set_password import store_password
 from mudra.identity.accounts.user import User
 from mudra.shared.email_message import links_in
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.password_hash import Argon2Passwords
+from mudra.storage.mail.outbox import Outbox
 
 
 async def hash_once(dependencies: Dependencies, password: str) -> str:
@@ -23,8 +24,8 @@ async def hash_once(dependencies: Dependencies, password: str) -> str:
 
 async def activate(dependencies: Dependencies, invited: User, password_hash: str) -> None:
     """Set the password by the link of the invitation."""
-    async with dependencies.unit_of_work() as work:
-        mail = (await work.mailbox.mails(invited.email))[-1]
+    async with dependencies.transaction() as tx:
+        mail = (await tx.service(Outbox).mails(invited.email))[-1]
         token = SecretText(links_in(mail.email.text)[0].rpartition("/")[2])
-        user = await store_password(work, token, password_hash, Caller(f"user:{invited.user_id}"))
+        user = await store_password(tx, token, password_hash, Caller(f"user:{invited.user_id}"))
     assert isinstance(user, User), user

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from mudra.agent.clock import MachineClock
 from mudra.demo.network import DEMO_NETWORK, DEMO_PASSWORD
+from mudra.demo.time_machine import MovableClock
 from mudra.settings.settings import Settings
-from mudra.storage.database.time_machine import MovableClock
 
 FIRST_PORT: Final = 4044
 _OK: Final = 200

@@ -3,13 +3,14 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from mudra.demo.time_machine import MovableClock, PostgresTimeMachine
 from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.time_machine import MovableClock, PostgresTimeMachine
-from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
+from mudra.storage.database.deadline import TRANSACTION_S
+from mudra.storage.database.transaction import Transaction
 
 
 class Dependencies(Protocol):
@@ -43,9 +44,9 @@ class Dependencies(Protocol):
     async def close(self) -> None:
         """Closes the connections."""
 
-    def unit_of_work(
+    def transaction(
         self, *, within_s: float = TRANSACTION_S
-    ) -> AbstractAsyncContextManager[UnitOfWork]:
+    ) -> AbstractAsyncContextManager[Transaction]:
         """Opens a transaction with all its ports."""
 
     def metrics_maintenance(

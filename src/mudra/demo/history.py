@@ -14,6 +14,7 @@ from typing import Final
 from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
 from mudra.demo.past import Past
+from mudra.identity.accounts.people_store import People
 from mudra.metrics.health.recorded_history import PastReport, take_history
 from mudra.metrics.incidents.detection_service import WATCHED
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -37,9 +38,9 @@ async def demo_aas(dependencies: Dependencies) -> tuple[str, ...]:
 
     There are none without a demonstration network; its addresses belong to no one (RFC 2606).
     """
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         existing = {
-            (one.entity_id, admin) for one in await work.people.members() for admin in one.admins
+            (one.entity_id, admin) for one in await People(tx).members() for admin in one.admins
         }
     return tuple(
         one.entity_id

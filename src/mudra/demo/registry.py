@@ -14,6 +14,7 @@ from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.registry.payload.new_jwk import new_key
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.registry.ports import Registry
 from mudra.shared.ids import fresh_id
 
 _OPERATOR: Final = operator("operator:sandbox")
@@ -32,8 +33,8 @@ async def register_demo(dependencies: Dependencies, members: Sequence[DemoMember
         payload = _payload(member, key.public, wire_time(dependencies.clock()))
         checked = check_payload(payload, dependencies.address_policy, shipped_vocabulary())
         assert isinstance(checked, CheckedPayload), checked
-        async with dependencies.unit_of_work() as work:
-            outcome = await submit_entry(work.registry, checked, _OPERATOR, approved=True)
+        async with dependencies.transaction() as tx:
+            outcome = await submit_entry(tx.service(Registry), checked, _OPERATOR, approved=True)
         assert isinstance(outcome, Decision), outcome
 
 

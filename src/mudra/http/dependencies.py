@@ -10,9 +10,9 @@ from litestar.params import SkipValidation
 from msgspec import Struct, field
 
 from mudra.http.request.push_check import CheckPush
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.operators.operator import Operator
-from mudra.identity.passkeys.ports import PasskeyVerifier
-from mudra.identity.ports import PasswordHasher
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
 from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
@@ -23,13 +23,15 @@ from mudra.shared.fair_queue import Patience, Queue
 from mudra.shared.made_once import MadeOnce
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.unavailable import ServiceUnavailable
+from mudra.storage.database.transaction import OpenTransaction
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
-from mudra.tokens.ports import KeyFetchLog, RevocationLists, Signer
-from mudra.unit_of_work import OpenUnitOfWork
+from mudra.tokens.ports import Signer
+from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 Network = IPv4Network | IPv6Network
 
@@ -93,8 +95,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     languages: Languages
     shown_settings: Sequence[SettingDetails]
     clock: Callable[[], datetime]
-    unit_of_work: OpenUnitOfWork
-    reads: OpenUnitOfWork
+    transaction: OpenTransaction
+    reads: OpenTransaction
     """Opens one for reads alone, which a replica may serve; never older than the request."""
     has_replica: bool
     on_new_states: Callable[[Callable[[], None]], None]
@@ -105,7 +107,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     user_tokens: UserTokenIssuer
     bearer: BearerAuthenticator
     signer: Signer
-    key_fetches: KeyFetchLog
+    key_fetches: BatchedKeyFetches
     revocation_lists: RevocationLists
     push_limits: PushLimits
     prepare_check: Callable[[str], Awaitable[None]]
@@ -136,7 +138,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
-    registry_turns: Queue = field(default_factory=lambda: Queue(8, 10.0, per_key=1))
+    registry_turns: Queue = field(default_factory=lambda: Queue(3, 10.0, per_key=1))
     page_turns: Queue = field(default_factory=new_page_turns)
     page_parts: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic, max_small=MAX_PARTS))
     """What pages of health made for all their readers."""

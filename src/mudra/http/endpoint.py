@@ -28,7 +28,7 @@ from mudra.http.request.request_context import Admitted, RequestContext
 from mudra.http.response.json_response import HandlerResult
 from mudra.server_protocol.body_errors import is_body_refusal
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import TRANSACTION_S
+from mudra.storage.database.deadline import TRANSACTION_S
 
 B = TypeVar("B")
 C = TypeVar("C")
@@ -83,7 +83,7 @@ class Gate(Struct, Generic[C_co], frozen=True):
 
 
 class OpenGate(Gate[Call[Any]], frozen=True):
-    """Lets anyone pass; the handler opens the units of work that it needs."""
+    """Lets anyone pass; the handler opens the transactions that it needs."""
 
     bearer: ClassVar[bool] = False
 

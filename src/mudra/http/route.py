@@ -41,7 +41,7 @@ from mudra.http.request.request_context import (
 from mudra.http.response.json_response import response_of
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import TRANSACTION_S
+from mudra.storage.database.deadline import TRANSACTION_S
 
 Reader: TypeAlias = Callable[
     [AnyRequest, HttpDependencies, type[Struct]], Awaitable[tuple[RequestContext, Struct | Refusal]]

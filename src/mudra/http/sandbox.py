@@ -13,6 +13,7 @@ from mudra.http.route import get, post
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
+from mudra.storage.mail.outbox import Outbox
 
 _MAX_COUNT: Final = timedelta(days=3660)
 
@@ -32,8 +33,8 @@ async def read_mailbox(call: Call[MailboxQuery]) -> MailboxResponse:
     """Return the latest emails with their text and links: the sandbox listens on loopback only."""
     address = normalize_email(call.body.to) if call.body.to else None
     wanted = call.body.to if isinstance(address, AddressRefused) else address
-    async with call.dependencies.unit_of_work() as work:
-        mails = await work.mailbox.mails(wanted, int(call.body.limit))
+    async with call.dependencies.transaction() as tx:
+        mails = await tx.service(Outbox).mails(wanted, int(call.body.limit))
     return MailboxResponse(mails=[mail_response(mail) for mail in reversed(mails)])
 
 

@@ -4,12 +4,13 @@ import os
 from collections.abc import Sequence
 
 from mudra.audit.event import Caller
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange
-from mudra.unit_of_work import OpenUnitOfWork
+from mudra.identity.accounts.people_store import People
+from mudra.storage.database.transaction import OpenTransaction
+from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, SigningKeyService
 
 
-async def maintain_keys(unit_of_work: OpenUnitOfWork) -> Sequence[KeyChange]:
+async def maintain_keys(transaction: OpenTransaction) -> Sequence[KeyChange]:
     """Creates, activates, retires and destroys signing keys that are due."""
-    async with unit_of_work(within_s=KEY_CHANGE_S) as work:
+    async with transaction(within_s=KEY_CHANGE_S) as tx:
         caller = Caller(f"system:{os.uname().nodename}")
-        return await work.signing_keys.maintain(caller, await work.people.now())
+        return await tx.service(SigningKeyService).maintain(caller, await People(tx).now())

@@ -39,7 +39,7 @@ from mudra.metrics.notifications.webhook_delivery import (
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace
 from mudra.metrics.rollup.retention import RetentionPolicy, delete_old, drop_next
 from mudra.metrics.rollup.stale import ALL_AAS, Stale
-from mudra.unit_of_work import TRANSACTION_S
+from mudra.storage.database.deadline import TRANSACTION_S
 
 WORK_S: Final = 60.0
 SUMS_OVER_AAS_S: Final = 300.0

@@ -4,52 +4,48 @@ from collections.abc import Callable
 
 import structlog
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.send_link import send_requested_links
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
-from mudra.overview.mail_queue import StoredEmail
+from mudra.overview.mail_queue_store import MailQueue
+from mudra.shared.email_message import StoredEmail
+from mudra.storage.database.transaction import OpenTransaction
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
-from mudra.unit_of_work import OpenUnitOfWork
+from mudra.tokens.reminders.reminder_store import Reminders
 
 _log = structlog.get_logger()
 
 
-async def notify_people(open_work: OpenUnitOfWork) -> None:
+async def notify_people(open_transaction: OpenTransaction) -> None:
     """Notifies users of failed sign-ins, and members of what they are reminded of.
 
     The reminders of one entity are in one transaction.
     """
-    async with open_work() as work:
-        await notify_guessed_users(work)
-        now = await work.people.now()
-        candidates = await work.reminders.candidates(now + LOOK_AHEAD, now - LOOK_BACK)
+    async with open_transaction() as tx:
+        await notify_guessed_users(tx)
+        now = await People(tx).now()
+        candidates = await Reminders(tx).candidates(now + LOOK_AHEAD, now - LOOK_BACK)
     for entity_id in candidates:
-        async with open_work() as work:
-            await remind(
-                entity_id,
-                secrets=work.secrets,
-                uses=work.uses,
-                reminders=work.reminders,
-                notices=work.notices,
-                audit_log=work.audit_log,
-            )
+        async with open_transaction() as tx:
+            await remind(tx, entity_id)
 
 
-async def raise_mail_alarms(open_work: OpenUnitOfWork) -> int:
+async def raise_mail_alarms(open_transaction: OpenTransaction) -> int:
     """Logs each email once that cannot be delivered; returns how many fail now."""
-    async with open_work() as work:
-        new, failing = await work.mail_queue.raise_alarms()
+    async with open_transaction() as tx:
+        new, failing = await MailQueue(tx).raise_alarms()
     for mail_id in new:
         _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
     return failing
 
 
-async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:
+async def watch_sign_ins(open_transaction: OpenTransaction) -> int:
     """Raises an alarm while many sign-ins fail; returns how many."""
-    async with open_work() as work:
-        failures = await recent_failures(work)
+    async with open_transaction() as tx:
+        failures = await recent_failures(tx)
     if is_alarming(failures):
         _log.error(
             "many failed sign-ins",
@@ -60,12 +56,12 @@ async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:
     return failures
 
 
-async def send_links(open_work: OpenUnitOfWork) -> None:
+async def send_links(open_transaction: OpenTransaction) -> None:
     """Sends the links that "forgot password" requested, until none waits."""
     found = 1
     while found:
-        async with open_work() as work:
-            found = await send_requested_links(work)
+        async with open_transaction() as tx:
+            found = await send_requested_links(tx)
 
 
 async def deliver_mail(

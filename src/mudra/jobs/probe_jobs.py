@@ -7,15 +7,16 @@ from typing import Final, TypeAlias
 import structlog
 
 from mudra.registry.probe.probe import ProbeResult, WaitingProbe
+from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.unavailable import ServiceUnavailable
-from mudra.unit_of_work import OpenUnitOfWork
+from mudra.storage.database.transaction import OpenTransaction
 
 _AT_ONCE: Final = 5
 _log = structlog.get_logger()
 RunProbe: TypeAlias = Callable[[WaitingProbe], Awaitable[ProbeResult]]
 
 
-async def run_probes(open_work: OpenUnitOfWork, run: RunProbe) -> None:
+async def run_probes(open_transaction: OpenTransaction, run: RunProbe) -> None:
     """Run every probe that waits, some at a time; no connection is held while a server answers.
 
     One that dies in between leaves its probes waiting, for the next run. A probe that fails in
@@ -24,12 +25,12 @@ async def run_probes(open_work: OpenUnitOfWork, run: RunProbe) -> None:
 
     async def one(waiting: WaitingProbe) -> None:
         result = await _outcome(run, waiting)
-        async with open_work() as work:
-            await work.probes.complete(waiting, result)
+        async with open_transaction() as tx:
+            await tx.service(ProbeService).complete(waiting, result)
 
     while True:
-        async with open_work() as work:
-            found = await work.probes.probes.waiting(_AT_ONCE)
+        async with open_transaction() as tx:
+            found = await tx.service(ProbeService).probes.waiting(_AT_ONCE)
         await asyncio.gather(*map(one, found))
         if len(found) < _AT_ONCE:
             return

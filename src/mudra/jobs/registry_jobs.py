@@ -4,28 +4,30 @@ from datetime import datetime
 
 import structlog
 
+from mudra.identity.accounts.people_store import People
 from mudra.registry.lifecycle.register import put_live_if_due
+from mudra.registry.ports import Registry
 from mudra.shared.unavailable import Outage, ServiceUnavailable
-from mudra.unit_of_work import OpenUnitOfWork
+from mudra.storage.database.transaction import OpenTransaction
 
 _log = structlog.get_logger()
 
 
-async def put_due_live(open_work: OpenUnitOfWork) -> None:
+async def put_due_live(open_transaction: OpenTransaction) -> None:
     """Put every version live whose time has come, each in a transaction of its own.
 
     A network that moves at one minute has hundreds of them: in one transaction they would be
     cut off and begin again for ever, and an emergency would wait for all of them. An entity
     that fails keeps no other from its time; the run fails after the others, and is repeated.
     """
-    async with open_work() as work:
-        now: datetime = await work.people.now()
-        due = await work.registry.due(now)
+    async with open_transaction() as tx:
+        now: datetime = await People(tx).now()
+        due = await tx.service(Registry).due(now)
     failures: list[Exception] = []
     for entity_id in due:
         try:
-            async with open_work() as work:
-                await put_live_if_due(work.registry, entity_id)
+            async with open_transaction() as tx:
+                await put_live_if_due(tx.service(Registry), entity_id)
         except ServiceUnavailable as outage:
             if outage.cause is not Outage.TOO_SLOW:
                 raise

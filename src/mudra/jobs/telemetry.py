@@ -1,8 +1,4 @@
-"""Prometheus metrics that the jobs set.
-
-Import this module only after `PROMETHEUS_MULTIPROC_DIR` is set: the library
-decides at import where its values live.
-"""
+"""Prometheus metrics that the jobs set."""
 
 from collections.abc import Iterable
 from itertools import product

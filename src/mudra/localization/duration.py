@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from mudra.localization.language import TranslatedLanguage, current, gettext, ngettext
-from mudra.shared.time_text import ROUGH_MINUTES, span
+from mudra.shared.time_text import DAY_S, ROUGH_MINUTES, nearest_days, span
 
 
 def span_text(length: timedelta) -> str:
@@ -11,10 +11,10 @@ def span_text(length: timedelta) -> str:
     if not isinstance(current(), TranslatedLanguage):
         return span(length)
     seconds = max(0, int(length.total_seconds()))
-    days, hours = divmod(seconds // 3600, 24)
+    if seconds >= DAY_S:
+        return ngettext("%(num)s day", "%(num)s days", nearest_days(seconds))
+    hours = seconds // 3600
     minutes, rest = divmod(seconds % 3600, 60)
-    if days:
-        return ngettext("%(num)s day", "%(num)s days", days)
     if hours:
         text = gettext("%(hours)s h", hours=hours)
         return f"{text} {_minutes(minutes)}" if minutes else text

@@ -8,8 +8,8 @@ people.
 from collections.abc import Mapping
 from typing import Final
 
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.shared.mail_text import unsafe_in_mail
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 _OF_SECRET: Final = ("user_name", "entity_id", "entity_name")
@@ -55,11 +55,11 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     # incidents and pages have " | " between them, one page for each incident; more is empty
     # when all are listed, worst when none is open.
     NoticeKind.HEALTH_DIGEST: ("open", "over", "worst", "incidents", "pages", "more", "link"),
-    # reason and changes may be empty.
+    # reason and changes may be empty; waits is "yes" or empty: the operator must approve it.
     NoticeKind.REGISTRY_CHANGED: (
         *_OF_SECRET,
         # operator_name is empty unless an operator did it.
-        *("what", "done_by", "operator_name", "done_at", "reason", "changes"),
+        *("what", "waits", "done_by", "operator_name", "done_at", "reason", "changes"),
         # withdrawn is the number of a scheduled version, or empty, and so is its time.
         *("withdrawn", "withdrawn_due_at"),
     ),

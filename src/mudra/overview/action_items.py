@@ -11,9 +11,12 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.audit.event import Caller
+from mudra.audit.search_store import AuditSearch
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import MemberStatus, NotYourEntity, able_admins
 from mudra.identity.memberships.member_search import MemberFilter
+from mudra.identity.memberships.member_search_store import MemberSearch
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext, ngettext
 from mudra.metrics.health.api_names import api_names
@@ -27,13 +30,18 @@ from mudra.metrics.incidents.incident import (
     Path,
     StoredIncident,
 )
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_of
 from mudra.metrics.notifications.alarm import symptom_text, title_of
-from mudra.metrics.payload.held_reports import HeldReport
-from mudra.overview.ports import AttentionReads
-from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
+from mudra.metrics.notifications.followed_fips import FollowService
+from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
+from mudra.metrics.payload.receipt_service import ReceiptService
+from mudra.registry.lifecycle.record import Record
+from mudra.registry.ports import Registry
 from mudra.shared.entity_type import EntityType
-from mudra.tokens.secrets.secret_service import SecretUsage
+from mudra.shared.entry_status import EntityStatus, VersionStatus
+from mudra.storage.database.transaction import Transaction
+from mudra.tokens.secrets.secret_service import SecretService, SecretUsage
 
 _DAY: Final = timedelta(days=1)
 _SOON: Final = timedelta(days=7)
@@ -98,37 +106,39 @@ class MemberAttention(Struct, frozen=True):
 
 
 async def member_attention(
-    work: AttentionReads, user: User, entity_id: str
+    tx: Transaction, user: User, entity_id: str
 ) -> MemberAttention | NotYourEntity:
     """List what needs the attention of an entity's admins."""
-    used = await work.secret_service.usage(entity_id, user, Caller(f"user:{user.user_id}"))
+    used = await tx.service(SecretService).usage(entity_id, user, Caller(f"user:{user.user_id}"))
     if isinstance(used, NotYourEntity):
         return used
-    (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
-    found = await work.incidents.latest(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
-    days = await work.audit_search.tokens_by_day(entity_id, _beginning_of_yesterday(used.now))
+    (member,) = await MemberSearch(tx).members(MemberFilter(entity_id=entity_id), "", 1)
+    found = await tx.service(IncidentService).latest(
+        only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS
+    )
+    days = await AuditSearch(tx).tokens_by_day(entity_id, _beginning_of_yesterday(used.now))
     facts = Facts(
         entity_type=member.entity_type,
         used=used,
-        able_admins=able_admins(await work.memberships.admins(entity_id)),
-        record=await work.registry.record(entity_id),
-        missing=await _missing_windows(work, entity_id, member.entity_type, used.now),
+        able_admins=able_admins(await Memberships(tx).admins(entity_id)),
+        record=await tx.service(Registry).record(entity_id),
+        missing=await _missing_windows(tx, entity_id, member.entity_type, used.now),
         now=used.now,
         incidents=found,
-        held=await work.held_reports.waiting_of(entity_id),
+        held=await tx.service(HeldReportService).waiting_of(entity_id),
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
-        followed=await _at_followed_fips(work, entity_id),
+        followed=await _at_followed_fips(tx, entity_id),
     )
     return MemberAttention(facts, action_items(facts))
 
 
-async def _at_followed_fips(work: AttentionReads, entity_id: str) -> Sequence[StoredIncident]:
-    followed = await work.follows.of(entity_id)
+async def _at_followed_fips(tx: Transaction, entity_id: str) -> Sequence[StoredIncident]:
+    followed = await tx.service(FollowService).of(entity_id)
     if not followed:
         return ()
-    causes = await work.incidents.open_causes()
+    causes = await tx.service(IncidentService).open_causes()
     found = [one for one in causes if fip_of(one.incident.subject) in followed]
     return found[::-1][:_MAX_INCIDENTS]
 
@@ -139,12 +149,10 @@ def _beginning_of_yesterday(now: datetime) -> datetime:
     return day.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-async def _missing_windows(
-    work: AttentionReads, entity_id: str, entity_type: str, now: datetime
-) -> int:
+async def _missing_windows(tx: Transaction, entity_id: str, entity_type: str, now: datetime) -> int:
     if entity_type != EntityType.AA.value:
         return 0
-    return await work.receipts.missing_windows(entity_id, now)
+    return await tx.service(ReceiptService).missing_windows(entity_id, now)
 
 
 def action_items(facts: Facts) -> Sequence[ActionItem]:

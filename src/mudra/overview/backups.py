@@ -1,32 +1,15 @@
 """What a backup is, and what a restore did: shapes that commands show."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
 
 from mudra.audit.acts import Act
+from mudra.shared.backup_details import BackupDetails
 
 OnProgress = Callable[[str, int, int], None]
 """Is given the step, and how many bytes of how many are done; 0 of 0 where no one knows."""
-
-
-class BackupDetails(Struct, frozen=True, rename="camel"):
-    """The description of a backup, which is kept next to it as JSON.
-
-    `sha256` is that of the encrypted file, `dump_bytes` the size of what is in it.
-    """
-
-    backup_id: str
-    made_at: datetime
-    mudra: str
-    schema: str
-    database_bytes: int
-    dump_bytes: int
-    file_bytes: int
-    sha256: str
-    seconds: float
 
 
 class BackupOrder(Struct, frozen=True):

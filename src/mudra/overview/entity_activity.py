@@ -7,9 +7,12 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.audit.search_store import AuditSearch
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
-from mudra.overview.ports import ActivityReads
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.storage.database.transaction import Transaction
 
 DAYS: Final = timedelta(days=14)
 
@@ -23,21 +26,21 @@ class EntityActivity(Struct, frozen=True):
 
 
 async def entity_activity(
-    work: ActivityReads, user: User, entity_id: str, *, before: int | None, limit: int
+    tx: Transaction, user: User, entity_id: str, *, before: int | None, limit: int
 ) -> EntityActivity | NotYourEntity:
     """Return the tokens of the last 14 days and the events before the one numbered `before`."""
     if not user.sees(entity_id):
         return NotYourEntity()
     return EntityActivity(
-        await work.audit_search.tokens_by_day(entity_id, await work.people.now() - DAYS),
-        await work.audit_search.events(AuditFilter(entity_id=entity_id), before, limit),
-        await names_of_admins(work, entity_id),
+        await AuditSearch(tx).tokens_by_day(entity_id, await People(tx).now() - DAYS),
+        await AuditSearch(tx).events(AuditFilter(entity_id=entity_id), before, limit),
+        await names_of_admins(tx, entity_id),
     )
 
 
-async def names_of_admins(work: ActivityReads, entity_id: str) -> Mapping[str, str]:
+async def names_of_admins(tx: Transaction, entity_id: str) -> Mapping[str, str]:
     """Return the addresses of an entity's admins by the actor that its audit log names."""
-    return {f"user:{one.user_id}": one.email for one in await work.memberships.admins(entity_id)}
+    return {f"user:{one.user_id}": one.email for one in await Memberships(tx).admins(entity_id)}
 
 
 def visible_address(row: AuditRow) -> str:

@@ -12,13 +12,18 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member_search import MemberFilter, UserFilter
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.payload.catalogue import Tag
-from mudra.overview.ports import SearchReads
+from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.shared.entity_type import EntityType
+from mudra.storage.database.transaction import Transaction
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 MAX_OF_KIND: Final = 10
 MAX_TEXT: Final = 200
@@ -78,20 +83,18 @@ class SearchResult(Struct, frozen=True):
         return exact[0] if len(exact) == 1 else None
 
 
-async def search_everything(
-    reads: SearchReads, text: str, scopes: frozenset[Scope]
-) -> SearchResult:
+async def search_everything(tx: Transaction, text: str, scopes: frozenset[Scope]) -> SearchResult:
     """Searches what these scopes show; an empty text finds nothing."""
     text = " ".join(text[:MAX_TEXT].split())
     hidden = tuple(kind for kind in FoundKind if SCOPE_OF[kind] not in scopes)
-    found = await _entities(reads, text, scopes) if text else []
+    found = await _entities(tx, text, scopes) if text else []
     if text and Scope.MEMBERS in scopes:
-        found += await _people(reads, text)
+        found += await _people(tx, text)
     if text and Scope.HEALTH in scopes:
-        found += await _incidents(reads, text)
-        found += await _reports(reads, text)
+        found += await _incidents(tx, text)
+        found += await _reports(tx, text)
     if text and Scope.KEYS in scopes:
-        found += await _keys(reads, text)
+        found += await _keys(tx, text)
     if text and Scope.AUDIT in scopes:
         found += _events(text)
     return _bounded(found, hidden)
@@ -110,10 +113,10 @@ def _bounded(found: Iterable[Found], hidden: tuple[FoundKind, ...]) -> SearchRes
     return SearchResult(tuple(shown), cut, hidden)
 
 
-async def _entities(reads: SearchReads, text: str, scopes: frozenset[Scope]) -> list[Found]:
+async def _entities(tx: Transaction, text: str, scopes: frozenset[Scope]) -> list[Found]:
     if not scopes & {Scope.MEMBERS, Scope.HEALTH}:
         return []
-    rows = await reads.member_search.members(MemberFilter(text=text), "", MAX_OF_KIND + 1)
+    rows = await MemberSearch(tx).members(MemberFilter(text=text), "", MAX_OF_KIND + 1)
     found = []
     for row in rows:
         name, exact = f"{row.entity_type} {row.entity_id}", _is(text, row.entity_id)
@@ -132,8 +135,8 @@ def _health(entity_id: str, entity_type: str, name: str, *, exact: bool) -> Foun
     return Found(FoundKind.HEALTH, entity_id, title, f"{entity_type} {entity_id}", exact)
 
 
-async def _people(reads: SearchReads, text: str) -> list[Found]:
-    rows = await reads.member_search.users(UserFilter(text=text), "", MAX_OF_KIND + 1)
+async def _people(tx: Transaction, text: str) -> list[Found]:
+    rows = await MemberSearch(tx).users(UserFilter(text=text), "", MAX_OF_KIND + 1)
     return [
         Found(
             FoundKind.PERSON,
@@ -153,11 +156,11 @@ def _place(administers: tuple[str, ...], scopes: tuple[str, ...]) -> str:
     return " and ".join(places) or "without an entity"
 
 
-async def _incidents(reads: SearchReads, text: str) -> list[Found]:
+async def _incidents(tx: Transaction, text: str) -> list[Found]:
     if _is_uuid(text):
-        named = await reads.incidents.find(text.lower())
+        named = await tx.service(IncidentService).find(text.lower())
         return [_incident(named, exact=True)] if isinstance(named, StoredIncident) else []
-    latest = await reads.incidents.latest(limit=_MAX_INCIDENTS)
+    latest = await tx.service(IncidentService).latest(limit=_MAX_INCIDENTS)
     words = text.casefold().split()
     return [
         _incident(one, exact=False)
@@ -178,8 +181,8 @@ def _incident(one: StoredIncident, *, exact: bool) -> Found:
     )
 
 
-async def _keys(reads: SearchReads, text: str) -> list[Found]:
-    now = await reads.people.now()
+async def _keys(tx: Transaction, text: str) -> list[Found]:
+    now = await People(tx).now()
     return [
         Found(
             FoundKind.KEY,
@@ -188,13 +191,13 @@ async def _keys(reads: SearchReads, text: str) -> list[Found]:
             f"{one.key.kind.value} tokens, {one.state.value}",
             _is(text, one.key.kid),
         )
-        for one in await reads.signing_keys.list(now)
+        for one in await tx.service(SigningKeyService).list(now)
         if text.casefold() in one.key.kid.casefold()
     ]
 
 
-async def _reports(reads: SearchReads, text: str) -> list[Found]:
-    receipt = await reads.receipts.find(text.lower()) if _is_uuid(text) else None
+async def _reports(tx: Transaction, text: str) -> list[Found]:
+    receipt = await tx.service(ReceiptService).find(text.lower()) if _is_uuid(text) else None
     if receipt is None:
         return []
     key = receipt.key

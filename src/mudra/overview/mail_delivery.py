@@ -1,15 +1,16 @@
 """Deliver the emails of the outbox: at least once, with growing pauses."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
-from mudra.overview.mail_queue import StoredEmail
+from mudra.shared.email_message import StoredEmail
+from mudra.storage.mail.outbox import Outbox
 
 _BATCH: Final = 20
 
@@ -30,27 +31,7 @@ class Undelivered(Struct, frozen=True):
     problem: str
 
 
-class DeliveryQueue(Protocol):
-    """The outbox as its sender sees it."""
-
-    async def take_due(self, limit: int) -> Sequence[StoredEmail]:
-        """Take emails whose time has come, so that no other sender takes them."""
-        ...
-
-    async def still_taken(self, mail: StoredEmail) -> bool:
-        """Extend the claim; returns False when another node took the email, or it is gone."""
-        ...
-
-    async def sent(self, mail_id: str) -> bool:
-        """Record that an email was delivered; returns False when that was recorded before."""
-        ...
-
-    async def failed(self, mail: StoredEmail, error: str, again_in: timedelta | None) -> None:
-        """Record a failure, and when to try again (None: never)."""
-        ...
-
-
-OpenQueue = Callable[[], AbstractAsyncContextManager[tuple[DeliveryQueue, AuditLog]]]
+OpenQueue = Callable[[], AbstractAsyncContextManager[tuple[Outbox, AuditLog]]]
 Send = Callable[[StoredEmail], Awaitable[Delivered | Undelivered]]
 Report = Callable[[StoredEmail, Delivered | Undelivered], None]
 

@@ -1,56 +1,17 @@
 """A new member's way from its invitation to its first token: since when, what is next, who acts."""
 
 import enum
-from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import MemberStatus
-from mudra.identity.ports import People
+from mudra.overview.milestone_store import MilestoneReads, Milestones
+from mudra.storage.database.transaction import Transaction
 
 _SHOWN_FOR: Final = timedelta(days=90)
-
-
-class Milestones(Struct, frozen=True):
-    """When a member took each step; None for not yet.
-
-    Of its first token the day is known, UTC. `secret_version` and `secret_since` are those of the
-    current secret.
-    """
-
-    entity_id: str
-    status: str
-    invited_at: datetime
-    activated_at: datetime | None
-    submitted_at: datetime | None
-    live_from: datetime | None
-    first_token_on: date | None
-    secret_version: int
-    secret_since: datetime
-
-
-class MilestoneReads(Protocol):
-    """Reads what members have reached."""
-
-    async def of_all(self) -> Sequence[Milestones]:
-        """Return the milestones of all members."""
-
-    async def of_member(self, entity_id: str) -> Milestones | None:
-        """Return the milestones of a member."""
-
-
-class OnboardingReads(Protocol):
-    """What onboarding needs of one transaction."""
-
-    @property
-    def people(self) -> People:
-        """The time."""
-
-    @property
-    def milestones(self) -> MilestoneReads:
-        """Reads what members have reached."""
 
 
 class Step(enum.Enum):
@@ -98,18 +59,18 @@ def steps_of(reached: Milestones) -> tuple[Progress, ...]:
     return tuple(Progress(step, since, step is following) for step, since in taken.items())
 
 
-async def onboarding_of(work: OnboardingReads, entity_id: str) -> tuple[Progress, ...]:
+async def onboarding_of(tx: Transaction, entity_id: str) -> tuple[Progress, ...]:
     """Return the steps while one is missing; none once a member is through, or is no new one."""
-    reached = await work.milestones.of_member(entity_id)
-    if reached is None or not is_unfinished(reached, await work.people.now()):
+    reached = await MilestoneReads(tx).of_member(entity_id)
+    if reached is None or not is_unfinished(reached, await People(tx).now()):
         return ()
     return steps_of(reached)
 
 
-async def unfinished_members(work: OnboardingReads) -> frozenset[str]:
+async def unfinished_members(tx: Transaction) -> frozenset[str]:
     """Return the IDs of the members who have a step to take."""
-    now = await work.people.now()
-    found = await work.milestones.of_all()
+    now = await People(tx).now()
+    found = await MilestoneReads(tx).of_all()
     return frozenset(one.entity_id for one in found if is_unfinished(one, now))
 
 

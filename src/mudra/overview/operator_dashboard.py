@@ -11,23 +11,26 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.feed import is_current
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import name_of, text_of
 from mudra.metrics.notifications.alarm import symptom_text
-from mudra.metrics.payload.held_reports import HeldReport
-from mudra.metrics.subscriptions.subscription import (
-    MAX_CONFIRMATIONS_AN_HOUR,
-    MAX_WAITING,
-    Crowd,
-)
-from mudra.overview.mail_queue import QueuedMail
-from mudra.overview.ports import DashboardReads
+from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
+from mudra.metrics.subscriptions.ports import Subscriptions
+from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
+from mudra.overview.mail_queue_store import MailQueue, QueuedMail
 from mudra.registry.lifecycle.difference import in_one_line
 from mudra.registry.lifecycle.pending_entries import PendingEntry
+from mudra.registry.lifecycle.pending_entry_store import PendingEntries
+from mudra.storage.database.transaction import Transaction
 
 WITHIN: Final = timedelta(days=7)
 URGENT: Final = timedelta(days=2)
@@ -104,28 +107,37 @@ class Dashboard(Struct, frozen=True):
 
 
 async def read_dashboard(
-    work: DashboardReads, scopes: frozenset[Scope], most: int = MAX_COUNT
+    tx: Transaction, scopes: frozenset[Scope], most: int = MAX_COUNT
 ) -> Dashboard:
     """Collect the rows for an operator with these scopes, at most so many of one kind."""
-    now = await work.people.now()
+    now = await People(tx).now()
     rows: list[DashboardRow] = []
     to_handle: Sequence[StoredIncident] = ()
     judged_until = None
     if Scope.HEALTH in scopes:
-        to_handle = await work.incidents.to_handle(limit=_READ)
-        judged_until = await work.health.judged_until()
+        to_handle = await tx.service(IncidentService).to_handle(limit=_READ)
+        judged_until = await tx.service(HealthService).judged_until()
         rows += [_incident(one) for one in to_handle]
-        rows += _held(await work.held_reports.list())
-        rows += _crowd(await work.subscriptions.crowd())
+        rows += _held(await tx.service(HeldReportService).list())
+        rows += _crowd(await tx.service(Subscriptions).crowd())
     if Scope.MEMBERS in scopes:
-        rows += [
-            _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, _READ)
-        ]
-        rows += [_mail(one) for one in await work.mail_queue.queue(failed=True, limit=_READ)]
+        rows += [_secret(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)]
+        rows += [_mail(one) for one in await MailQueue(tx).queue(failed=True, limit=_READ)]
         alone = MemberFilter(status="active", without_admin=True)
-        rows += [_alone(one) for one in await work.member_search.members(alone, "", _READ)]
+        rows += [without_admin(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
     if Scope.REGISTRY in scopes:
-        rows += [_approval(one) for one in await work.pending_entries.waiting(_READ)]
+        rows += [_approval(one) for one in await PendingEntries(tx).waiting(_READ)]
+    unjudged_since = judged_until if judged_until and not is_current(judged_until, now) else None
+    found = dashboard_of(rows, scopes, most)
+    return replace(
+        found, to_handle=to_handle, judged_until=judged_until, unjudged_since=unjudged_since
+    )
+
+
+def dashboard_of(
+    rows: Sequence[DashboardRow], scopes: frozenset[Scope], most: int = MAX_COUNT
+) -> Dashboard:
+    """Returns the worst rows first, at most so many of one kind."""
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
     tally = Counter(row.kind for row in rows)
     counts = {kind: min(count, MAX_COUNTED) for kind, count in tally.items()}
@@ -134,9 +146,6 @@ async def read_dashboard(
         hidden,
         counts,
         tuple(kind for kind in Kind if tally[kind] > MAX_COUNTED),
-        to_handle,
-        judged_until,
-        judged_until if judged_until and not is_current(judged_until, now) else None,
     )
 
 
@@ -268,7 +277,8 @@ def _crowd(found: Crowd | None) -> list[DashboardRow]:
     ]
 
 
-def _alone(one: MemberRow) -> DashboardRow:
+def without_admin(one: MemberRow) -> DashboardRow:
+    """Returns the row of a member without an admin."""
     invited = "its admin has not set a password" if one.admins else "it has no admin"
     act = "Send the invitation again" if one.admins else "Add an admin"
     return DashboardRow(

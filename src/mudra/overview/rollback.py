@@ -7,15 +7,16 @@ keys is revoked and dropped again; every member gets an email.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
 from mudra.audit.acts import Act
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import NoticeKind
+from mudra.overview.restored_store import RestoredStore
+from mudra.shared.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
@@ -34,26 +35,6 @@ class Origin(Struct, frozen=True):
 
     backup_id: str
     made_at: datetime
-
-
-class RestoredStore(Protocol):
-    """The restored database, as the rollback sees it."""
-
-    async def end_sign_ins(self, now: datetime) -> int:
-        """End all user tokens, sessions of the console and one-time links; count the tokens."""
-        ...
-
-    async def revoke_again(self, acts: Sequence[Act]) -> int:
-        """Revoke the entity tokens that these acts name; count them."""
-        ...
-
-    async def members(self) -> Sequence[str]:
-        """List the entities that were not retired."""
-        ...
-
-    async def finished(self, backup_id: str) -> None:
-        """Record that this backup was restored to the end."""
-        ...
 
 
 _RESET: Final = EventName.ENTITY_SECRET_RESET.value

@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import AuditFilter, AuditRow
+from mudra.audit.search_store import AuditSearch
 from mudra.identity.memberships.member import MemberStatus
-from mudra.overview.ports import SuspensionReads
+from mudra.storage.database.transaction import Transaction
 
 _LATEST: Final = 5
 _OF_THE_ENTRY: Final = {
@@ -25,16 +26,14 @@ class Suspension(Struct, frozen=True):
     reason: str = ""
 
 
-async def suspension_of(
-    work: SuspensionReads, entity_id: str, status: MemberStatus
-) -> Suspension | None:
+async def suspension_of(tx: Transaction, entity_id: str, status: MemberStatus) -> Suspension | None:
     """Return what ended a member's tokens, by its membership or its registry entry."""
     if status is MemberStatus.ACTIVE:
         return None
     found: list[AuditRow] = []
     for event in (EventName.ENTITY_STATUS_CHANGE, _OF_THE_ENTRY[status]):
         which = AuditFilter(entity_id=entity_id, event=event.value, outcome=Outcome.SUCCESS.value)
-        found += await work.audit_search.events(which, None, _LATEST)
+        found += await AuditSearch(tx).events(which, None, _LATEST)
     ended = [one for one in found if one.detail.get("to", status.value) == status.value]
     if not ended:
         return Suspension(status)

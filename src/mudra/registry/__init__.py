@@ -2,7 +2,7 @@
 
 Owns the entry's rules, its versions and who may see it. Never fetches an
 address it holds: registered URLs are data. Neighbours: tokens (stops issuing
-when a decision says so), storage (implements ports.py), http, console and cli.
+when a decision says so), http, console and cli.
 
 payload/    validation.py checks one as a whole, with entity_info.py (rules of each
             type), certificate.py, weak_keys.py, url_rules.py, network_rules.py,

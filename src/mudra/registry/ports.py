@@ -15,7 +15,7 @@ from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.refusals import PayloadNotChecked
 from mudra.registry.payload.validation import CheckedPayload
-from mudra.registry.payload.vocabulary import Addition, Vocabulary
+from mudra.registry.payload.vocabulary import Vocabulary
 from mudra.shared.finding import Finding
 
 
@@ -112,26 +112,6 @@ class Registry(Protocol):
         self, action: RegistryAction, entity_id: str, actor: Actor, refusal: RegistryRefusal
     ) -> None:
         """Write the audit row of a refusal."""
-        ...
-
-
-class VocabularyStore(Protocol):
-    """The operator's additions to the vocabulary."""
-
-    async def additions(self) -> Sequence[Addition]:
-        """Return all additions in the order in which they were made."""
-        ...
-
-    async def add(self, addition: Addition, actor: str) -> None:
-        """Store one addition, with its audit row."""
-        ...
-
-
-class WriteBudget(Protocol):
-    """Limits how much each requester may write to the registry, over all nodes."""
-
-    async def wait_s(self, requester: str) -> int:
-        """Count one write and return 0, or the whole seconds until the next is permitted."""
         ...
 
 

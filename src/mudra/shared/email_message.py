@@ -1,9 +1,11 @@
 """An email ready to be sent, and its form in the outbox."""
 
 import re
+from datetime import datetime
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+")
 
@@ -44,3 +46,14 @@ def email_to_bytes(email: Email) -> bytes:
 def email_from_bytes(encoded: bytes) -> Email:
     """Decode a decrypted email."""
     return msgspec.json.decode(encoded, type=Email)
+
+
+class StoredEmail(Struct, frozen=True):
+    """An email of the outbox with its text, which may hold a one-use link."""
+
+    mail_id: str
+    email: Email
+    created_at: datetime
+    sent_at: datetime | None
+    attempts: int
+    last_error: str | None

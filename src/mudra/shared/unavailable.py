@@ -14,6 +14,8 @@ class Outage(enum.StrEnum):
     SUPERSEDED = "superseded"
     DISK_FULL = "disk-full"
     ALL_IN_USE = "all-in-use"
+    CONNECTION_LIMIT = "connection-limit"
+    SIGN_IN_REFUSED = "sign-in-refused"
     SCHEMA = "schema"
     CLOCK = "clock"
     MASTER_KEY = "master-key"
@@ -31,6 +33,8 @@ _SENTENCES: Final = {
     Outage.SUPERSEDED: "the service's database was replaced by another primary",
     Outage.DISK_FULL: "the disk of the service's database is full",
     Outage.ALL_IN_USE: "all connections to the service's database are in use",
+    Outage.CONNECTION_LIMIT: "the service's database takes no more connections",
+    Outage.SIGN_IN_REFUSED: "the service's database refuses its sign-in",
     Outage.SCHEMA: "the schema of the service's database is that of another release",
     Outage.CLOCK: "the clock of this node is wrong",
     Outage.MASTER_KEY: "this node has not all versions of the master key",

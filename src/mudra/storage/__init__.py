@@ -1,5 +1,5 @@
-"""PostgreSQL: implements the ports of every area.
+"""PostgreSQL: transactions, all tables, caches of a node, encryption, backup.
 
-The only room with SQL. Rows become domain values here and nowhere else, and
-only database.py commits. Never decides: a port answers a question.
+Only database.py commits. Never knows an area, but for the metrics: their stores are still here,
+and migrations convert those of earlier releases.
 """

@@ -1,7 +1,7 @@
 """What the use cases of this area ask of storage, memory and signing keys."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from joserfc.jwk import RSAKey
@@ -10,12 +10,8 @@ from msgspec import Struct
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import Claims, TokenKind
-from mudra.tokens.revocation.revocation_limit import ListedTokens
-from mudra.tokens.secrets.address_binding import ChosenBinding, Network
-from mudra.tokens.secrets.foreign_addresses import EntityUse
-from mudra.tokens.secrets.old_secret_use import SecretUse
-from mudra.tokens.secrets.secret import EntitySecret, Rotation
-from mudra.tokens.signing_keys.key_lifecycle import SigningKey
+from mudra.tokens.secrets.address_binding import Network
+from mudra.tokens.secrets.secret import EntitySecret
 
 # Secrets: every call belongs to the caller's transaction.
 
@@ -25,65 +21,6 @@ class StoredSecret(Struct, frozen=True):
 
     mac: bytes
     secret: EntitySecret
-
-
-class SecretHolding(Struct, frozen=True):
-    """What an entity has: its secrets and when it was reset, by the database's clock."""
-
-    current: EntitySecret
-    in_grace: EntitySecret | None
-    resets: Sequence[datetime]
-    now: datetime
-
-
-class Secrets(Protocol):
-    """Entity secrets at rest."""
-
-    async def locked(self, entity_id: str) -> SecretHolding | None:
-        """Lock the entity for this transaction; None when there is no such entity."""
-
-    async def held(self, entity_id: str) -> SecretHolding | None:
-        """Read the same without the lock."""
-
-    async def text_of(self, secret: EntitySecret) -> SecretText | None:
-        """Decrypt the text of one secret; None when it has ended since it was read."""
-
-    async def keep_first(self, secret: EntitySecret, text: SecretText) -> None:
-        """Store the secret that onboarding made."""
-
-    async def replace(self, rotation: Rotation, text: SecretText) -> None:
-        """Store a reset; no node accepts the previous state after the commit."""
-
-    async def end_grace(self, secret: EntitySecret, now: datetime) -> None:
-        """End a grace period early; no node accepts the old secret after the commit."""
-
-
-class SecretUses(Protocol):
-    """How secrets were used."""
-
-    async def of(self, entity_id: str, version: int) -> SecretUse:
-        """Read the use of one secret."""
-
-    async def since(self, at: datetime, entity_id: str = "") -> Sequence[EntityUse]:
-        """Read which addresses used the credentials of which entities since then, or of one."""
-
-    async def add_key_use(self, entity_id: str, address: str) -> None:
-        """Count a token that the registered key got: as version 0, which no secret has."""
-
-
-class Reminders(Protocol):
-    """Which emails about secrets are done."""
-
-    async def candidates(self, expiring_before: datetime, ended_after: datetime) -> Sequence[str]:
-        """Entities of which a secret expires by the first, or a grace ended after the second."""
-
-    async def done(self, entity_id: str, version: int) -> Collection[int]:
-        """Marks that are done for a secret."""
-
-    async def mark(
-        self, entity_id: str, version: int, done: Collection[int], sent: int | None
-    ) -> None:
-        """Store marks as done; `sent` is the one for which an email is sent."""
 
 
 # Issuing and authentication, from memory where it is valid.
@@ -128,21 +65,6 @@ class Revocations(Protocol):
         """Return whether a token was revoked."""
 
 
-class SignedList(Struct, frozen=True):
-    """The revocation list as it is sent."""
-
-    body: bytes
-    signature: str
-    """A detached JWS over the body (RFC 7797)."""
-
-
-class RevocationLists(Protocol):
-    """The revocation list, from memory where it is valid."""
-
-    async def current(self) -> SignedList:
-        """Return a list that is seconds old at most and has every committed revocation."""
-
-
 class EntityTokenLog(Protocol):
     """Audit of entity tokens, written behind in batches (decision 0002)."""
 
@@ -153,105 +75,6 @@ class EntityTokenLog(Protocol):
 
     def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
         """Record a refused secret; `entity_id` is empty when there is no such entity."""
-
-
-class UserTokenRecord(Struct, frozen=True):
-    """A User Access Token as it was issued."""
-
-    jti: str
-    user_id: str
-    issued_at: datetime
-    expires_at: datetime
-    revoked_at: datetime | None
-
-
-class IssuedTokens(Protocol):
-    """What is remembered of tokens: all user tokens, and revoked entity tokens."""
-
-    async def keep_user_token(self, record: UserTokenRecord, others: int) -> Sequence[str]:
-        """Store a user token that is about to be returned, and end the oldest others.
-
-        So many others stay; returns the jti of each that has ended.
-        """
-
-    async def user_token(self, jti: str) -> UserTokenRecord | None:
-        """Find a user token."""
-
-    async def revoke_user_token(self, jti: str, now: datetime) -> bool:
-        """End one user token; False when there was nothing to end."""
-
-    async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
-        """End all tokens of a user and return how many."""
-
-    async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
-        """End one token of a user; False when it is not theirs or has ended already."""
-
-    async def lock_listed_tokens(self, entity_id: str) -> ListedTokens:
-        """Count what the revocation list has, and let no other call revoke for this entity."""
-
-    async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
-        """Store an entity token as revoked; False when it was already."""
-
-    async def entity_token_revoked(self, jti: str) -> bool:
-        """Return whether an entity token was revoked, from the database."""
-
-    async def entity_accepts(self, entity_id: str, issued_at: datetime) -> bool:
-        """Return whether an entity is active, and its tokens of that time have not ended."""
-
-
-class DayCount(Struct, frozen=True):
-    """Entity Access Tokens issued on one day of UTC."""
-
-    day: date
-    count: int
-
-
-class TokenCounts(Protocol):
-    """How many tokens an entity was issued, by day."""
-
-    async def by_day(self, entity_id: str, since: date) -> Sequence[DayCount]:
-        """Return the days since then on which the entity got any, in order."""
-
-    async def add(self, entity_id: str) -> None:
-        """Count one token issued today."""
-
-
-class RegisteredKeys(Protocol):
-    """The keys of members' live entries, and the assertions that they signed."""
-
-    async def live_key(self, entity_id: str) -> Mapping[str, str] | None:
-        """Return the key of an active entity's live entry as a JWK; None without such an entry."""
-
-    async def listed_addresses(self, entity_id: str) -> Sequence[str]:
-        """Return the `ips` of the entity's live entry; none without such an entry."""
-
-    async def live_addresses(self) -> Mapping[str, Sequence[str]]:
-        """Return the `ips` of all live entries by entity."""
-
-    async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
-        """Store that an assertion was used; False when it was already."""
-
-
-class AddressBindings(Protocol):
-    """Which entities' credentials work from listed addresses alone, in the caller's transaction."""
-
-    async def now(self) -> datetime:
-        """Return the service's time."""
-
-    async def of(self, entity_id: str) -> ChosenBinding | None:
-        """Return the binding of an entity; None when there is no such entity."""
-
-    async def locked(self, entity_id: str) -> ChosenBinding | None:
-        """Return it and hold the entity's lock for this transaction."""
-
-    async def switches(self, entity_id: str, since: datetime) -> Sequence[datetime]:
-        """Return when admins of an entity switched its binding, by the audit."""
-
-    async def keep(self, entity_id: str, chosen: ChosenBinding) -> None:
-        """Store it; no node checks by the previous one after the commit."""
-
-    async def chosen(self) -> Mapping[str, ChosenBinding]:
-        """Return the bindings that are other than the network's, by entity."""
 
 
 # Signing keys.
@@ -288,34 +111,6 @@ class Signer(Protocol):
         """Return the published keys as a JWK Set (RFC 7517 5), also without the database."""
 
 
-class SigningKeys(Protocol):
-    """Signing keys at rest, in the caller's transaction."""
-
-    async def locked_keys(self) -> Sequence[SigningKey]:
-        """Read all keys, holding the lock under which one node plans at a time."""
-
-    async def all_keys(self) -> Sequence[SigningKey]:
-        """Read all keys without their private parts."""
-
-    async def keep(self, key: SigningKey, private_pem: SecretText) -> None:
-        """Store a new key, its private part encrypted."""
-
-    async def keep_imported(self, key: SigningKey) -> None:
-        """Store the public key of another issuer, or the new end of one that is known."""
-
-    async def appoint(self, kid: str, active_from: datetime) -> None:
-        """Set when a key begins to sign."""
-
-    async def retire(self, kid: str, at: datetime | None) -> None:
-        """Set when a key stops signing; None for one that signs on, without a successor."""
-
-    async def revoke(self, kids: Collection[str], at: datetime) -> None:
-        """Drop keys at once, published or not."""
-
-    async def destroy_private(self, kid: str) -> bool:
-        """Delete the private part; False when it was gone already."""
-
-
 class KeyMaterial(Struct, frozen=True):
     """A new key pair."""
 
@@ -327,31 +122,3 @@ class KeyMaterial(Struct, frozen=True):
 
 NewKey: TypeAlias = Callable[[TokenKind], Awaitable[KeyMaterial]]
 """Makes a key pair, without blocking the event loop for the tens to hundreds of ms it takes."""
-
-
-class KeyFetch(Struct, frozen=True):
-    """How often a member fetched a published key.
-
-    Who fetched is known by the address alone, as the registry's live entries list it;
-    `entity_id` is empty for all other addresses together.
-    """
-
-    kid: str
-    entity_id: str
-    count: int
-    first_at: datetime
-    last_at: datetime
-
-
-class KeyFetches(Protocol):
-    """The counts of key fetches, in the caller's transaction."""
-
-    async def fetches(self) -> Sequence[KeyFetch]:
-        """Return all counts, by key and entity."""
-
-
-class KeyFetchLog(Protocol):
-    """Counts fetches of the published keys, written behind in batches."""
-
-    def append(self, kids: Sequence[str], address: str) -> None:
-        """Count one fetch of these keys; it is stored within seconds."""

@@ -18,7 +18,7 @@ from tests.support.registry.registry_members import Registry, approve, payload_o
 from tests.support.service import Service, in_store, new_member, onboard
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.metrics.announcement_tables import status_announcement
+from mudra.storage.tables.announcements import status_announcement
 
 PAGE = "/console/operator/announcements"
 HOUR = timedelta(hours=1)

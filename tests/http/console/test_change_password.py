@@ -14,13 +14,14 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.change_password import change_password
 from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account
+from mudra.identity.accounts.password_hash import Argon2Passwords
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.person_rule import owner
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.password_hash import Argon2Passwords
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 PAGE, FORM = "/console/account", "/console/account/password"
 NEW = "copper lantern 17 quiet rivers"
@@ -142,15 +143,15 @@ class SlowPasswords:
         return self.real.needs_rehash(stored)
 
 
-Meanwhile = Callable[[UnitOfWork, User], Awaitable[object]]
+Meanwhile = Callable[[Transaction, User], Awaitable[object]]
 
 
 def person(resident: Member) -> User:
     """The member's admin as stored."""
 
     async def read(dependencies: Dependencies) -> User:
-        async with dependencies.unit_of_work() as work:
-            found = await work.people.by_username(resident.email)
+        async with dependencies.transaction() as tx:
+            found = await People(tx).by_username(resident.email)
         assert found is not None
         return found
 
@@ -163,8 +164,8 @@ def changed_while(resident: Member, meanwhile: Meanwhile) -> object:
 
     async def change_it(dependencies: Dependencies) -> object:
         async def happens() -> None:
-            async with dependencies.unit_of_work() as work:
-                await meanwhile(work, user)
+            async with dependencies.transaction() as tx:
+                await meanwhile(tx, user)
 
         with cheap_hashes():
             real = Argon2Passwords(dependencies.encryption.password_pepper, 19)
@@ -173,7 +174,7 @@ def changed_while(resident: Member, meanwhile: Meanwhile) -> object:
                 SecretText(NEW),
                 Caller(f"user:{user.user_id}"),
                 hasher=SlowPasswords(real, happens),
-                open_work=dependencies.unit_of_work,
+                open_transaction=dependencies.transaction,
             )
             real.close()
         return outcome
@@ -184,8 +185,8 @@ def changed_while(resident: Member, meanwhile: Meanwhile) -> object:
 def test_an_account_that_is_disabled_during_the_change_stays_disabled(resident: Member) -> None:
     """The change had begun as the operator disabled the account, and ends after it."""
 
-    async def disable(work: UnitOfWork, user: User) -> None:
-        done = await disable_account(work, owner(Caller("operator:tests")), user.user_id)
+    async def disable(tx: Transaction, user: User) -> None:
+        done = await disable_account(tx, owner(Caller("operator:tests")), user.user_id)
         assert isinstance(done, AccountChanged)
 
     outcome = changed_while(resident, disable)
@@ -201,9 +202,9 @@ def test_a_password_that_is_hashed_again_during_the_change_is_still_the_same(
 ) -> None:
     """As the sign-in that proves who changes it does, after a change of the parameters."""
 
-    async def hash_again(work: UnitOfWork, user: User) -> None:
+    async def hash_again(tx: Transaction, user: User) -> None:
         stored = user.password_hash or ""
-        assert await work.people.replace_hash(user.user_id, stored, f"{stored} ")
+        assert await People(tx).replace_hash(user.user_id, stored, f"{stored} ")
 
     assert changed_while(resident, hash_again) is None
     assert reader(resident.service).sign_in(resident.email, NEW).status_code == 303

@@ -13,7 +13,7 @@ from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.storage.metrics.tables import metrics_incident
+from mudra.storage.tables.metrics import metrics_incident
 
 LATER = 201
 BANK = "GODAVARI-OLD"

@@ -31,8 +31,9 @@ from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.settings.settings import Settings
 from mudra.shared.made_once import MadeOnce
+from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
-from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 T = TypeVar("T")
 CONNECTIONS = 4
@@ -187,13 +188,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     ):
         one.do(set_up(one.edge.dependencies))
         parts, within = Counting(), list[float]()
-        unit_of_work = one.edge.http.unit_of_work
+        transaction = one.edge.http.transaction
 
-        def noted(*, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[UnitOfWork]:
+        def noted(*, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[Transaction]:
             within.append(within_s)
-            return unit_of_work(within_s=within_s)
+            return transaction(within_s=within_s)
 
-        http = replace(one.edge.http, page_parts=parts, unit_of_work=noted)
+        http = replace(one.edge.http, page_parts=parts, transaction=noted)
         found = Served(InProcess(one.loop, replace(one.edge, http=http)), parts, within)
         found.push()
         yield found

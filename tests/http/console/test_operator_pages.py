@@ -22,7 +22,7 @@ from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
 from mudra.console.routes import console_pages
 from mudra.http.server.given import Given
 from mudra.metrics.payload.catalogue import window_start
-from mudra.storage.database.tables import audit_event
+from mudra.storage.tables.audit import audit_event
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 _EXPORT = re.compile(r'<a (?:class="export" )?href="(\?[^"]*export=[^"]*)"')

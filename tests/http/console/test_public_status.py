@@ -36,7 +36,7 @@ from mudra.metrics.health.weighing import seen_by_most
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
-from mudra.storage.metrics.tables import metrics_incident
+from mudra.storage.tables.metrics import metrics_incident
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 HINDI_LANGUAGE = Languages().of("hi")

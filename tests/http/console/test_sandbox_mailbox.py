@@ -7,7 +7,8 @@ import httpx2
 from tests.support.service import NO_TLS, Member, Service, in_store, latest_link, onboard
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.ports import Notice, NoticeKind
+from mudra.shared.notice import Notice, NoticeKind
+from mudra.storage.mail.outbox import Outbox
 
 ELSEWHERE = "https://api.kaveri.example/v2"
 
@@ -17,7 +18,8 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
         "user_name": "Asha Rao",
         "entity_id": member.entity_id,
         "entity_name": "Kaveri Bank",
-        "what": "has an update that awaits approval",
+        "what": "was changed",
+        "waits": "yes",
         "done_by": "an admin of the entity",
         "operator_name": "",
         "done_at": "2026-03-02T09:30:00.000Z",
@@ -30,7 +32,7 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
     async def post(dependencies: Dependencies) -> None:
         async with dependencies.database.transaction() as transaction:
             notice = Notice(member.email, NoticeKind.REGISTRY_CHANGED, facts)
-            await dependencies.outbox(transaction).post(notice)
+            await transaction.service(Outbox).post(notice)
 
     in_store(service, post)
     _, invited = onboard(service)

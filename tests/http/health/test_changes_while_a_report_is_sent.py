@@ -12,7 +12,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.metrics.tables import metrics_receipt
+from mudra.storage.tables.metrics import metrics_receipt
 
 
 def nothing(aa: Member, token: str) -> httpx2.Response:

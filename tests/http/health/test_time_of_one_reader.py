@@ -17,7 +17,8 @@ from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.settings.settings import Settings
-from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
+from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
+from mudra.storage.database.transaction import Transaction
 
 FIRST_S = 1.2
 """Less than the server lets a statement wait for a lock."""
@@ -29,16 +30,16 @@ class Times:
 
     def __init__(self, worker: InProcess) -> None:
         self.first_is_short = False
-        self._unit_of_work = worker.edge.http.unit_of_work
-        http = replace(worker.edge.http, unit_of_work=self)
+        self._transaction = worker.edge.http.transaction
+        http = replace(worker.edge.http, transaction=self)
         self.worker = InProcess(worker.loop, replace(worker.edge, http=http))
 
     def __call__(
         self, *, within_s: float = TRANSACTION_S
-    ) -> AbstractAsyncContextManager[UnitOfWork]:
+    ) -> AbstractAsyncContextManager[Transaction]:
         if self.first_is_short and within_s == PAGE_S:
             self.first_is_short, within_s = False, FIRST_S
-        return self._unit_of_work(within_s=within_s)
+        return self._transaction(within_s=within_s)
 
     def person(self, email: str) -> httpx2.Client:
         return self.worker.client(self._token("user", username=email, password=PASSWORD))

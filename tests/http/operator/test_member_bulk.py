@@ -13,13 +13,8 @@ from tests.support.service import PASSWORD, Service, in_store, mails, new_member
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.bulk_act import (
-    MAX_MEMBERS,
-    BulkAct,
-    BulkResult,
-    TooManyMembers,
-    act_in_bulk,
-)
+from mudra.identity.memberships.bulk_act import MAX_MEMBERS, BulkResult, TooManyMembers, act_in_bulk
+from mudra.identity.memberships.bulk_rule import BulkAct
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
@@ -128,7 +123,7 @@ def test_members_not_begun_in_time_are_left(service: Service) -> None:
     async def late(dependencies: Dependencies) -> None:
         clock = iter([0.0, 0.0, REQUEST_S]).__next__
         by = owner(Caller("operator:tests"))
-        done = await act_in_bulk(dependencies.unit_of_work, BulkAct.SUSPEND, ids, "late", by, clock)
+        done = await act_in_bulk(dependencies.transaction, BulkAct.SUSPEND, ids, "late", by, clock)
         assert not isinstance(done, TooManyMembers | ValueRefused)
         seen.append([one.result for one in done])
 
@@ -209,8 +204,8 @@ def many_members(service: Service, mark: str, count: int) -> list[str]:
     async def run(dependencies: Dependencies) -> None:
         for one in ids:
             new = NewMember(one, "FIP", "Tapi Bank", f"ila@{one.lower()}.example")
-            async with dependencies.unit_of_work() as work:
-                made = await onboard_member(work, new, owner(Caller("operator:tests")))
+            async with dependencies.transaction() as tx:
+                made = await onboard_member(tx, new, owner(Caller("operator:tests")))
             assert isinstance(made, Onboarded), made
 
     in_store(service, run)

@@ -17,11 +17,7 @@ from tests.support.service import PASSWORD, Service, in_store, latest_link
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.import_members import (
-    RowOutcome,
-    RowResult,
-    import_members,
-)
+from mudra.identity.memberships.import_members import RowOutcome, RowResult, import_members
 from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
 from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
@@ -197,7 +193,7 @@ def test_rows_that_were_not_begun_in_time_are_left_and_the_same_file_goes_on(
             clock = iter(times).__next__
             done: list[RowOutcome] = list(
                 await import_members(
-                    dependencies.unit_of_work, rows, owner(Caller("operator:tests")), clock
+                    dependencies.transaction, rows, owner(Caller("operator:tests")), clock
                 )
             )
             seen.append([one.result for one in done])

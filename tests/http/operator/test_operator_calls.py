@@ -20,7 +20,7 @@ from tests.support.service import (
 )
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.tokens.tables import key_fetch
+from mudra.storage.tables.tokens import key_fetch
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 CALLS = {

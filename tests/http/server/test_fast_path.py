@@ -10,7 +10,7 @@ import time
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from tests.support.processes import children
+from tests.support.processes import forked_by
 from tests.support.service import Member, Service, mails, new_member
 
 from mudra.storage.database.deadline import TRANSACTION_S
@@ -169,7 +169,7 @@ def test_each_connection_of_a_batch_gets_its_own_response(service: Service, memb
         for place in range(7)
         for name in asked
     ]
-    processes = children(service.process.pid)
+    processes = forked_by(service.process.pid).values()
     for pid in processes:  # so that all requests wait when the worker reads
         os.kill(pid, signal.SIGSTOP)
     for name, place, talk in talks:

@@ -17,6 +17,7 @@ from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -268,8 +269,8 @@ def test_the_transaction_that_accepts_an_assertion_sees_a_suspension(
     holder = key_holder(service, operator)
 
     async def has_key(dependencies: Dependencies) -> bool:
-        async with dependencies.unit_of_work() as work:
-            return await work.registered_keys.live_key(holder.entity_id) is not None
+        async with dependencies.transaction() as tx:
+            return await RegisteredKeys(tx).live_key(holder.entity_id) is not None
 
     assert in_store(service, has_key)
     approve(operator, holder.entity_id, "suspend")

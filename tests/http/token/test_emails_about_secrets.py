@@ -18,6 +18,8 @@ from tests.support.service import (
 )
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, History
 
 WAITS_S = 21 * 3600
@@ -269,6 +271,6 @@ def test_a_hundred_guesses_take_21_hours_are_notified_three_times_and_end_by_a_l
 
 async def failed(dependencies: Dependencies, member: Member, times: int) -> None:
     """Let a member's sign-in have failed so often until now."""
-    async with dependencies.unit_of_work() as work:
-        now = await work.people.now()
-        await work.attempts.save(Counted.PASSWORD, member.email, History(times, now))
+    async with dependencies.transaction() as tx:
+        now = await People(tx).now()
+        await Attempts(tx).save(Counted.PASSWORD, member.email, History(times, now))

@@ -12,12 +12,16 @@ from tests.support.keycloak import Realm, client
 from tests.support.people.operators import new_operator
 from tests.support.service import Member, Service, in_store, new_member
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.migration.keycloak_export import ExportedKey
 from mudra.tokens.migration.move_in import KeyMove, Line
 from mudra.tokens.secrets.secret import rotate
+from mudra.tokens.secrets.secret_store import Secrets
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 
 def new_id(kind: str = "FIP") -> str:
@@ -111,12 +115,12 @@ def test_the_old_secret_ends_with_its_reset(service: Service, tmp_path: Path) ->
     service.advance("PT6M")
 
     async def reset(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            held = await work.secrets.locked(entity_id)
+        async with dependencies.transaction() as tx:
+            held = await Secrets(tx).locked(entity_id)
             assert held is not None
             assert held.current.version == 1
             rotation = rotate(held.current, held.now, 90, 0)
-            await work.secrets.replace(rotation, SecretText("y" * 43))
+            await Secrets(tx).replace(rotation, SecretText("y" * 43))
 
     in_store(service, reset)
     assert token_of(service, entity_id, secret_of(entity_id)).status_code == 401
@@ -214,11 +218,11 @@ def test_a_key_that_has_the_id_of_another_is_refused(service: Service, tmp_path:
     jwk = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": kid, "n": "AQAB", "e": "AQAB"}
 
     async def collide(dependencies: Dependencies) -> Line:
-        async with dependencies.unit_of_work() as work:
-            now = await work.people.now()
+        async with dependencies.transaction() as tx:
+            now = await People(tx).now()
             move = KeyMove(
-                work.signing_keys.keys,
-                work.audit_log,
+                SigningKeys(tx),
+                AuditLog(tx),
                 realm.issuer,
                 now + timedelta(days=9),
                 now,

@@ -9,7 +9,7 @@ from tests.support.people.console import reader
 from tests.support.service import Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.database.tables import entity
+from mudra.storage.tables.identity import entity
 
 
 def test_a_stranger_is_refused_while_an_admin_s_reset_is_under_way(service: Service) -> None:

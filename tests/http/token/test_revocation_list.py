@@ -16,7 +16,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.person_rule import owner
-from mudra.storage.database.tables import revoked_entity_token
+from mudra.storage.tables.tokens import revoked_entity_token
 from mudra.tokens.revocation.revocation_limit import MAX_OF_ENTITY
 
 
@@ -46,9 +46,9 @@ def is_active(member: Member, token: str, by: Member, secret: str) -> bool:
 def set_status(member: Member, status: MemberStatus, after: timedelta = timedelta()) -> None:
     async def change(dependencies: Dependencies) -> None:
         dependencies.clock.offset += after
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.transaction() as tx:
             outcome = await set_member_status(
-                work, member.entity_id, status, "a test", owner(Caller("operator:tests"))
+                tx, member.entity_id, status, "a test", owner(Caller("operator:tests"))
             )
         assert outcome is status
 

@@ -11,7 +11,7 @@ from tests.support.hostile.simultaneous import tokens_of_every_worker
 from tests.support.service import Member, Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.storage.database.tables import entity_secret
+from mudra.storage.tables.tokens import entity_secret
 
 DAY = timedelta(days=1)
 ISO_MS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

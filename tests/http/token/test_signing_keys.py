@@ -8,6 +8,8 @@ import pytest
 from tests.support.service import NO_TLS, Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 
 @pytest.fixture
@@ -33,8 +35,8 @@ def active(service: Service, kind: str) -> list[str]:
     """Those of a kind that sign, as the command lists them."""
 
     async def read(dependencies: Dependencies) -> list[str]:
-        async with dependencies.unit_of_work() as work:
-            found = await work.signing_keys.list(await work.people.now())
+        async with dependencies.transaction() as tx:
+            found = await tx.service(SigningKeyService).list(await People(tx).now())
         return [one.key.kid for one in found if (one.key.kind, one.state) == (kind, "active")]
 
     return in_store(service, read)

@@ -7,12 +7,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from tests.support.until import until
 
-from mudra.storage.backup.postgres_dump import (
-    DumpFailed,
-    dumping,
-    only_backup,
-    unreadable_part,
-)
+from mudra.storage.backup.postgres_dump import DumpFailed, dumping, only_backup, unreadable_part
 
 PASSWORD = "a-password-that-no-one-reads"
 

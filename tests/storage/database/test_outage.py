@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database import deadline
-from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.database import Database
+from mudra.storage.database.transaction import Transaction
 
 
 def failed(conninfo: str, statement: str, within_s: float) -> DatabaseUnavailable:

@@ -9,9 +9,11 @@ import psycopg
 import pytest
 
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
+from mudra.identity.accounts.people_store import People
 from mudra.identity.passkeys.challenge import ask_to_sign_in
-from mudra.identity.passkeys.ports import Purpose
+from mudra.identity.passkeys.passkey import Purpose
 from mudra.identity.passkeys.relying_party import RelyingParty
+from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.single_sign_on.attempt import begin_attempt, end_attempt
 from mudra.identity.single_sign_on.ports import SignOnRequest
@@ -64,13 +66,13 @@ def waiting(conninfo: str) -> Iterator[psycopg.Connection]:
 async def begun(
     dependencies: Dependencies, address: str
 ) -> tuple[SecretText, SignOnRequest] | TooManyAttempts:
-    async with dependencies.unit_of_work() as work:
-        return await begin_attempt(work, "/console", address, BACK, os.urandom, fresh=False)
+    async with dependencies.transaction() as tx:
+        return await begin_attempt(tx, "/console", address, BACK, os.urandom, fresh=False)
 
 
 async def asked(dependencies: Dependencies, holder: bytes, address: str) -> str | TooManyAttempts:
-    async with dependencies.unit_of_work() as work:
-        return await ask_to_sign_in(work, holder, address, PARTY, os.urandom)
+    async with dependencies.transaction() as tx:
+        return await ask_to_sign_in(tx, holder, address, PARTY, os.urandom)
 
 
 def test_who_signs_on_comes_back_however_many_wait(
@@ -79,8 +81,8 @@ def test_who_signs_on_comes_back_however_many_wait(
     async def comes_back(dependencies: Dependencies) -> object:
         begin = await begun(dependencies, "192.0.2.7")
         assert not isinstance(begin, TooManyAttempts)
-        async with dependencies.unit_of_work() as work:
-            return await end_attempt(work, begin[0], begin[1].state, BACK)
+        async with dependencies.transaction() as tx:
+            return await end_attempt(tx, begin[0], begin[1].state, BACK)
 
     back = act(comes_back)
 
@@ -94,11 +96,9 @@ def test_who_has_a_passkey_gets_a_challenge_however_many_wait(
 ) -> None:
     async def challenge(dependencies: Dependencies) -> object:
         await asked(dependencies, b"browser", "192.0.2.7")
-        async with dependencies.unit_of_work() as work:
-            now = await work.people.now()
-            return await work.second_factors.passkeys.take_challenge(
-                b"browser", Purpose.SIGN_IN, now
-            )
+        async with dependencies.transaction() as tx:
+            now = await People(tx).now()
+            return await SecondFactors(tx).passkeys.take_challenge(b"browser", Purpose.SIGN_IN, now)
 
     value = act(challenge)
 

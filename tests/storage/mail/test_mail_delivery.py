@@ -11,17 +11,16 @@ import pytest
 import sqlalchemy as sa
 from tests.support.service import Service, in_own_store
 
-from mudra.audit.ports import AuditLog
+from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.jobs.notification_jobs import raise_mail_alarms
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, Undelivered, deliver_due
-from mudra.overview.mail_queue import StoredEmail
+from mudra.shared.email_message import StoredEmail
 from mudra.shared.ids import fresh_id
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.database.tables import mail_outbox
-from mudra.storage.mail.outbox import PostgresOutbox
+from mudra.shared.notice import Notice, NoticeKind
+from mudra.storage.mail.outbox import Outbox
+from mudra.storage.tables.service import mail_outbox
 
 
 @dataclass
@@ -33,13 +32,12 @@ class Nodes:
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
 
     @contextlib.asynccontextmanager
-    async def outbox(self) -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
+    async def outbox(self) -> AsyncIterator[tuple[Outbox, AuditLog]]:
         async with self.dependencies.database.transaction() as transaction:
             compose = self.dependencies.writer.compose
-            encryption = self.dependencies.encryption
             yield (
-                PostgresOutbox(transaction, encryption, compose, keep_here=False),
-                PostgresAuditLog(transaction),
+                Outbox(transaction, compose, keep_here=False),
+                AuditLog(transaction),
             )
 
     async def queue(self, number: int) -> None:
@@ -163,6 +161,6 @@ def test_a_refused_email_is_an_alarm_for_two_days_and_one_that_waits_as_long_as_
         await nodes.queue(1)
         await deliver_due(nodes.outbox, send, pause_after, lambda *_: None, set())
         dependencies.clock.offset += timedelta(days=days)
-        return await raise_mail_alarms(dependencies.unit_of_work)
+        return await raise_mail_alarms(dependencies.transaction)
 
     assert in_own_store(service, counted) == failing

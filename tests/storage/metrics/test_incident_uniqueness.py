@@ -12,7 +12,7 @@ from mudra.metrics.incidents.incident import FipApi, Incident
 from mudra.metrics.incidents.incident_change import Opened, Updated, withdrawn
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.shared.ids import fresh_id
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.incidents import PostgresIncidents
 
 BEGAN = datetime(2026, 3, 4, tzinfo=UTC)

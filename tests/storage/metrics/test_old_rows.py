@@ -8,8 +8,8 @@ from tests.support.service import Service, in_store
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import detect_incidents, drop_old_metrics, refresh_rollups
 from mudra.metrics.rollup.retention import RetentionPolicy
-from mudra.storage.database.purge_expired import purge_expired
-from mudra.storage.database.retention import RULES, Days
+from mudra.overview.purge_store import purge_expired
+from mudra.overview.retention_store import RULES, Days
 
 _MAKE = sa.text("SELECT metrics_partition_make(:table, '2001-01-01')")
 _NO_REPORT_IS_WAITED_FOR = "PT30M"

@@ -25,8 +25,8 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.metrics.alarm_tables import webhook_message
 from mudra.storage.metrics.alarms import PostgresWebhooks
+from mudra.storage.tables.alarms import webhook_message
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import post_signed
 

@@ -10,8 +10,8 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
-from mudra.storage.metrics.alarm_tables import webhook_message
 from mudra.storage.metrics.alarms import PostgresWebhooks
+from mudra.storage.tables.alarms import webhook_message
 
 ROUNDS = 40
 LATER = datetime(2099, 1, 1, tzinfo=UTC)

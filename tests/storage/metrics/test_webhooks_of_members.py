@@ -7,7 +7,9 @@ from tests.support.people.operators import active_operator
 from tests.support.service import Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import MemberStatus
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.metrics.notifications.alarm_mail import Reader
 from mudra.metrics.notifications.webhook import Owner, Webhook
 from mudra.shared.ids import fresh_id
@@ -47,10 +49,10 @@ def test_a_suspended_members_webhooks_get_no_incidents(service: Service, status:
     assert messages_to(service, fiu, affected, bank) == (1, 1)
 
     async def end(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.transaction() as tx:
             for one in (fiu, affected):
                 ended = MemberStatus(status)
-                await work.memberships.set_status(one.entity_id, ended, ended)
+                await Memberships(tx).set_status(one.entity_id, ended, ended)
 
     in_store(service, end)
 
@@ -61,8 +63,8 @@ def test_whose_right_ended_reads_no_alarms_with_a_webhook_that_stays(service: Se
     bank, operator = new_member(service), active_operator(service, "health")
 
     async def readers(dependencies: Dependencies) -> dict[str, Reader]:
-        async with dependencies.unit_of_work() as work:
-            people = [await work.people.by_username(one) for one in (bank.email, operator)]
+        async with dependencies.transaction() as tx:
+            people = [await People(tx).by_username(one) for one in (bank.email, operator)]
             ids = [one.user_id for one in people if one is not None]
         async with dependencies.database.transaction() as transaction:
             mails = PostgresAlarmMails(transaction)
@@ -70,13 +72,13 @@ def test_whose_right_ended_reads_no_alarms_with_a_webhook_that_stays(service: Se
         return {one.email: one for one in found}
 
     async def end_rights(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            admin = await work.people.by_username(bank.email)
-            former = await work.people.by_username(operator)
+        async with dependencies.transaction() as tx:
+            admin = await People(tx).by_username(bank.email)
+            former = await People(tx).by_username(operator)
             assert admin is not None
             assert former is not None
-            await work.memberships.remove_admin(bank.entity_id, admin.user_id)
-            await work.memberships.set_scopes(former.user_id, frozenset())
+            await Memberships(tx).remove_admin(bank.entity_id, admin.user_id)
+            await Memberships(tx).set_scopes(former.user_id, frozenset())
 
     before = in_store(service, readers)
     in_store(service, end_rights)

@@ -11,13 +11,13 @@ from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, with_key
 from tests.support.registry.registry_postgres import registry_database, registry_node
 
+from mudra.overview.milestone_store import MilestoneReads
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import MAX_HISTORY, history
 from mudra.registry.lifecycle.refusal import AlreadyHeld
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
+from mudra.registry.lifecycle.registry_store import RegistryStore
 from mudra.registry.lifecycle.submission import Repeat
-from mudra.storage.identity.milestones import PostgresMilestones
-from mudra.storage.registry.registry import PostgresRegistry
 
 MANY_VERSIONS = 20_000
 FEW_ROWS = 60
@@ -62,7 +62,7 @@ def counted(conninfo, use_case, *arguments, **options):
             node.database.transaction(within_s=60) as transaction,
         ):
             before = await transaction.connection.scalar(READ)
-            registry = PostgresRegistry(transaction, one_operator=True)
+            registry = RegistryStore(transaction, one_operator=True)
             outcome = await use_case(registry, *arguments, **options)
             read = await transaction.connection.scalar(READ) - before
             await transaction.connection.rollback()
@@ -185,7 +185,7 @@ def test_when_it_was_first_live_is_read_of_its_first_versions(database):
         )
 
     async def story(registry):
-        return await PostgresMilestones(registry._tx).of_member("AA-0")
+        return await MilestoneReads(registry._tx).of_member("AA-0")
 
     found, rows = counted(database, story)
 

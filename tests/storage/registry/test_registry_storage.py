@@ -24,12 +24,12 @@ from mudra.registry.lifecycle.register import (
     submit_entry,
     update_entry,
 )
+from mudra.registry.lifecycle.registry_store import RegistryStore
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
-from mudra.storage.registry.registry import PostgresRegistry
-from mudra.storage.registry.tables import metadata
+from mudra.storage.tables.registry import metadata
 
 OPERATOR = Actor(ActorKind.OPERATOR, "operator:olga", scopes=frozenset({SUBMIT, DECIDE}))
 ORDERS = (
@@ -139,7 +139,7 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
                     assert sorted(due) == sorted(await memory.due(memory.now))
             for entity_id, record in memory.records.items():
                 assert await node.record(entity_id) == await memory.record(entity_id)
-                assert await node.run(PostgresRegistry.history, entity_id) == record
+                assert await node.run(RegistryStore.history, entity_id) == record
             kept = await node.log.following(0, 10_000)
             assert [replace(one, at=None) for one in kept] == [
                 replace(one, at=None) for one in memory.log

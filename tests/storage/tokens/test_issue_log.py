@@ -10,12 +10,13 @@ import pytest
 import sqlalchemy as sa
 from tests.support.database.with_database import with_database
 
+from mudra.audit import anonymous_store as anonymous
 from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
 from mudra.shared.ids import fresh_id
-from mudra.storage.audit import anonymous
 from mudra.storage.database.database import Database
-from mudra.storage.tokens import issue_log, waiting_groups
-from mudra.storage.tokens.issue_log import BatchedIssueLog
+from mudra.tokens.issuing import issue_log_store as issue_log
+from mudra.tokens.issuing import waiting_groups
+from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 
 TABLES: Final = "audit_token_issue, audit_anonymous, audit_event, secret_use, token_day"
 AT: Final = datetime(2026, 5, 1, 10, 0, 30, tzinfo=UTC)

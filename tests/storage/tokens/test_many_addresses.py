@@ -10,10 +10,11 @@ import sqlalchemy as sa
 from tests.support.database.with_database import with_database
 
 from mudra.shared.ids import fresh_id
-from mudra.storage.database.database import Database, Transaction
-from mudra.storage.tokens import secret_use
-from mudra.storage.tokens.issue_log import BatchedIssueLog
-from mudra.storage.tokens.secret_use import MAX_ADDRESSES, PostgresSecretUses, Used, add_uses
+from mudra.storage.database.database import Database
+from mudra.storage.database.transaction import Transaction
+from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
+from mudra.tokens.secrets import secret_use_store as secret_use
+from mudra.tokens.secrets.secret_use_store import MAX_ADDRESSES, SecretUses, Used, add_uses
 
 AT: Final = datetime(2026, 5, 1, 10, 0, 30, tzinfo=UTC)
 FLOODER: Final = "KAVERI-FIP"
@@ -111,7 +112,7 @@ def test_what_is_read_of_a_secret_has_all_its_tokens(conninfo: str) -> None:
 
     async def act(database: Database) -> None:
         async with database.transaction() as transaction:
-            uses = PostgresSecretUses(transaction)
+            uses = SecretUses(transaction)
             await use(transaction, range(1100), version=3)
             await use(transaction, range(1100, 1200), version=3, at=later)
             read = await uses.of(FLOODER, 3)
@@ -136,7 +137,7 @@ def test_a_table_that_was_filled_before_is_read_in_part(
 
     async def act(database: Database) -> None:
         async with database.transaction() as transaction:
-            uses = PostgresSecretUses(transaction)
+            uses = SecretUses(transaction)
             await uses.add_key_use(FLOODER, "2001:db8::1")
             assert len((await uses.of(FLOODER, 9)).addresses) == secret_use._OF_SECRET
             read = await uses.since(AT, FLOODER)

@@ -7,11 +7,12 @@ from tests.support.service import Service, in_store, new_member
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.ports import Secrets
 from mudra.tokens.secrets.secret import EntitySecret
-from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails, SecretService
+from mudra.tokens.secrets.secret_store import Secrets
 
 CALLER = Caller("operator:tests")
 
@@ -20,8 +21,8 @@ def test_a_read_during_a_reset_without_grace_gives_the_new_secret(service: Servi
     member = new_member(service)
 
     async def reset(dependencies: Dependencies, user: User) -> SecretDetails:
-        async with dependencies.unit_of_work() as work:
-            done = await work.secret_service.reset(
+        async with dependencies.transaction() as tx:
+            done = await tx.service(SecretService).reset(
                 ResetCommand(member.entity_id, 90, 0), user, CALLER
             )
         assert isinstance(done, SecretDetails)
@@ -30,22 +31,22 @@ def test_a_read_during_a_reset_without_grace_gives_the_new_secret(service: Servi
     async def read_during_reset(dependencies: Dependencies) -> tuple[SecretDetails, SecretDetails]:
         resets: list[SecretDetails] = []
 
-        async with dependencies.unit_of_work() as work:
-            user = await work.people.by_username(member.email)
+        async with dependencies.transaction() as tx:
+            user = await People(tx).by_username(member.email)
             assert user is not None
 
             class ResetFirst:
                 """The secrets of this transaction, where a reset comes before the first text."""
 
-                held = work.secrets.held
+                held = Secrets(tx).held
 
                 async def text_of(self, secret: EntitySecret) -> SecretText | None:
                     if not resets:
                         resets.append(await reset(dependencies, user))
-                    return await work.secrets.text_of(secret)
+                    return await Secrets(tx).text_of(secret)
 
             service_of_both = msgspec.structs.replace(
-                work.secret_service, secrets=cast("Secrets", ResetFirst())
+                tx.service(SecretService), secrets=cast("Secrets", ResetFirst())
             )
             found = await service_of_both.read(member.entity_id, user, CALLER)
         assert isinstance(found, SecretDetails)

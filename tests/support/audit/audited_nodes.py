@@ -14,21 +14,20 @@ import sqlalchemy as sa
 from tests.support.database.template_database import prepare
 
 from mudra.audit.archive import archive_next, check_archives, drop_archived
+from mudra.audit.archive_files import ArchiveFiles
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.packing import drop_over_age, pack_next
-from mudra.audit.ports import AuditChain, AuditLog, AuditWork
 from mudra.audit.sealing import confirm_restore, copy_checkpoints, seal_next
 from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.settings.settings import Settings
-from mudra.storage.audit.archive_files import Folder
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.database import Transaction
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 T = TypeVar("T")
 _ROWS_READ = sa.text(
@@ -66,9 +65,9 @@ class AuditedNodes:
     def write(self, count: int) -> None:
         """Append so many events in one transaction."""
 
-        async def act(work: UnitOfWork) -> None:
+        async def act(tx: Transaction) -> None:
             for _ in range(count):
-                await work.audit_log.append(
+                await AuditLog(tx).append(
                     AuditEntry(EventName.ENTITY_SECRET_READ, Caller("user:asha"), "KAVERI-FIP")
                 )
 
@@ -77,12 +76,12 @@ class AuditedNodes:
     def issue(self, count: int) -> None:
         """Append so many issued tokens, alternately of two entities, packed into one block."""
 
-        async def append(work: UnitOfWork) -> None:
+        async def append(tx: Transaction) -> None:
             for number in range(count):
                 entity_id = ("KAVERI-FIP", "SETU-AA")[number % 2]
                 caller = Caller(f"entity:{entity_id}", "192.0.2.7", f"txn-{number}")
                 detail = {"version": 1, "count": 1, "jtis": f"jti-{number}"}
-                await work.audit_log.append(
+                await AuditLog(tx).append(
                     AuditEntry(EventName.ENTITY_TOKEN_ISSUE, caller, entity_id, detail=detail)
                 )
 
@@ -91,9 +90,9 @@ class AuditedNodes:
     def pack(self, *, days_ago: int = 0) -> int:
         """Pack what waits, as the job does some minutes later."""
 
-        async def act(work: UnitOfWork) -> int:
-            later = await work.audit_chain.ledger.now() + timedelta(minutes=6)
-            return await pack_next(work.audit_chain.token_issues, work.audit_log, later)
+        async def act(tx: Transaction) -> int:
+            later = await tx.service(AuditChain).ledger.now() + timedelta(minutes=6)
+            return await pack_next(tx.service(AuditChain).token_issues, AuditLog(tx), later)
 
         packed = self.at("a", act)
         self.sql(
@@ -105,53 +104,55 @@ class AuditedNodes:
     def drop(self, days: int) -> int:
         """Drop blocks of which all tokens are older, as the job does."""
 
-        async def act(work: UnitOfWork) -> int:
-            chain, now = work.audit_chain, await work.audit_chain.ledger.now()
+        async def act(tx: Transaction) -> int:
+            chain, now = tx.service(AuditChain), await tx.service(AuditChain).ledger.now()
             kept = timedelta(days=days)
-            return await drop_over_age(chain.token_issues, work.audit_log, kept, now)
+            return await drop_over_age(chain.token_issues, AuditLog(tx), kept, now)
 
         return self.at("a", act)
 
     def archive(self, folder: Path, days_old: int = 0) -> object:
         """Archive what is so old on node A."""
 
-        async def act(work: UnitOfWork) -> object:
-            before = await work.audit_chain.ledger.now() - timedelta(days=days_old)
-            files = Folder(folder, self.encryption)
+        async def act(tx: Transaction) -> object:
+            before = await tx.service(AuditChain).ledger.now() - timedelta(days=days_old)
+            files = ArchiveFiles(folder, self.encryption)
             caller = Caller("operator:rao")
-            return await archive_next(work.audit_chain, work.audit_log, caller, files, before)
+            return await archive_next(tx.service(AuditChain), AuditLog(tx), caller, files, before)
 
         return self.at("a", act)
 
     def check_archives(self, folder: Path) -> object:
         """Verify the archives on node B."""
 
-        async def act(work: UnitOfWork) -> object:
-            return await check_archives(work.audit_chain, Folder(folder, self.encryption))
+        async def act(tx: Transaction) -> object:
+            return await check_archives(
+                tx.service(AuditChain), ArchiveFiles(folder, self.encryption)
+            )
 
         return self.at("b", act)
 
     def drop_archived(self, *, days: int) -> int:
         """Drop archived rows that are older, as the job does."""
 
-        async def act(work: UnitOfWork) -> int:
-            chain, now = work.audit_chain, await work.audit_chain.ledger.now()
-            return await drop_archived(chain, work.audit_log, timedelta(days=days), now)
+        async def act(tx: Transaction) -> int:
+            chain, now = tx.service(AuditChain), await tx.service(AuditChain).ledger.now()
+            return await drop_archived(chain, AuditLog(tx), timedelta(days=days), now)
 
         return self.at("a", act)
 
     def seal(self, *, copied: bool = True, days_ago: int = 0) -> None:
         """Let node A seal what there is, with a checkpoint at the end; both nodes copy it."""
         ago = timedelta(days=days_ago)
-        while self.at("a", lambda work: seal_as_the_job_does(work, ago)):
+        while self.at("a", lambda tx: seal_as_the_job_does(tx, ago)):
             pass
-        self.at("a", lambda work: _checkpoint(work, ago))
+        self.at("a", lambda tx: _checkpoint(tx, ago))
         if copied:
             self.copy()
 
     def copy(self) -> list[bool]:
         """Let both nodes copy checkpoints to their second places."""
-        return [self.at(node, lambda work: copy_checkpoints(work.audit_chain)) for node in "ab"]
+        return [self.at(node, lambda tx: copy_checkpoints(tx.service(AuditChain))) for node in "ab"]
 
     def verdicts(self, *tampering: str) -> list[AuditVerdict]:
         """Verify on both nodes, after statements that are rolled back at the end."""
@@ -160,32 +161,31 @@ class AuditedNodes:
     def confirm(self) -> object:
         """Confirm a restore on node A."""
 
-        async def act(work: UnitOfWork) -> object:
-            now = await work.audit_chain.ledger.now()
+        async def act(tx: Transaction) -> object:
+            now = await tx.service(AuditChain).ledger.now()
             return await confirm_restore(
-                work.audit_chain, work.audit_log, Caller("operator:rao"), now
+                tx.service(AuditChain), AuditLog(tx), Caller("operator:rao"), now
             )
 
         return self.at("a", act)
 
-    def at(self, node: str, act: Callable[[UnitOfWork], Awaitable[T]]) -> T:
+    def at(self, node: str, act: Callable[[Transaction], Awaitable[T]]) -> T:
         """Act in one transaction of a node."""
 
         async def run() -> T:
-            async with self._nodes[node].unit_of_work(within_s=60) as work:
-                return await act(work)
+            async with self._nodes[node].transaction(within_s=60) as tx:
+                return await act(tx)
 
         return self._loop.run_until_complete(run())
 
-    def rows_read(self, act: Callable[[Transaction, AuditWork], Awaitable[object]]) -> int:
+    def rows_read(self, act: Callable[[Transaction], Awaitable[object]]) -> int:
         """Act in one transaction of node A; count the rows of the audit that it reads."""
 
         async def run() -> int:
             dependencies = self._nodes["a"]
             async with dependencies.database.transaction(within_s=60) as transaction:
                 before = await transaction.connection.scalar(_ROWS_READ)
-                chain, log = dependencies.audit_chain(transaction), PostgresAuditLog(transaction)
-                await act(transaction, _Work(log, chain))
+                await act(transaction)
                 return int(await transaction.connection.scalar(_ROWS_READ)) - int(before)
 
         return self._loop.run_until_complete(run())
@@ -198,32 +198,29 @@ class AuditedNodes:
             async with dependencies.database.transaction(within_s=60) as transaction:
                 for statement in statements:
                     await transaction.connection.exec_driver_sql(statement)
-                chain, log = dependencies.audit_chain(transaction), PostgresAuditLog(transaction)
-                found = await verify_audit(_Work(log, chain), Caller("operator:rao"))
+                chain, log = transaction.service(AuditChain), AuditLog(transaction)
+                found = await verify_audit(chain, log, Caller("operator:rao"))
                 await transaction.connection.rollback()
             return found
 
         return self._loop.run_until_complete(run())
 
 
-@dataclass(frozen=True)
-class _Work:
-    audit_log: AuditLog
-    audit_chain: AuditChain
-
-
-async def seal_as_the_job_does(work: AuditWork, ago: timedelta = timedelta()) -> int:
+async def seal_as_the_job_does(tx: Transaction, ago: timedelta = timedelta()) -> int:
     """Seal one batch, as if so long ago."""
-    now = await work.audit_chain.ledger.now()
-    return await seal_next(work.audit_chain, work.audit_log, now - ago)
+    now = await tx.service(AuditChain).ledger.now()
+    return await seal_next(tx.service(AuditChain), AuditLog(tx), now - ago)
 
 
-async def _checkpoint(work: UnitOfWork, ago: timedelta) -> None:
-    head, last = await work.audit_chain.ledger.head(), await work.audit_chain.checkpoints.last()
+async def _checkpoint(tx: Transaction, ago: timedelta) -> None:
+    head, last = (
+        await tx.service(AuditChain).ledger.head(),
+        await tx.service(AuditChain).checkpoints.last(),
+    )
     if head.count > last.count:
-        epochs = await work.audit_chain.ledger.epochs()
+        epochs = await tx.service(AuditChain).ledger.epochs()
         checkpoint = type(head)(head.count, head.head, head.at - ago, epochs[-1].number)
-        await work.audit_chain.checkpoints.add(checkpoint)
+        await tx.service(AuditChain).checkpoints.add(checkpoint)
 
 
 @contextlib.contextmanager

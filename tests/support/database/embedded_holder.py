@@ -67,7 +67,7 @@ def holder(data_dir, **how):
 def is_gone(data_dir):
     return not any(
         embedded_locks.is_held(data_dir, name)
-        for name in (embedded_locks.ALIVE, embedded_locks.SUPERVISOR, embedded_locks.HOLDERS)
+        for name in (embedded_locks.ALIVE, embedded_locks.HOLDERS)
     )
 
 
@@ -103,7 +103,7 @@ def status(pid, field):
     raise KeyError(field)
 
 
-def supervisor(data_dir):
+def parent(data_dir):
     return int(status(postmaster(data_dir), "PPid"))
 
 

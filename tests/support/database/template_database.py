@@ -14,8 +14,8 @@ import psycopg
 import pytest
 
 from mudra.storage.database.embedded.account import choose_accounts
+from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.locks import ALIVE, is_held
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate

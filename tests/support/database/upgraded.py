@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER, INITDB
+from mudra.storage.database.embedded.cluster import CLUSTER, INITDB
 from mudra.storage.database.embedded.programs import programs
 
 

@@ -21,6 +21,7 @@ from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
+from mudra.storage.mail.outbox import Outbox
 
 AA, FIP, FIU = "SAARTHI-AA", "KAVERI-FIP", "FINSIGHT-FIU"
 ADMINS: Final = {AA: "meera@aa.example", FIP: "lakshmi@fip.example", FIU: "asha@fiu.example"}
@@ -31,17 +32,17 @@ CALLER: Final = Caller("operator:test")
 
 async def set_up(dependencies: Dependencies) -> None:
     """Onboard and activate the network."""
-    await maintain_keys(dependencies.unit_of_work)
+    await maintain_keys(dependencies.transaction)
     hashed = await hash_once(dependencies, PASSWORD)
     for entity_id, email in ADMINS.items():
         member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
-        async with dependencies.unit_of_work() as work:
-            onboarded = await onboard_member(work, member, owner(CALLER))
+        async with dependencies.transaction() as tx:
+            onboarded = await onboard_member(tx, member, owner(CALLER))
         assert isinstance(onboarded, Onboarded)
         await activate(dependencies, onboarded.admin, hashed)
     for email in (STAFF, DEPUTY):
-        async with dependencies.unit_of_work() as work:
-            made = await save_operator(work, email, "Vikram", frozenset(Scope), CALLER)
+        async with dependencies.transaction() as tx:
+            made = await save_operator(tx, email, "Vikram", frozenset(Scope), CALLER)
         await activate(dependencies, made.user, hashed)
 
 
@@ -112,10 +113,10 @@ class World:
         """The token of the link of the latest mail to an address."""
 
         async def read() -> str:
-            async with self.served.edge.dependencies.unit_of_work() as work:
+            async with self.served.edge.dependencies.transaction() as tx:
                 mails = [
                     msgspec.to_builtins(mail_response(m))
-                    for m in await work.mailbox.mails(to=email)
+                    for m in await tx.service(Outbox).mails(to=email)
                 ]
             return [mail["links"][0] for mail in mails if mail["links"]][-1].rpartition("/")[2]
 

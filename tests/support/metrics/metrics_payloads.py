@@ -8,13 +8,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from mudra.metrics.payload.catalogue import (
-    TIMINGS,
-    WINDOW,
-    NotificationType,
-    Position,
-    RequestType,
-)
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, NotificationType, Position, RequestType
 from mudra.metrics.payload.report import (
     Counts,
     NotificationBlock,

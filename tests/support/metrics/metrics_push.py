@@ -17,13 +17,8 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.payload.push_report import Received
-from mudra.metrics.payload.report import (
-    NotificationMetrics,
-    Report,
-    RequestMetrics,
-    encode_report,
-)
+from mudra.metrics.payload.push_report import PushService, Received
+from mudra.metrics.payload.report import NotificationMetrics, Report, RequestMetrics, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.metrics.stored_report import storable
 
@@ -112,12 +107,14 @@ def receive_at_once(service: Service, reports: Sequence[Report]) -> None:
     """
 
     async def receive(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.transaction() as tx:
             for report in reports:
                 checked = check_report(encode_report(report), dependencies.clock())
                 assert isinstance(checked, CheckedReport), checked
                 caller = Caller(f"entity:{checked.aa_id}", txn_id=checked.txn_id)
-                received = await work.pushes.receive(storable(checked), str(uuid.uuid4()), caller)
+                received = await tx.service(PushService).receive(
+                    storable(checked), str(uuid.uuid4()), caller
+                )
                 assert isinstance(received, Received), received
 
     in_store(service, receive)

@@ -34,8 +34,8 @@ from mudra.metrics.notifications.webhook_delivery import (
     deliver_messages,
 )
 from mudra.metrics.subscriptions.write_emails import StatusEmails
-from mudra.storage.crypto import key_pairs
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
+from mudra.tokens.signing_keys import key_pairs
 from mudra.webhook.public_calls import post_public
 from mudra.webhook.send import post_signed
 
@@ -110,16 +110,16 @@ class ServiceInProcess(Service):
         async def to_public(message: WaitingMessage, now: datetime) -> str:
             return await post_public(message, now, dependencies.public_reach)
 
-        work, status = dependencies.metrics_maintenance, dependencies.public_status
+        tx, status = dependencies.metrics_maintenance, dependencies.public_status
         async with self._one_at_a_time:
             self._is_woken = False
-            await detect_incidents(work)
-            await StatusEmails(dependencies.unit_of_work, dependencies.languages, status).write()
+            await detect_incidents(tx)
+            await StatusEmails(dependencies.transaction, dependencies.languages, status).write()
             for posted, pause, of_public in (
                 (post, pause_after, False),
                 (to_public, public_pause_after, True),
             ):
-                messages = partial(work, within_s=WORK_S)
+                messages = partial(tx, within_s=WORK_S)
                 await deliver_messages(messages, posted, pause, _note_nothing, of_public=of_public)
 
 
@@ -146,7 +146,7 @@ def service_in_process(data_dir: Path, **variables: str) -> Iterator[ServiceInPr
     ):
         patch.setattr(key_pairs, "rsa", key_pairs.rsa)  # put back at the end
         cheap_keys.install(_PRIMES)
-        served.do(maintain_keys(served.edge.dependencies.unit_of_work))
+        served.do(maintain_keys(served.edge.dependencies.transaction))
         service = ServiceInProcess(served, environment)
         yield service
         service.finish()

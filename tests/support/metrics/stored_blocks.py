@@ -14,7 +14,7 @@ from mudra.metrics.sums.report_cells import blocks_of
 
 _WINDOWS = (
     "SELECT aa_id, tag, at, numbers FROM metrics_block"
-    " WHERE grain = 'window' AND aa_id <> '' AND (%(aa_ids)s::text[] IS NULL OR aa_id = ANY(%(aa_ids)s))"
+    " WHERE grain = 'window' AND tag IN ('req', 'not') AND aa_id <> '' AND (%(aa_ids)s::text[] IS NULL OR aa_id = ANY(%(aa_ids)s))"
 )
 
 

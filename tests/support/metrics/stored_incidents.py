@@ -9,7 +9,7 @@ from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import window_start
-from mudra.storage.metrics.tables import metrics_incident
+from mudra.storage.tables.metrics import metrics_incident
 
 
 def open_incident(service: Service, fip_id: str) -> str:

@@ -13,9 +13,10 @@ import sqlalchemy as sa
 from hypothesis import strategies as st
 from tests.support.metrics.metrics_payloads import failing, request_metrics
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import Notice
 from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.health.fip_health import REQUESTS_SHOWN
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
@@ -26,10 +27,9 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.plain_recount import PlainSums, plain_recount
-from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.shared.notice import Notice
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
-from mudra.storage.identity.memberships import PostgresMemberships
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
@@ -79,9 +79,9 @@ class Store:
             pushes = PushService(
                 reports,
                 PostgresHeldReports(tx, reports),
-                NoticeService(PostgresMemberships(tx), NoMail()),
+                NoticeService(Memberships(tx), NoMail()),
                 OnboardedMembers(tx),
-                PostgresAuditLog(tx),
+                AuditLog(tx),
             )
             return await pushes.receive(storable(checked), str(uuid.uuid4()), Caller("entity:test"))
 

@@ -19,9 +19,9 @@ from tests.support.side_by_side import SideBySide
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.report import RequestMetrics
-from mudra.storage.database.tables import entity
-from mudra.storage.tokens.tokens import PostgresSecrets
+from mudra.storage.tables.identity import entity
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
+from mudra.tokens.secrets.secret_store import Secrets
 
 TIMEOUT_S = 20.0
 AAS = 4
@@ -102,7 +102,7 @@ def entities(service: Service, count: int) -> Entities:
 
     async def onboard(dependencies: Dependencies) -> None:
         async with dependencies.database.transaction(within_s=60) as transaction:
-            store = PostgresSecrets(transaction, dependencies.encryption)
+            store = Secrets(transaction)
             now = await transaction.now()
             await transaction.connection.execute(
                 sa.insert(entity),

@@ -6,13 +6,11 @@ from tests.support.service import Service, in_store
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.accounts.manage_accounts import (
-    AccountChanged,
-    disable_account,
-    enable_account,
-)
+from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account, enable_account
+from mudra.identity.accounts.people_store import People
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.person_rule import ActingOperator, owner
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 
 def disable(service: Service, email: str) -> None:
@@ -29,11 +27,11 @@ def leave_alone(service: Service, *emails: str) -> None:
     """Take the scopes of all who manage operators, but of these."""
 
     async def take(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            found = [await work.people.by_username(email) for email in emails]
+        async with dependencies.transaction() as tx:
+            found = [await People(tx).by_username(email) for email in emails]
             kept = {user.user_id for user in found if user is not None}
-            for other in await work.memberships.managers() - kept:
-                await work.memberships.set_scopes(other, frozenset())
+            for other in await Memberships(tx).managers() - kept:
+                await Memberships(tx).set_scopes(other, frozenset())
 
     in_store(service, take)
 
@@ -42,8 +40,8 @@ def managers(service: Service) -> set[str]:
     """The user IDs of all who manage operators."""
 
     async def read(dependencies: Dependencies) -> set[str]:
-        async with dependencies.unit_of_work() as work:
-            return set(await work.memberships.managers())
+        async with dependencies.transaction() as tx:
+            return set(await Memberships(tx).managers())
 
     return in_store(service, read)
 
@@ -51,10 +49,10 @@ def managers(service: Service) -> set[str]:
 async def _changed(
     dependencies: Dependencies,
     email: str,
-    change: Callable[[UnitOfWork, ActingOperator, str], Awaitable[object]],
+    change: Callable[[Transaction, ActingOperator, str], Awaitable[object]],
 ) -> None:
-    async with dependencies.unit_of_work() as work:
-        user = await work.people.by_username(email)
+    async with dependencies.transaction() as tx:
+        user = await People(tx).by_username(email)
         assert user is not None
-        done = await change(work, owner(Caller("operator:tests")), user.user_id)
+        done = await change(tx, owner(Caller("operator:tests")), user.user_id)
     assert isinstance(done, AccountChanged), done

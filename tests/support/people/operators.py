@@ -44,8 +44,8 @@ def active_operator(service: Service, *scopes: str, email: str = "") -> str:
     held = frozenset(Scope(scope) for scope in scopes) or frozenset(Scope)
 
     async def create_and_activate(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            saved = await save_operator(work, email, "", held, Caller("operator:tests"))
+        async with dependencies.transaction() as tx:
+            saved = await save_operator(tx, email, "", held, Caller("operator:tests"))
         assert isinstance(saved, OperatorSaved), saved
         await activate(dependencies, saved.user, await service.password_hash(dependencies))
 

@@ -9,6 +9,8 @@ from tests.support.people.console import Reader
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.people_store import People
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, History
 
 PAGE = "/console/account/second-factor"
@@ -94,8 +96,8 @@ def wrong_codes(service: Service, person: str) -> int:
     """How many wrong codes in a row are counted of a person, by user ID."""
 
     async def read(dependencies: Dependencies) -> int:
-        async with dependencies.unit_of_work() as work:
-            counted = await work.attempts.history(Counted.SECOND_FACTOR, person, lock=False)
+        async with dependencies.transaction() as tx:
+            counted = await Attempts(tx).history(Counted.SECOND_FACTOR, person, lock=False)
             return counted.failures
 
     return service.in_store(read)
@@ -105,9 +107,9 @@ def set_wrong_codes(service: Service, person: str, failures: int) -> None:
     """Count so many wrong codes in a row of a person, the last one now."""
 
     async def write(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            history = History(failures, await work.people.now())
-            await work.attempts.save(Counted.SECOND_FACTOR, person, history)
+        async with dependencies.transaction() as tx:
+            history = History(failures, await People(tx).now())
+            await Attempts(tx).save(Counted.SECOND_FACTOR, person, history)
 
     service.in_store(write)
 
@@ -116,8 +118,8 @@ def user_id(service: Service, email: str) -> str:
     """The user ID behind an address."""
 
     async def read(dependencies: Dependencies) -> str:
-        async with dependencies.unit_of_work() as work:
-            found = await work.people.by_username(email)
+        async with dependencies.transaction() as tx:
+            found = await People(tx).by_username(email)
         assert found is not None
         return found.user_id
 

@@ -11,6 +11,7 @@ from tests.support.service import NO_TLS, Member, Service, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator
+from mudra.registry import ports
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, Outcome, decide
 
@@ -77,8 +78,8 @@ def approve(member: Member, *options: str) -> None:
     command = Command(RegistryAction.APPROVE, member.entity_id, operator())
 
     async def act(dependencies: Dependencies) -> Outcome:
-        async with dependencies.unit_of_work() as work:
-            return await decide(work.registry, command)
+        async with dependencies.transaction() as tx:
+            return await decide(tx.service(ports.Registry), command)
 
     outcome = member.service.in_store(act)
     assert isinstance(outcome, Decision), outcome

@@ -16,11 +16,12 @@ from mudra.registry.lifecycle.decision import (
 )
 from mudra.registry.lifecycle.grants import Grant
 from mudra.registry.lifecycle.history import MAX_HISTORY
-from mudra.registry.lifecycle.record import PENDING, EntityStatus, Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import PENDING, EntityStatus, VersionStatus
 
 START = dt.datetime(2026, 1, 15, 9, 30, tzinfo=dt.UTC)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tests.support.database.template_database import prepare
 
+from mudra.registry.directory.directory_log_store import DirectoryLogStore
+from mudra.registry.lifecycle.registry_store import RegistryStore
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
-from mudra.storage.registry.directory_log import PostgresDirectoryLog
-from mudra.storage.registry.registry import PostgresRegistry
 
 
 class RegistryNode:
@@ -22,13 +22,13 @@ class RegistryNode:
         self.offset = dt.timedelta()
         self.invalidation = CacheInvalidation(conninfo)
         self.database = Database(conninfo, self.invalidation, lambda: self.offset)
-        self.log = PostgresDirectoryLog(self.database, self.invalidation)
+        self.log = DirectoryLogStore(self.database, self.invalidation)
 
     async def run(self, use_case, *arguments, **options):
         """Run one use case of the registry in a transaction of its own."""
         async with self.database.transaction() as transaction:
             return await use_case(
-                PostgresRegistry(transaction, one_operator=True), *arguments, **options
+                RegistryStore(transaction, one_operator=True), *arguments, **options
             )
 
     async def record(self, entity_id: str):

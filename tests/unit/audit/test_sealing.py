@@ -5,9 +5,9 @@ from datetime import timedelta
 from tests.support.audit.audit_rows import NOON, event
 
 from mudra.audit.acts import Acts
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import START, Checkpoint, Epoch, Intact, Row, SealedRow, verify
 from mudra.audit.event import EventName
-from mudra.audit.ports import AuditChain
 from mudra.audit.sealing import copy_checkpoints, seal_next
 
 

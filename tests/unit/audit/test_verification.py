@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.audit.audit_rows import NOON, checkpoint, trail
 
+from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import GENESIS, Checkpoint
 from mudra.audit.event import Caller
 from mudra.audit.ordered_checkpoints import OrderedCheckpoints
 from mudra.audit.place import Reached
-from mudra.audit.ports import AuditChain
 from mudra.audit.verdict import AuditState
 from mudra.audit.verification import verify_audit
 
@@ -127,14 +127,6 @@ class NoTokens:
         return None
 
 
-@dataclass
-class Work:
-    """What a verification needs of a unit of work."""
-
-    audit_chain: AuditChain
-    audit_log: "Log"
-
-
 class Log:
     """An audit log in memory."""
 
@@ -146,9 +138,9 @@ def test_the_second_place_is_read_next_to_other_requests():
     chain = trail(12)
     known = [checkpoint(chain, 5), checkpoint(chain, 12)]
     place = Place(known)
-    work = Work(AuditChain(Table(chain), Shared(known), place, NoTokens(), None), Log())
+    parts = AuditChain(Table(chain), Shared(known), place, NoTokens(), None)
 
-    found = asyncio.run(verify_audit(work, Caller("operator:rao")))
+    found = asyncio.run(verify_audit(parts, Log(), Caller("operator:rao")))
 
     assert (found.state, found.vouched) == (AuditState.INTACT, 12)
     assert len(place.read_by) == 1

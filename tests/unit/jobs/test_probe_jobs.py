@@ -3,16 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.support.memory_transaction import MemoryTransaction
 
 from mudra.audit.event import Caller
 from mudra.jobs.probe_jobs import run_probes
 from mudra.registry.probe.probe import ProbeResult, WaitingProbe
+from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.unavailable import DatabaseUnavailable
 
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FOUND = ProbeResult(200, "", "")
 
 
@@ -34,12 +38,10 @@ class Stored:
         self.done[waiting.entity_id] = result
 
     @asynccontextmanager
-    async def open_work(self) -> AsyncIterator[Any]:
-        yield SimpleNamespace(
-            probes=SimpleNamespace(
-                probes=SimpleNamespace(waiting=self.waiting), complete=self.complete
-            )
-        )
+    async def open_transaction(self) -> AsyncIterator[Any]:
+        waiting = SimpleNamespace(waiting=self.waiting)
+        service = SimpleNamespace(probes=waiting, complete=self.complete)
+        yield MemoryTransaction(NOW, {ProbeService: service})
 
     def run(self, answers: dict[str, Exception]) -> None:
         async def probe(waiting: WaitingProbe) -> ProbeResult:
@@ -47,7 +49,7 @@ class Stored:
                 raise answers[waiting.entity_id]
             return FOUND
 
-        asyncio.run(run_probes(cast("Any", self.open_work), probe))
+        asyncio.run(run_probes(cast("Any", self.open_transaction), probe))
 
 
 def test_probes_that_fail_in_themselves_are_done_and_others_get_their_turn() -> None:

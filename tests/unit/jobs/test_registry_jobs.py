@@ -3,16 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.support.memory_transaction import MemoryTransaction
 from tests.support.registry.registry_actions import LATER, order, shown, submit
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import fip
 
 from mudra.jobs.registry_jobs import put_due_live
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.ports import Registry
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 ALL = {"FIP-0", "FIP-1", "FIP-2"}
@@ -37,17 +38,14 @@ class Scheduled(MemoryRegistry):
         await super().keep(decision)
 
     @asynccontextmanager
-    async def open_work(self) -> AsyncIterator[Any]:
+    async def open_transaction(self) -> AsyncIterator[Any]:
         before = len(self.log)
 
-        async def now() -> object:
-            return self.now
-
-        yield SimpleNamespace(registry=self, people=SimpleNamespace(now=now))
+        yield MemoryTransaction(self.now, {Registry: self})
         self.at_once.append(len(self.log) - before)
 
     def run(self) -> None:
-        asyncio.run(put_due_live(cast("Any", self.open_work)))
+        asyncio.run(put_due_live(cast("Any", self.open_transaction)))
 
 
 def test_each_goes_live_in_a_transaction_of_its_own() -> None:

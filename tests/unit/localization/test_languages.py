@@ -63,7 +63,10 @@ def test_texts_are_written_in_the_language_of_the_block_alone():
         assert ngettext("%(num)s row", "%(num)s rows", 123456) == "1,23,456 पंक्तियाँ"
         assert span_text(timedelta(hours=2, minutes=5)) == "2 घंटे 5 मिनट"
         assert span_text(timedelta(days=1)) == "1 दिन"
+        assert span_text(timedelta(days=7, minutes=-1)) == "7 दिन"
     assert current() is ENGLISH
+    assert span_text(timedelta(days=7, minutes=-1)) == "7 days"
+    assert span_text(timedelta(days=1, hours=13)) == "2 days"
     assert (gettext("Status"), span_text(timedelta(seconds=70))) == ("Status", "1 min 10 s")
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.compose import EmailComposer, TemplateError
 from mudra.mail.facts import FACTS, EmailFactsError
 from mudra.mail.smtp import message_of
 from mudra.shared.email_message import Attachment, Email, email_from_bytes, email_to_bytes, links_in
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 LINK = "https://mudra.example/iam/password/set/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
@@ -59,6 +59,7 @@ VALUES: dict[str, str | SecretText] = {
     "title": "FIP SUNRISE-FIP, FI fetch: bad, 36.0 % success",
     "story": "Success fell to 81 % over two windows.",
     "what": "was approved",
+    "waits": "yes",
     "operator_name": "rao@network.example",
     "done_by": "rao@network.example for the operator of the network",
     "done_at": "2026-03-01T12:00:00.000Z",

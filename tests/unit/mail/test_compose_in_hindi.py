@@ -11,13 +11,13 @@ import pytest
 from tests.unit.mail.test_compose import LINK, VALUES, WITH_LINK
 
 from mudra.identity.memberships.operator_notices import AdminsChange
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.identity.second_factor.check_code import FactorChange
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer, TemplateError
 from mudra.mail.facts import FACTS
 from mudra.mail.smtp import message_of
 from mudra.shared.email_message import Email
+from mudra.shared.notice import Notice, NoticeKind
 
 ENGLISH = re.compile(r"[A-Za-z]{2,}(?:[ ,]+[A-Za-z]{2,})+")
 COMMAND = re.compile(r"^ *mudra .*$|mudra secret reset [^\n]*|MUDRA_[A-Z_]+", re.MULTILINE)

@@ -26,8 +26,9 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import HeldReport, HeldState
 from mudra.metrics.payload.plausibility import Doubt, doubt_time
 from mudra.overview.action_items import Facts, action_items
-from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.tokens.secrets.old_secret_use import NEVER_USED, AddressUse, SecretUse
 from mudra.tokens.secrets.reset_rule import ResetPermitted
 from mudra.tokens.secrets.secret import EntitySecret, SecretState

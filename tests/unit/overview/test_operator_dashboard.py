@@ -6,17 +6,25 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.support.memory_transaction import MemoryTransaction
 
 from mudra.console.framework.render import environment
 from mudra.console.pages.operator.dashboard import EXPORTED, left_out
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.payload.held_reports import HeldReportService
+from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
     MAX_COUNTED,
     Dashboard,
+    DashboardRow,
     Kind,
+    dashboard_of,
     read_dashboard,
+    without_admin,
 )
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -31,15 +39,14 @@ def answers(value: object) -> Any:
 
 
 def board(judged_until: datetime | None, *scopes: Scope) -> Dashboard:
-    work: Any = SimpleNamespace(
-        people=SimpleNamespace(now=answers(NOW)),
-        incidents=SimpleNamespace(to_handle=answers([])),
-        held_reports=SimpleNamespace(list=answers([])),
-        subscriptions=SimpleNamespace(crowd=answers(None)),
-        health=SimpleNamespace(judged_until=answers(judged_until)),
-        pending_entries=SimpleNamespace(waiting=answers([])),
-    )
-    return asyncio.run(read_dashboard(work, frozenset(scopes)))
+    use_cases = {
+        IncidentService: SimpleNamespace(to_handle=answers([])),
+        HeldReportService: SimpleNamespace(list=answers([])),
+        Subscriptions: SimpleNamespace(crowd=answers(None)),
+        HealthService: SimpleNamespace(judged_until=answers(judged_until)),
+    }
+    tx: Any = MemoryTransaction(NOW, use_cases)
+    return asyncio.run(read_dashboard(tx, frozenset(scopes)))
 
 
 @pytest.mark.parametrize(
@@ -80,32 +87,27 @@ def test_the_page_says_so_instead_of_all_being_well() -> None:
     assert 'class="banner warn"' in silent
 
 
-def with_members_without_admin(number: int) -> Any:
-    alone = [
-        MemberRow(f"NEW-{n:05}-FIP", "FIP", "New", "active", NOW, NOW, "", "", (), 0)
+def members_without_admin(number: int) -> list[DashboardRow]:
+    return [
+        without_admin(MemberRow(f"NEW-{n:05}-FIP", "FIP", "New", "active", NOW, NOW, "", "", (), 0))
         for n in range(number)
     ]
-    return SimpleNamespace(
-        people=SimpleNamespace(now=answers(NOW)),
-        member_search=SimpleNamespace(expiring=answers([]), members=answers(alone)),
-        mail_queue=SimpleNamespace(queue=answers([])),
-    )
 
 
 def test_counts_are_true_beyond_the_rows_of_a_kind() -> None:
-    work = with_members_without_admin(260)
+    rows = members_without_admin(260)
 
-    found = asyncio.run(read_dashboard(work, frozenset({Scope.MEMBERS})))
-    of_the_file = asyncio.run(read_dashboard(work, frozenset({Scope.MEMBERS}), MAX_COUNTED))
+    found = dashboard_of(rows, frozenset({Scope.MEMBERS}))
+    of_the_file = dashboard_of(rows, frozenset({Scope.MEMBERS}), MAX_COUNTED)
 
     assert (len(found.rows), found.counts[Kind.NO_ADMIN]) == (MAX_COUNT, 260)
     assert (len(of_the_file.rows), of_the_file.cut) == (260, ())
 
 
 def test_a_file_that_is_cut_says_so_in_its_last_line() -> None:
-    work = with_members_without_admin(MAX_COUNTED + 1)
+    rows = members_without_admin(MAX_COUNTED + 1)
 
-    found = asyncio.run(read_dashboard(work, frozenset({Scope.MEMBERS}), MAX_COUNTED))
+    found = dashboard_of(rows, frozenset({Scope.MEMBERS}), MAX_COUNTED)
     cut = left_out(found, "")
     file = EXPORTED.export(found.rows, {"export": "board"}, left_out=cut)
 

@@ -8,13 +8,7 @@ from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
 from tests.support.dpop import KeyOfClient, hash_of
 
-from mudra.shared.dpop_proof import (
-    DpopProof,
-    PresentedProof,
-    ProofInvalid,
-    bound_key,
-    check_proof,
-)
+from mudra.shared.dpop_proof import DpopProof, PresentedProof, ProofInvalid, bound_key, check_proof
 from mudra.shared.proof_url import urls_of
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

@@ -14,6 +14,7 @@ from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
 from tools.lint.source import Source
+from tools.lint.store_rule import stores_apart_from_rules
 from tools.lint.subject_rule import problems
 from tools.lint.suppress_rule import no_broad_suppress
 
@@ -143,6 +144,33 @@ def test_two_migrations_of_one_number_are_refused():
 )
 def test_two_migrations_of_one_revision_or_predecessor_are_refused(clash):
     assert migrations(("0002_roles", "0002", "0001"), clash)
+
+
+def apart(**texts):
+    found = [Source(f"src/mudra/tokens/secrets/{name}.py", text) for name, text in texts.items()]
+    return [str(fault) for fault in stores_apart_from_rules(found)]
+
+
+def test_only_a_store_has_sql():
+    for text in (
+        "import sqlalchemy as sa",
+        "from psycopg import Error",
+        "from mudra.storage.tables.tokens import entity_secret",
+        "from mudra.storage.tables import tokens",
+    ):
+        assert not apart(secret_store=text)
+        assert "only a file that is named …_store.py has SQL" in apart(secret=text)[0]
+
+
+def test_a_file_of_rules_knows_no_store():
+    store = "from mudra.tokens.secrets.secret import EntitySecret"
+    makes_one = "from mudra.tokens.secrets.secret_store import Secrets"
+    takes_one = "from mudra.storage.database.transaction import Transaction"
+
+    assert not apart(secret_store=store, secret="", secret_service=makes_one + "\n" + takes_one)
+    for text in (makes_one, takes_one):
+        assert "a file of rules imports no store" in apart(secret_store=store, secret=text)[0]
+        assert "a file of rules imports no store" in apart(secret_store="", reset_rule=text)[0]
 
 
 def test_a_package_says_what_it_never_does():

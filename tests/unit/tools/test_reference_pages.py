@@ -14,8 +14,8 @@ from tools.pages.metrics import RULES, metrics_page
 from tools.pages.webhooks import KEY, webhooks_page
 
 from mudra.audit.event import EventName
-from mudra.identity.ports import NoticeKind
 from mudra.metrics.notifications.incident_notifications import Event
+from mudra.shared.notice import NoticeKind
 
 
 def test_every_event_of_the_audit_is_listed_with_its_meaning() -> None:

@@ -11,14 +11,7 @@ from typing import Final
 import msgspec
 
 from mudra.agent.clock import SECOND
-from mudra.agent.counting.event import (
-    NO_STATUS,
-    Call,
-    CallEnded,
-    CallStarted,
-    Event,
-    Notification,
-)
+from mudra.agent.counting.event import NO_STATUS, Call, CallEnded, CallStarted, Event, Notification
 from mudra.agent.counting.fi_session_tracker import (
     FiSessionTracker,
     TrackerState,

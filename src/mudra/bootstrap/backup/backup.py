@@ -14,8 +14,10 @@ from mudra.bootstrap.backup.place import refuse_unfinished
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
-from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress
+from mudra.overview.backups import BackupMade, BackupOrder, OnProgress
+from mudra.overview.restored_store import look, mark, mark_finished
 from mudra.settings.settings import Settings
+from mudra.shared.backup_details import BackupDetails
 from mudra.shared.build_version import version
 from mudra.shared.ids import fresh_id
 from mudra.storage.backup.archive import (
@@ -30,7 +32,6 @@ from mudra.storage.backup.archive import (
 )
 from mudra.storage.backup.encryption import Recipient, encrypt, recipients
 from mudra.storage.backup.postgres_dump import dumping, only_backup, unreadable_part
-from mudra.storage.backup.restored_store import look, mark, mark_finished
 from mudra.storage.database.migrate import HEAD
 
 

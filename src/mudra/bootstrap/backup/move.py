@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Final
 
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.moved_whole import Compared, compared
@@ -12,14 +14,8 @@ from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.checkpoints_option import collected
 from mudra.cli.local.program import CommandFailed
+from mudra.overview.restored_store import Contents, are_numbers_behind, keep_moved, look
 from mudra.settings.settings import Settings
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.backup.restored_store import (
-    Contents,
-    are_numbers_behind,
-    keep_moved,
-    look,
-)
 
 _COMPARING_S: Final = 300.0
 """Seconds to read the checkpoints of years."""
@@ -59,7 +55,7 @@ async def _record(
                 "command again"
             )
         try:
-            found = await compared(dependencies.audit_chain(transaction), also)
+            found = await compared(transaction.service(AuditChain), also)
         except CheckpointForged as error:
             raise CommandFailed(
                 f"{error}: what was written in the old place is not known. If it is a file of the "
@@ -71,7 +67,7 @@ async def _record(
             caller,
             detail={"from": contents.came_from, "to": contents.cluster},
         )
-        await PostgresAuditLog(transaction).append(entry)
+        await AuditLog(transaction).append(entry)
         await keep_moved(transaction, contents.cluster)
 
 

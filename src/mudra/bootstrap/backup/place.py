@@ -1,6 +1,7 @@
 """The place of a restore: who uses it, what is there already, and whether it is whole."""
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -8,11 +9,11 @@ from typing import Final
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.cli.local.program import CommandFailed
-from mudra.overview.backups import BackupDetails
+from mudra.overview.restored_store import Contents
 from mudra.settings.settings import Settings
-from mudra.storage.backup.restored_store import Contents
+from mudra.shared.backup_details import BackupDetails
 from mudra.storage.database.embedded import locks
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.cluster import CLUSTER, Cluster
 
 UNFINISHED: Final = (
     "a restore of this database was not finished: run mudra restore again, or mudra database "
@@ -25,6 +26,7 @@ FROM_ELSEWHERE: Final = (
     "any other copy run mudra restore again, or mudra database recovered --to TIME"
 )
 """Only who moved it knows which of the two it is."""
+_IN_USE: Final = "a command of mudra uses the data directory {}: wait for its end"
 
 
 def refuse_unfinished(contents: Contents) -> None:
@@ -74,9 +76,7 @@ def alone(settings: Settings) -> Iterator[Callable[[], Path | None]]:
         return
     with only_node(settings.data_dir):
         if locks.is_held(settings.data_dir, locks.HOLDERS):
-            raise CommandFailed(
-                f"a command of mudra uses the data directory {settings.data_dir}: wait for its end"
-            )
+            raise CommandFailed(_IN_USE.format(settings.data_dir))
         yield lambda: _set_aside(settings.data_dir)
 
 
@@ -92,9 +92,15 @@ def _set_aside(data_dir: Path) -> Path | None:
     cluster = data_dir / CLUSTER
     if not cluster.exists():
         return None
-    with locks.alone(data_dir):
+    holding = locks.try_take(data_dir, locks.HOLDERS)
+    if holding is None:
+        raise CommandFailed(_IN_USE.format(data_dir))
+    try:
+        Cluster(data_dir).stop()  # where that which started it was killed
         if locks.is_held(data_dir, locks.ALIVE):
             raise CommandFailed(f"PostgreSQL still runs on {cluster}: wait for its end")
         aside = data_dir / f"{CLUSTER}.before-{ServiceClock()():%Y%m%dT%H%M%SZ}"
         cluster.rename(aside)
+    finally:
+        os.close(holding)
     return aside

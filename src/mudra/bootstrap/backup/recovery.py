@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Final
 
 from mudra.audit.acts import Act
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import Caller
 from mudra.audit.lost_acts import lost_acts
 from mudra.audit.place import TOLERANCE
-from mudra.audit.ports import AuditChain
 from mudra.bootstrap.backup.place import alone, refuse_users
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store
@@ -17,11 +18,10 @@ from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.identity.memberships.notices import NoticeService
 from mudra.overview.backups import RecoveryReport
+from mudra.overview.restored_store import RECOVERED, RestoredStore, look
 from mudra.overview.rollback import Origin, RollbackService, RolledBack
 from mudra.settings.settings import Settings
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.backup.restored_store import RECOVERED, PostgresRestoredStore, look
-from mudra.storage.identity.memberships import PostgresMemberships
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 _ROLLBACK_S: Final = 600.0
 """Seconds for the emails to all members of a network, in one transaction."""
@@ -61,12 +61,12 @@ async def _roll_back(
     dependencies: Dependencies, origin: Origin, caller: Caller
 ) -> tuple[RolledBack, list[Act]]:
     async with dependencies.database.transaction(within_s=_ROLLBACK_S) as transaction:
-        lost = await _lost(dependencies.audit_chain(transaction), origin)
-        audit_log = PostgresAuditLog(transaction)
+        lost = await _lost(transaction.service(AuditChain), origin)
+        audit_log = AuditLog(transaction)
         service = RollbackService(
-            PostgresRestoredStore(transaction),
-            dependencies.signing_keys(transaction, audit_log),
-            NoticeService(PostgresMemberships(transaction), dependencies.outbox(transaction)),
+            RestoredStore(transaction),
+            transaction.service(SigningKeyService),
+            transaction.service(NoticeService),
             audit_log,
         )
         done = await service.roll_back(

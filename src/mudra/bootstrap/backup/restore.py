@@ -10,13 +10,14 @@ from mudra.bootstrap.backup.place import alone, refuse_other_data, refuse_users
 from mudra.bootstrap.backup.recovery import rolled_back
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
-from mudra.overview.backups import BackupDetails, OnProgress, RestoreOrder, RestoreReport
+from mudra.overview.backups import OnProgress, RestoreOrder, RestoreReport
+from mudra.overview.restored_store import clear, look
 from mudra.overview.rollback import Origin
 from mudra.settings.settings import Settings
+from mudra.shared.backup_details import BackupDetails
 from mudra.storage.backup.archive import Measured, check_file, read_details
 from mudra.storage.backup.encryption import Identity, decrypt, read_identity
 from mudra.storage.backup.postgres_dump import restoring
-from mudra.storage.backup.restored_store import clear, look
 from mudra.storage.crypto.master_key import load_master_keys
 
 

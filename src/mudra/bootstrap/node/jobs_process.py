@@ -13,9 +13,14 @@ from typing import Final
 import structlog
 import uvloop
 
+from mudra.audit.anonymous_store import record_anonymous
 from mudra.audit.archive import drop_archived
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.checkpoint_store import CHECKPOINT_ADDED
 from mudra.audit.packing import drop_over_age, pack_next
 from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
+from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
@@ -27,13 +32,10 @@ from mudra.bootstrap.node.probe_runner import ProbeRunner
 from mudra.bootstrap.node.standby_watch import note_standbys
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.telemetry import DATABASE_FAILURES, count_database_failure
+from mudra.identity.accounts.link_request_store import LINK_ASKED
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
-from mudra.jobs.notification_jobs import (
-    notify_people,
-    send_links,
-    watch_sign_ins,
-)
+from mudra.jobs.notification_jobs import notify_people, send_links, watch_sign_ins
 from mudra.jobs.probe_jobs import run_probes
 from mudra.jobs.registry_jobs import put_due_live
 from mudra.jobs.scheduler import Job, Scheduler
@@ -52,19 +54,14 @@ from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.damage import count_damage
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
+from mudra.overview.purge_store import purge_expired
+from mudra.overview.restored_store import backup_awaited_since, last_backup
+from mudra.overview.retention_store import Days
+from mudra.registry.probe.probe_store import PROBE_ASKED
 from mudra.shared.garbage import set_aside_what_is_loaded
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
-from mudra.storage.audit.anonymous import record_anonymous
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
-from mudra.storage.audit.sealing_delay import sealing_delay
-from mudra.storage.backup.restored_store import backup_awaited_since, last_backup
 from mudra.storage.database.job_runs import PostgresJobRuns
-from mudra.storage.database.purge_expired import purge_expired
-from mudra.storage.database.retention import Days
-from mudra.storage.identity.link_requests import LINK_ASKED
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
-from mudra.storage.registry.probes import PROBE_ASKED
 
 _SEAL_S: Final = 120.0
 """Seconds; what came with a restored database is sealed in one transaction."""
@@ -148,7 +145,7 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
 
 def _jobs(dependencies: Dependencies) -> list[Job]:
     async def count_failed_sign_ins() -> None:
-        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.unit_of_work))
+        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.transaction))
 
     minute = timedelta(minutes=1)
     return [
@@ -157,7 +154,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="links",
             every=minute,
-            run=partial(send_links, dependencies.unit_of_work),
+            run=partial(send_links, dependencies.transaction),
             wake_on=LINK_ASKED,
             follows_clock=True,
         ),
@@ -170,7 +167,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="remind",
             every=10 * minute,
-            run=partial(notify_people, dependencies.unit_of_work),
+            run=partial(notify_people, dependencies.transaction),
             follows_clock=True,
         ),
         Job(
@@ -187,7 +184,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
 
 def _jobs_of_subscribers(dependencies: Dependencies) -> list[Job]:
     emails = StatusEmails(
-        dependencies.unit_of_work, dependencies.languages, dependencies.public_status
+        dependencies.transaction, dependencies.languages, dependencies.public_status
     )
     return [
         Job(
@@ -207,13 +204,13 @@ def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
         Job(
             name="go-live",
             every=minute,
-            run=partial(put_due_live, dependencies.unit_of_work),
+            run=partial(put_due_live, dependencies.transaction),
             follows_clock=True,
         ),
         Job(
             name="probes",
             every=minute,
-            run=partial(run_probes, dependencies.unit_of_work, probes.run),
+            run=partial(run_probes, dependencies.transaction, probes.run),
             wake_on=PROBE_ASKED,
         ),
     ]
@@ -283,7 +280,7 @@ async def _drop_old_audit(dependencies: Dependencies) -> None:
     dropped = 1
     while dropped:
         async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
-            chain, log = dependencies.audit_chain(transaction), PostgresAuditLog(transaction)
+            chain, log = transaction.service(AuditChain), AuditLog(transaction)
             now = await transaction.now()
             dropped = await drop_over_age(chain.token_issues, log, tokens, now)
             if not dropped and archived is not None:
@@ -319,22 +316,22 @@ async def _record_anonymous(dependencies: Dependencies) -> None:
 
 
 async def _keys(dependencies: Dependencies) -> None:
-    await maintain_keys(dependencies.unit_of_work)
+    await maintain_keys(dependencies.transaction)
 
 
 async def _seal_audit(dependencies: Dependencies) -> None:
     packed = 1
     while packed:
         async with dependencies.database.transaction() as transaction:
-            issues = dependencies.audit_chain(transaction).token_issues
-            log, now = PostgresAuditLog(transaction), await transaction.now()
+            issues = transaction.service(AuditChain).token_issues
+            log, now = AuditLog(transaction), await transaction.now()
             packed = await pack_next(issues, log, now)
     sealed = BATCH
     while sealed == BATCH:
         async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
             sealed = await seal_next(
-                dependencies.audit_chain(transaction),
-                PostgresAuditLog(transaction),
+                transaction.service(AuditChain),
+                AuditLog(transaction),
                 await transaction.now(),
             )
 
@@ -348,7 +345,7 @@ async def _watch_audit(dependencies: Dependencies) -> None:
     if delay.seconds > MAX_WAIT.total_seconds():
         _log.error("sealing of the audit has stopped", seconds=delay.seconds, by=delay.held_by)
     async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
-        agrees = await copy_checkpoints(dependencies.audit_chain(transaction))
+        agrees = await copy_checkpoints(transaction.service(AuditChain))
     AUDIT_CONTRADICTED.set(0 if agrees else 1)
     if not agrees:
         _log.error("the audit contradicts its second place: run mudra audit verify")

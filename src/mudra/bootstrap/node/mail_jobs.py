@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from math import nan
 
-from mudra.audit.ports import AuditLog
+from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.notification_jobs import deliver_mail, raise_mail_alarms
 from mudra.jobs.scheduler import Job
@@ -13,9 +13,8 @@ from mudra.jobs.telemetry import MAILS, MAILS_FAILING
 from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
 from mudra.overview.mail_delivery import Delivered, Undelivered
-from mudra.overview.mail_queue import StoredEmail
-from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
+from mudra.shared.email_message import StoredEmail
+from mudra.storage.mail.outbox import OUTBOX_CHANGED, Outbox
 
 
 def mail_jobs(dependencies: Dependencies) -> list[Job]:
@@ -27,7 +26,7 @@ def mail_jobs(dependencies: Dependencies) -> list[Job]:
     delivered: set[str] = set()
 
     async def count_failing() -> None:
-        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
+        MAILS_FAILING.set(await raise_mail_alarms(dependencies.transaction))
 
     return [
         Job(
@@ -54,9 +53,9 @@ async def _send(dependencies: Dependencies, delivered: set[str]) -> None:
     server = mail_server(url, dependencies.settings.mail_from, dependencies.settings.network_name)
 
     @contextlib.asynccontextmanager
-    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
+    async def open_outbox() -> AsyncIterator[tuple[Outbox, AuditLog]]:
         async with dependencies.database.transaction() as transaction:
-            yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
+            yield transaction.service(Outbox), AuditLog(transaction)
 
     async def send(mail: StoredEmail) -> Delivered | Undelivered:
         return await deliver(server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at)

@@ -5,8 +5,8 @@ import secrets
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.registry.probe.challenge import new_challenge
 from mudra.registry.probe.probe import ProbeResult, WaitingProbe
-from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.signing_keys.node_keys import NodeKeys
 
 _NONCE_BYTES = 32
 
@@ -26,7 +26,7 @@ class ProbeRunner:
         found = self._dependencies
         if self._keys is None:
             self._keys = NodeKeys(
-                *(found.database, found.encryption, found.invalidation, found.clock),
+                *(found.database, found.invalidation, found.clock),
                 found.settings.token_type_header,
             )
         await self._keys.ready()

@@ -2,29 +2,30 @@
 
 import asyncio
 import os
-import select
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import psycopg
 import structlog
+from setproctitle import setproctitle
 
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
-from mudra.bootstrap.node.supervisor import STOP_S, Body, Supervisor, listeners
+from mudra.bootstrap.node.serve import TITLE
+from mudra.bootstrap.node.supervisor import DATABASE, STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
+from mudra.bootstrap.observability.shared_metrics import SharedMetrics
 from mudra.bootstrap.observability.telemetry import (
     BUILD_INFO,
     ISSUES_LOST,
     RESTARTS,
-    forget_process,
     serve_metrics,
 )
 from mudra.bootstrap.routes import build_ahead
@@ -33,32 +34,42 @@ from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
+from mudra.jobs.network_figures import forget_figures
 from mudra.jobs.telemetry import count_from_zero
 from mudra.mail.mail_server import mail_server
+from mudra.registry.directory.directory_log_store import keep_visibility
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.database.connection_name import name_connections
 from mudra.storage.database.embedded.programs import EmbeddedServerError
+from mudra.storage.database.embedded.server import EmbeddedServer
 from mudra.storage.database.migrate import HEAD
 from mudra.storage.database.server_version import server_version
-from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10
-_HEAL_EVERY_S: Final = 2.0
 _log = structlog.get_logger()
+
+
+class Opened(NamedTuple):
+    """What a node has opened before its first process."""
+
+    conninfo: str
+    encryption: DataEncryption
+    database: EmbeddedServer | None
+    metrics: SharedMetrics
 
 
 def run_node(
     settings: Settings,
-    conninfo: str,
-    encryption: DataEncryption,
+    opened: Opened,
     announce: Callable[[Settings], None],
     demo: Demo,
-    heal: Callable[[], None] | None,
     given: OfSystemd,
 ) -> int:
     """Run workers and jobs until stopped; returns the exit code."""
+    conninfo, encryption, database, metrics = opened
     _check_texts(settings, conninfo, encryption)
     if settings.one_operator_decides and not settings.sandbox:
         _log.warning(
@@ -70,25 +81,31 @@ def run_node(
     settings = replace(settings, port=sockets[0].getsockname()[1])
     _say_which_build(_record(conninfo, settings))
     asyncio.run(_prepare(settings, conninfo, encryption, demo))
+
+    def forget(name: str, pid: int) -> None:
+        metrics.forget(name)
+        forget_figures(settings.telemetry_dir, pid)
+
     supervisor = Supervisor(
         settings.pause_s + STOP_S,
         sockets,
         on_restart=lambda *of: RESTARTS.labels(*of).inc(),
-        on_end=partial(forget_process, settings.telemetry_dir),
+        on_end=forget,
+        restart_database=partial(_restart, database),
         before_serving=partial(build_ahead, settings),
         notifier=given.notifier,
     )
+    inherited = _Inherited(sockets, database, metrics)
     for number, listener in enumerate(sockets):
-        serving = _worker(settings, conninfo, encryption, listener, sockets)
-        supervisor.add(f"worker-{number}", serving, serves=True)
-    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, encryption)))
-    if heal is not None:
-        supervisor.add("database", _without(sockets, _watch_database(heal)), last=True)
+        serving = _worker(settings, conninfo, encryption, listener)
+        inherited.add_to(supervisor, f"worker-{number}", serving, listener)
+    inherited.add_to(supervisor, "jobs", _jobs(settings, conninfo, encryption))
     if demo is Demo.ALIVE:
-        supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, encryption)))
+        inherited.add_to(supervisor, "demo", _demo_agents(settings, conninfo, encryption))
 
     count_from_zero(ISSUES_LOST, ("issued", "refused"))
-    count_from_zero(RESTARTS, [child.name for child in supervisor.children], ("died", "hung"))
+    processes = [child.name for child in supervisor.children]
+    count_from_zero(RESTARTS, [*processes, *([DATABASE] if database else ())], ("died", "hung"))
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))
@@ -106,15 +123,53 @@ def _check_texts(settings: Settings, conninfo: str, encryption: DataEncryption) 
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
 
-def _without(sockets: Sequence[socket.socket], body: Body) -> Body:
-    """Close in a child what it does not serve: connections to it would get no response."""
+@dataclass(frozen=True)
+class _Inherited:
+    """What the supervisor opened, and each child has as well."""
 
-    def closing(parent_pipe: int, report: Report) -> None:
-        for listener in sockets:
-            listener.close()
-        body(parent_pipe, report)
+    sockets: Sequence[socket.socket]
+    database: EmbeddedServer | None
+    metrics: SharedMetrics
 
-    return closing
+    def add_to(
+        self, supervisor: Supervisor, name: str, body: Body, served: socket.socket | None = None
+    ) -> None:
+        """Adds a child that keeps of it only what it needs; `ps` and PostgreSQL show its name.
+
+        A socket that it does not serve is closed: connections to it would get no response. It
+        holds the database itself: the last child of a supervisor that was killed stops it.
+        """
+        self.metrics.add([name])
+
+        def alone(parent_pipe: int, report: Report) -> None:
+            setproctitle(TITLE.format(name))
+            name_connections(name)
+            for listener in self.sockets:
+                if listener is not served:
+                    listener.close()
+            self.metrics.become(name)
+            if self.database is None:
+                body(parent_pipe, report)
+                return
+            self.database.hold_in_child()
+            try:
+                body(parent_pipe, report)
+            finally:
+                self.database.leave()
+
+        supervisor.add(name, alone, serves=served is not None)
+
+
+def _restart(database: EmbeddedServer | None) -> bool:
+    """Starts the embedded PostgreSQL where it has died; returns whether it did."""
+    try:
+        restarted = database is not None and database.restart()
+    except EmbeddedServerError as error:
+        _log.error("the embedded PostgreSQL cannot be started", error=str(error))
+        return False
+    if restarted:
+        _log.error("process died, starting it again", name=DATABASE)
+    return restarted
 
 
 def _worker(
@@ -122,7 +177,6 @@ def _worker(
     conninfo: str,
     encryption: DataEncryption,
     listener: socket.socket,
-    sockets: Sequence[socket.socket],
 ) -> Body:
     def serving(parent_pipe: int, report: Report) -> None:
         forget_settings()
@@ -134,7 +188,7 @@ def _worker(
         )
         run_worker(dependencies, listener, parent_pipe, report)
 
-    return _without([other for other in sockets if other is not listener], serving)
+    return serving
 
 
 def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
@@ -143,20 +197,6 @@ def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body
         from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415
 
         run_jobs_process(build_dependencies(settings, conninfo, encryption), parent_pipe, report)
-
-    return body
-
-
-def _watch_database(heal: Callable[[], None]) -> Body:
-    """Repair the embedded server where even the process that watches it was killed."""
-
-    def body(parent_pipe: int, report: Report) -> None:
-        report()
-        while not select.select([parent_pipe], [], [], _HEAL_EVERY_S)[0]:
-            try:
-                heal()
-            except EmbeddedServerError as error:
-                _log.error("the embedded PostgreSQL cannot be started", error=str(error))
 
     return body
 
@@ -182,7 +222,7 @@ async def _prepare(
     dependencies = build_dependencies(settings, conninfo, encryption)
     if settings.sandbox:
         await dependencies.time_machine.load()
-    await maintain_keys(dependencies.unit_of_work)
+    await maintain_keys(dependencies.transaction)
     await keep_visibility(dependencies.database, opened=settings.registry_open)
     if demo is not Demo.NONE:
         await set_up_demo(dependencies)

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import importlib
 import os
+import re
 import shutil
 import sys
 import threading
@@ -12,17 +13,20 @@ from typing import Final, TextIO
 
 import psycopg
 import structlog
+from setproctitle import setproctitle
 
 from mudra.bootstrap.data_directory import using
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.bootstrap.node.of_systemd import OfSystemd, take_from
 from mudra.bootstrap.observability.logging import set_up_logging
+from mudra.bootstrap.observability.shared_metrics import SharedMetrics, use_places
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.demo.network import Demo
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import data_encryption_of
+from mudra.storage.database.connection_name import name_connections
 from mudra.storage.database.embedded.server import EmbeddedServer
 from mudra.storage.database.migrate import HEAD, for_schema, migrate, revisions
 from mudra.storage.database.primary import of_primary
@@ -38,20 +42,26 @@ from mudra.storage.database.roles import (
 
 _log = structlog.get_logger()
 _NODE: Final = "mudra.bootstrap.node.processes"
+TITLE: Final = "mudra serve: {}"
+"""Of a process of a node, in `ps`."""
+_WORD: Final = re.compile("[a-z][a-z-]*")
+"""Of a command: no option, and no ID of an entity."""
 
 
 @contextlib.contextmanager
-def open_server(settings: Settings) -> Iterator[tuple[str, Callable[[], None] | None]]:
-    """Return the database's address, and what repairs the embedded server when it was killed.
+def open_server(settings: Settings) -> Iterator[tuple[str, EmbeddedServer | None]]:
+    """Returns the database's address, and the embedded server where that is the database.
 
-    The address is the embedded server's owner's, else the one that is set.
+    The address is the embedded server's owner's, else the one that is set. Connections are named
+    by the command that this process runs.
     """
+    name_connections(" ".join(word for word in sys.argv[1:3] if _WORD.fullmatch(word)))
     if settings.database_url is not None:
         yield of_primary(settings.database_url.reveal()), None
         return
     server = EmbeddedServer(settings.data_dir, secured=True)
     try:
-        yield server.hold(), server.heal
+        yield server.hold(), server
     finally:
         server.leave()
 
@@ -128,6 +138,8 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
     `announce` is called when the node answers, with the settings as they came out
     (a port 0 is replaced by the real one).
     """
+    # Before the environment changes: the library finds its place next to it.
+    setproctitle(TITLE.format("supervisor"))
     for sentence in unknown_names(os.environ):
         sys.stderr.write(f"warning: {sentence}\n")
     # First of all: what is started from here on must not take them for its own.
@@ -140,14 +152,13 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
 def _serve(
     settings: Settings, announce: Callable[[Settings], None], demo: Demo, given: OfSystemd
 ) -> int:
-    # Which implementation prometheus-client uses is decided when it is imported.
     figures = settings.telemetry_dir
     with using(settings.data_dir):
         set_up_logging(settings.log_level, _log_stream(settings))
         given.notifier.starting()
         shutil.rmtree(figures, ignore_errors=True)
         figures.mkdir(parents=True, mode=0o700)
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(figures.resolve())
+        metrics = SharedMetrics(figures)
     # What is loaded stays, and looking for what does not is an eighth of loading it. The
     # supervisor begins to collect again, once all this is set aside.
     gc.disable()
@@ -155,24 +166,26 @@ def _serve(
     loading = threading.Thread(target=_load, name="loading")
     loading.start()
     try:
-        with open_server(settings) as (found, heal):
+        with open_server(settings) as (found, server):
             conninfo = _prepared(settings, found)
             # Next to the thread, which loads most of it too.
             from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415
-            from mudra.storage.backup.restored_store import contents_of  # noqa: PLC0415
+            from mudra.overview.restored_store import contents_of  # noqa: PLC0415
 
             with psycopg.connect(conninfo, connect_timeout=5) as connection:
                 refuse_unfinished(contents_of(connection))
                 encryption = _load_encryption(settings, connection, create=True)
             loading.join()
-            from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not
+            from mudra.bootstrap.node.processes import Opened, run_node  # noqa: PLC0415  # loaded above, or says why not
 
-            return run_node(settings, conninfo, encryption, announce, demo, heal, given)
+            opened = Opened(conninfo, encryption, server, metrics)
+            return run_node(settings, opened, announce, demo, given)
     finally:
         loading.join()  # else it goes on loading in a process that ends, and complains
 
 
 def _load() -> None:
+    use_places()
     importlib.import_module(_NODE)
     version()  # kept from here on: a checkout asks git
 

@@ -23,9 +23,15 @@ from mudra.bootstrap.node.heartbeat import EVERY_S, Heartbeats, Report
 from mudra.bootstrap.node.notifier import Notifier
 from mudra.bootstrap.node.signal_wait import SignalWait
 
+DATABASE: Final = "database"
+"""The name of PostgreSQL among the processes."""
 STOP_S: Final = 35.0
 """How long children may take to stop, besides the pause."""
 _SOONEST_RESTART_S: Final = 1.0
+_KILLED_S: Final = 5.0
+"""How long a process that was killed may take to end: until then it holds the database."""
+_LINGERS_S: Final = 0.1
+"""How long the last sessions of a PostgreSQL that was killed need to end."""
 _STOPPED_BY: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _log = structlog.get_logger()
@@ -38,7 +44,6 @@ Body = Callable[[int, Report], None]
 class _Child:
     name: str
     body: Body
-    last: bool
     place: int
     serves: bool
     pid: int = 0
@@ -53,11 +58,13 @@ class Supervisor:
     stop_s: float = STOP_S
     listeners: Sequence[socket.socket] = ()
     """Closed here when a stop begins: a socket that anyone holds open is one that listens."""
+    restart_database: Callable[[], bool] = lambda: False
+    """Starts the embedded PostgreSQL, one more child, where it has died; returns whether it did."""
     children: list[_Child] = field(default_factory=list)
     on_restart: Callable[[str, str], None] = lambda _name, _cause: None
     """Takes the name of a process that is started again, and `died` or `hung`."""
-    on_end: Callable[[int], None] = lambda _pid: None
-    """Takes the ID of a process that has ended."""
+    on_end: Callable[[str, int], None] = lambda _name, _pid: None
+    """Takes the name and the ID of a process that has ended."""
     before_serving: Callable[[], None] = lambda: None
     """Makes what all that serve share, while the others start."""
     notifier: Notifier = field(default_factory=Notifier)
@@ -65,13 +72,14 @@ class Supervisor:
     _beats: Heartbeats = field(default_factory=Heartbeats)
     _signals: SignalWait = field(default_factory=SignalWait)
     _next_check: float = 0.0
+    _database_at: float = 0.0
+    """When PostgreSQL is looked for next: each second, and soon after an end of it."""
+    _restarted: bool = False
+    """Whether it was started again a second ago: then its end does not count as the first."""
 
-    def add(self, name: str, body: Body, *, last: bool = False, serves: bool = False) -> None:
-        """Say what a child is to do, and whether it answers requests.
-
-        One that is `last` stops when the others have ended.
-        """
-        self.children.append(_Child(name, body, last, len(self.children), serves))
+    def add(self, name: str, body: Body, *, serves: bool = False) -> None:
+        """Adds what a child is to do, and whether it answers requests."""
+        self.children.append(_Child(name, body, len(self.children), serves))
 
     def run(self, on_ready: Callable[[], None]) -> int:
         """Start all, call `on_ready` when all are ready, and restart those that die, until stopped.
@@ -106,7 +114,7 @@ class Supervisor:
         self._stopping = True
         for listener in self.listeners:
             listener.close()
-        self._signal(signal.SIGTERM, last=False)
+        self._signal(signal.SIGTERM)
 
     def _start(self, child: _Child, parent_pipe: int, hold: int, reported: int) -> None:
         child.started_at = time.monotonic()
@@ -145,8 +153,7 @@ class Supervisor:
             with contextlib.suppress(BlockingIOError):
                 ready_children += len(os.read(report, 16))
             ended, _ = os.waitpid(-1, os.WNOHANG)
-            if ended:
-                self._forget(ended)
+            if ended and self._forget(ended) is not None:
                 return False
             self._wait(report)
         return not self._stopping
@@ -161,6 +168,8 @@ class Supervisor:
                 self._wait()
                 continue
             child = self._forget(ended)
+            if child is None and not self._restarted:
+                self._database_at = time.monotonic() + _LINGERS_S
             if child is None or self._stopping:
                 continue
             _log.error("process died, starting it again", name=child.name, status=status)
@@ -174,7 +183,13 @@ class Supervisor:
 
     def _wait(self, *also: int) -> None:
         """Wait for a signal or a descriptor, and check the children once a second."""
-        left = self._next_check - time.monotonic()
+        now = time.monotonic()
+        if now >= self._database_at:
+            self._database_at = now + EVERY_S
+            self._restarted = self.restart_database()
+            if self._restarted:
+                self.on_restart(DATABASE, "died")
+        left = min(self._next_check, self._database_at) - now
         if left > 0:
             self._signals.wait(left, *also)
             return
@@ -199,9 +214,9 @@ class Supervisor:
                     os.kill(child.pid, signal.SIGKILL)
 
     def _forget(self, pid: int) -> _Child | None:
-        self.on_end(pid)
         for child in self.children:
             if child.pid == pid:
+                self.on_end(child.name, pid)
                 child.pid = 0
                 return child
         return None
@@ -209,26 +224,23 @@ class Supervisor:
     def _end(self) -> None:
         if not self._stopping:
             self._stop()
-        deadline = time.monotonic() + self.stop_s
-        others_run = True
+        deadline, killed = time.monotonic() + self.stop_s, False
         while any(child.pid for child in self.children):
-            if others_run and not any(child.pid for child in self.children if not child.last):
-                others_run = False
-                self._signal(signal.SIGTERM, last=True)
             with contextlib.suppress(ChildProcessError):
                 ended, _ = os.waitpid(-1, os.WNOHANG)
                 if ended:
                     self._forget(ended)
                     continue
             if time.monotonic() > deadline:
-                self._signal(signal.SIGKILL, last=False)
-                self._signal(signal.SIGKILL, last=True)
-                return
+                if killed:
+                    return
+                self._signal(signal.SIGKILL)
+                deadline, killed = time.monotonic() + _KILLED_S, True
             self._wait()
 
-    def _signal(self, number: int, *, last: bool) -> None:
+    def _signal(self, number: int) -> None:
         for child in self.children:
-            if child.pid and child.last is last:
+            if child.pid:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child.pid, number)
 

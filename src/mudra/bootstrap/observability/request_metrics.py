@@ -4,12 +4,7 @@ Four writes into the library's shared files for each request would cost as much
 as reading its body.
 """
 
-from mudra.bootstrap.observability.telemetry import (
-    CLOCK_AHEAD,
-    REQUESTS,
-    SECONDS,
-    WITHOUT_DATABASE,
-)
+from mudra.bootstrap.observability.telemetry import CLOCK_AHEAD, REQUESTS, SECONDS, WITHOUT_DATABASE
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 

@@ -1,7 +1,7 @@
 """Figures for Prometheus, gathered over all processes of this node.
 
-Import this module only after `PROMETHEUS_MULTIPROC_DIR` is set: the library
-decides at import where its values live.
+In a node, import this module only after `use_places` of `shared_metrics.py`: where a value lives is
+decided when its metric is made.
 """
 
 import threading
@@ -12,9 +12,9 @@ from pathlib import Path
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
 
-from mudra.jobs.network_figures import NetworkFiguresCollector, forget_figures
+from mudra.jobs.network_figures import NetworkFiguresCollector
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.replica import Place
 
@@ -119,12 +119,6 @@ def observe_replica(place: Place, behind: int) -> None:
     REPLICA_READS.labels(place.value).inc()
     if place in {Place.REPLICA, Place.LATE}:
         REPLICA_BEHIND.set(behind)
-
-
-def forget_process(telemetry_dir: Path, pid: int) -> None:
-    """Drop the gauges of a process that has ended: what it measured last is no longer so."""
-    mark_process_dead(pid)  # type: ignore[no-untyped-call]
-    forget_figures(telemetry_dir, pid)
 
 
 def serve_metrics(host: str, port: int, telemetry_dir: Path) -> tuple[WSGIServer, threading.Thread]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
 
     from httpx2 import AsyncClient
 
-    from mudra.audit.archive import ArchiveFiles
+    from mudra.audit.archive_files import ArchiveFiles
     from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
     from mudra.demo.network import Demo
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from mudra.metrics.rollup.stored_metrics import StoredMetrics
     from mudra.overview.administration import Diagnosis, Rewrapped, SettingDetails
     from mudra.overview.backups import (
-        BackupDetails,
         BackupMade,
         BackupOrder,
         OnProgress,
@@ -31,8 +30,9 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
         RestoreReport,
     )
     from mudra.settings.settings import Settings
+    from mudra.shared.backup_details import BackupDetails
     from mudra.shared.secret_text import SecretText
-    from mudra.unit_of_work import UnitOfWork
+    from mudra.storage.database.transaction import Transaction
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class Dependencies(Protocol):
     def stored_metrics(self) -> StoredMetrics:
         """The stored metrics: what checks, repairs and exports them."""
 
-    def unit_of_work(self, *, within_s: float = ...) -> AbstractAsyncContextManager[UnitOfWork]:
+    def transaction(self, *, within_s: float = ...) -> AbstractAsyncContextManager[Transaction]:
         """Open a transaction with all its ports."""
 
     async def rewrap(

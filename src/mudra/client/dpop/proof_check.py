@@ -6,12 +6,7 @@ from typing import Final
 from mudra.client.dpop.proof_memory import ProofUse, UseProof
 from mudra.client.entity_token import EntityToken
 from mudra.client.errors import ProofRefused
-from mudra.shared.dpop_proof import (
-    DpopProof,
-    PresentedProof,
-    ProofInvalid,
-    check_proof,
-)
+from mudra.shared.dpop_proof import DpopProof, PresentedProof, ProofInvalid, check_proof
 
 _WAY_OUT: Final = "answer 401, so that the caller makes a new proof for this request"
 

@@ -5,14 +5,7 @@ from typing import Final, TypeAlias
 
 from mudra.conformance.answer import Answer
 from mudra.conformance.check import Basis, Check, Need, Steps, decided
-from mudra.conformance.expectation import (
-    equal,
-    is_date_time,
-    is_number,
-    is_text,
-    is_utc_ms,
-    status,
-)
+from mudra.conformance.expectation import equal, is_date_time, is_number, is_text, is_utc_ms, status
 from mudra.conformance.service.implementation import Implementation
 
 _ServiceCheck: TypeAlias = Check[Implementation]

@@ -17,15 +17,17 @@ from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.session.csrf import CSRF_FIELD
 from mudra.http.auth.with_password import with_password
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.check_code import FactorKind
-from mudra.identity.second_factor.ports import EnrolledFactors
+from mudra.identity.second_factor.factors import EnrolledFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
+from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 PROOF_FIELDS: Final = frozenset({"password", "code", "passkey"})
 
@@ -80,9 +82,9 @@ def has_proof(fields: Mapping[str, str]) -> bool:
 
 async def by_second_factor(page_context: PageContext, fields: Mapping[str, str]) -> Proof:
     """Check the passkey or code of one who has a second factor, in the open transaction."""
-    work = page_context.work
+    tx = page_context.tx
     checked = await second_factor_shown(
-        work,
+        tx,
         page_context.user,
         page_context.session.key,
         fields,
@@ -93,7 +95,7 @@ async def by_second_factor(page_context: PageContext, fields: Mapping[str, str])
         return NO_PROOF
     if not isinstance(checked, FactorKind):
         return Proof(is_accepted=False, refusal=checked)
-    await work.sessions.proven(page_context.session, page_context.now)
+    await Sessions(tx).proven(page_context.session, page_context.now)
     return Proof(is_accepted=True)
 
 
@@ -104,8 +106,8 @@ async def by_typed_password(page_context: PageContext, fields: Mapping[str, str]
         return NO_PROOF
     session = page_context.session
 
-    async def enter(work: UnitOfWork, _: User) -> None:
-        await work.sessions.proven(session, await work.people.now())
+    async def enter(tx: Transaction, _: User) -> None:
+        await Sessions(tx).proven(session, await People(tx).now())
 
     refused = await with_password(
         page_context.context, page_context.user.email, SecretText(typed), enter

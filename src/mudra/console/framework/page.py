@@ -40,11 +40,15 @@ from mudra.http.request.body.request_body import FORM_LIMITS, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.sessions.session import Stage, authenticate_session
+from mudra.identity.memberships.member_search_store import MemberSearch
+from mudra.identity.second_factor.second_factor_store import SecondFactors
+from mudra.identity.sessions.console_sessions import authenticate_session
+from mudra.identity.sessions.session import Stage
 from mudra.overview.suspension import suspension_of
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
+from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
+from mudra.storage.database.transaction import Transaction
 
 P = ParamSpec("P")
 Fields = Mapping[str, str]
@@ -160,8 +164,8 @@ async def _page_response(
 ) -> PageResponse:
     dependencies = context.dependencies
     on_replica = reads and dependencies.has_replica
-    async with dependencies.unit_of_work(within_s=PAGE_S) as work:
-        page_context = await signed_in(context, work, stages)
+    async with dependencies.transaction(within_s=PAGE_S) as tx:
+        page_context = await signed_in(context, tx, stages)
         if page_context is None:
             return not_signed_in(context)
         passed = await _passed(page_context, gate)
@@ -170,8 +174,8 @@ async def _page_response(
         outcome = None if on_replica else await _outcome(passed, handle)
     if outcome is None:
         passed = replace(passed, on_replica=True)
-        async with dependencies.reads(within_s=PAGE_S) as work:
-            outcome = await _outcome(replace(passed, work=work), handle)
+        async with dependencies.reads(within_s=PAGE_S) as tx:
+            outcome = await _outcome(replace(passed, tx=tx), handle)
     return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
 
 
@@ -191,8 +195,8 @@ async def _form_response(
     in_path: Mapping[str, object],
 ) -> PageResponse:
     proof = await _prove(form, context, fields)
-    async with context.dependencies.unit_of_work(within_s=form.within_s) as work:
-        page_context = await signed_in(context, work, form.stages)
+    async with context.dependencies.transaction(within_s=form.within_s) as tx:
+        page_context = await signed_in(context, tx, form.stages)
         if page_context is None:
             return form_without_session(context, fields)
         passed = _form_refused(page_context, fields) or await _passed(page_context, form.gate)
@@ -224,7 +228,7 @@ async def _act(
     refused = await asked.check(page_context, fields) if asked.check else None
     if refused is not None:
         return refused
-    enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
+    enrolled = await SecondFactors(page_context.tx).enrolled(page_context.user.user_id)
     by_code_alone = asked.each_time and enrolled.any
     if by_code_alone:
         proof = await by_second_factor(page_context, fields)
@@ -244,13 +248,13 @@ async def _prove(form: _Form, context: RequestContext, fields: Fields | Refusal)
         return NO_PROOF
     if fields.get("passkey"):
         await context.dependencies.passkeys.load()
-    async with context.dependencies.unit_of_work() as work:
-        page_context = await signed_in(context, work, form.stages)
+    async with context.dependencies.transaction() as tx:
+        page_context = await signed_in(context, tx, form.stages)
         if page_context is None or _form_refused(page_context, fields) is not None:
             return NO_PROOF  # shown by what comes after
         if _gate_refused(page_context, form.gate) is not None:
             return NO_PROOF
-        if (await work.second_factors.enrolled(page_context.user.user_id)).any:
+        if (await SecondFactors(tx).enrolled(page_context.user.user_id)).any:
             if form.proof.each_time:
                 return NO_PROOF
             return await by_second_factor(page_context, fields)
@@ -258,19 +262,15 @@ async def _prove(form: _Form, context: RequestContext, fields: Fields | Refusal)
 
 
 async def signed_in(
-    context: RequestContext, work: UnitOfWork, stages: frozenset[Stage] = _FULL
+    context: RequestContext, tx: Transaction, stages: frozenset[Stage] = _FULL
 ) -> PageContext | None:
     """Find who is signed in; None when no one is, no longer, or not yet with a second factor."""
     found = await authenticate_session(
-        session_cookie(context.request, context.dependencies.settings),
-        sessions=work.sessions,
-        people=work.people,
-        memberships=work.memberships,
-        stages=stages,
+        tx, session_cookie(context.request, context.dependencies.settings), stages=stages
     )
     if found is None:
         return None
-    visit = PageContext(context, work, found.user, found.scopes, found.session, found.now)
+    visit = PageContext(context, tx, found.user, found.scopes, found.session, found.now)
     write_in_own_language(visit)
     write_in_own_zone(visit)
     return visit
@@ -286,9 +286,9 @@ async def _passed(page_context: PageContext, gate: PersonGate[object]) -> PageCo
     refused = _gate_refused(page_context, gate)
     if refused is not None or not isinstance(gate, MemberGate):
         return refused or page_context
-    work, entity_id = page_context.work, entity_in_path(page_context.context)
-    (found,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
-    ended = await suspension_of(work, entity_id, MemberStatus(found.status))
+    tx, entity_id = page_context.tx, entity_in_path(page_context.context)
+    (found,) = await MemberSearch(tx).members(MemberFilter(entity_id=entity_id), "", 1)
+    ended = await suspension_of(tx, entity_id, MemberStatus(found.status))
     return replace(page_context, entity=found, suspension=ended)
 
 

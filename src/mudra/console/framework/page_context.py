@@ -15,7 +15,7 @@ from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.sessions.session import Session
 from mudra.overview.suspension import Suspension
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 
 class PageContext(Struct, frozen=True):
@@ -26,7 +26,7 @@ class PageContext(Struct, frozen=True):
     """
 
     context: RequestContext
-    work: UnitOfWork
+    tx: Transaction
     user: User
     scopes: frozenset[Scope]
     session: Session

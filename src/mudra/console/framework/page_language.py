@@ -14,7 +14,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.user import User
 from mudra.localization.language import ENGLISH, current, use
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 _COOKIE: Final = "mudra-language"
 _YEAR_S: Final = 365 * 24 * 3600
@@ -80,7 +80,7 @@ def remember_choice(tag: str, dependencies: HttpDependencies, response: Response
 async def take_over_language(
     request: AnyRequest,
     dependencies: HttpDependencies,
-    work: UnitOfWork,
+    tx: Transaction,
     user: User,
     caller: Caller,
 ) -> None:
@@ -88,7 +88,7 @@ async def take_over_language(
     asked = request.cookies.get(_COOKIE, "")
     known = {one.tag for one in dependencies.languages.choices}
     if user.is_of_a_member and not user.language and asked in known:
-        await choose_language(work, user, caller, asked, known)
+        await choose_language(tx, user, caller, asked, known)
 
 
 def _store(tag: str, dependencies: HttpDependencies, response: Response[Any]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec import Struct, field
 
 from mudra.console.framework.page_context import PageContext
-from mudra.identity.sessions.session import BegunSession
+from mudra.identity.sessions.console_sessions import BegunSession
 from mudra.shared.refusal import Refusal
 
 

@@ -51,5 +51,5 @@ async def ready_check(context: RequestContext, _: object) -> AsyncIterator[None]
 
 
 async def _visitor(context: RequestContext) -> PageContext | None:
-    async with context.dependencies.unit_of_work() as work:
-        return await signed_in(context, work)
+    async with context.dependencies.transaction() as tx:
+        return await signed_in(context, tx)

@@ -27,7 +27,7 @@ from mudra.http.server.page_turns import page_turn
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.unavailable import ServiceUnavailable
-from mudra.unit_of_work import PAGE_S
+from mudra.storage.database.deadline import PAGE_S
 
 _HTML: Final = "text/html"
 _log = structlog.get_logger()
@@ -65,10 +65,10 @@ async def _parts(
 async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[str, object]) -> str:
     try:
         dependencies = page_context.dependencies
-        opened = dependencies.reads if page_context.on_replica else dependencies.unit_of_work
+        opened = dependencies.reads if page_context.on_replica else dependencies.transaction
         async with page_turn(dependencies, page_context.context.request):
-            async with opened(within_s=PAGE_S) as work:
-                found = await begun.rest(replace(page_context, work=work))
+            async with opened(within_s=PAGE_S) as tx:
+                found = await begun.rest(replace(page_context, tx=tx))
             assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
             # In a thread: a matrix of a whole network would keep others waiting meanwhile.
             return await asyncio.to_thread(remainder, begun.template, together(facts, found))

@@ -23,12 +23,7 @@ from mudra.metrics.incidents.incident import (
     StoredIncident,
     Subject,
 )
-from mudra.metrics.incidents.subject import (
-    SubjectKind,
-    aa_concerned,
-    fip_concerned,
-    name_of,
-)
+from mudra.metrics.incidents.subject import SubjectKind, aa_concerned, fip_concerned, name_of
 from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.notifications.severity import Severity, severity_of
 

@@ -9,6 +9,7 @@ from mudra.console.health.charts import timeline
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.rollup.step import step_for
 
@@ -31,7 +32,7 @@ async def over_time(
 
     Over `codes` together, else over the API of the view.
     """
-    step, health = step_for(view.within), page_context.work.health
+    step, health = step_for(view.within), page_context.tx.service(HealthService)
     if codes:
         found = await health.steps(view.within, step, codes, aa_id=aa_id, fip_id=fip_id)
     else:

@@ -9,12 +9,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
-from mudra.console.health.labels import (
-    SEVERITY_TONES,
-    operator_path_of,
-    state_label,
-    subject_label,
-)
+from mudra.console.health.labels import SEVERITY_TONES, operator_path_of, state_label, subject_label
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Health, Status
@@ -22,9 +17,7 @@ from mudra.metrics.health.picture import ApiPicture
 from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.notifications.severity import Severity, severity_of
-from mudra.metrics.payload.catalogue import (
-    Tag,
-)
+from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.rollup import ResponseTime

@@ -22,13 +22,10 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.notifications.webhook import (
-    AddedWebhook,
-    NoSuchWebhook,
-    Owner,
-    TooManyWebhooks,
-)
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.notifications.webhook import AddedWebhook, NoSuchWebhook, Owner, TooManyWebhooks
 from mudra.metrics.notifications.webhook_formats import Format
+from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.shared.refusal import Refusal
 
 _OPERATOR: Final = "/operator/webhooks"
@@ -83,7 +80,7 @@ async def _page(
     page_context: PageContext, place: _Place, shown: _Shown | None = None
 ) -> RenderedPage:
     shown = shown or _Shown()
-    service = page_context.work.webhooks
+    service = page_context.tx.service(WebhookService)
     found = await service.list(place.among)
     wanted = shown.added.webhook.webhook_id if shown.added else page_context.query.get("of", "")
     opened = next((one for one in found if one.webhook_id == wanted), None)
@@ -98,7 +95,7 @@ async def _page(
         "path": place.path,
         "kind": place.kind,
         "formats": _FORMATS,
-        "entity_ids": sorted(await page_context.work.health.names())
+        "entity_ids": sorted(await page_context.tx.service(HealthService).names())
         if place.kind == "network"
         else [],
         "secret": shown.added.secret if shown.added else None,
@@ -133,7 +130,7 @@ async def _add(page_context: PageContext, place: _Place, fields: Fields) -> Outc
     owner = Owner(asked.entity_id) if place.kind == "network" else place.owner
     # A chat's messages lead to pages of operators, or to those of the person: not of a member.
     format_ = Format.STANDARD if place.kind == "member" else Format(asked.format)
-    outcome = await page_context.work.webhooks.add(
+    outcome = await page_context.tx.service(WebhookService).add(
         owner,
         asked.url,
         page_context.caller,
@@ -147,7 +144,7 @@ async def _add(page_context: PageContext, place: _Place, fields: Fields) -> Outc
 
 
 async def _rotate(page_context: PageContext, place: _Place, webhook_id: UUID) -> Outcome:
-    outcome = await page_context.work.webhooks.rotate(
+    outcome = await page_context.tx.service(WebhookService).rotate(
         str(webhook_id), place.among, page_context.caller, page_context.now
     )
     if isinstance(outcome, Refusal):
@@ -156,7 +153,7 @@ async def _rotate(page_context: PageContext, place: _Place, webhook_id: UUID) ->
 
 
 async def _act(page_context: PageContext, place: _Place, webhook_id: UUID, act: str) -> Outcome:
-    service, id_ = page_context.work.webhooks, str(webhook_id)
+    service, id_ = page_context.tx.service(WebhookService), str(webhook_id)
     if act == "test":
         outcome = await service.send_test(id_, place.among, page_context.caller, page_context.now)
     elif act == "remove":

@@ -26,6 +26,17 @@ if (show) {
   });
 }
 
+// With the password that was just set; without success the page offers the form to sign in.
+async function signIn(form) {
+  const fields = { username: form.elements.username.value, password: form.elements.password.value };
+  const answer = await fetch(form.dataset.signIn, { method: "POST", body: new URLSearchParams(fields) });
+  if (answer.ok && answer.redirected) {
+    location.replace(answer.url);
+    return true;
+  }
+  return false;
+}
+
 async function send(event) {
   event.preventDefault();
   const form = event.target;
@@ -61,6 +72,9 @@ async function send(event) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
+    if (answer.ok && form.dataset.signIn && await signIn(form).catch(() => false)) {
+      return;
+    }
     if (answer.ok) {
       document.getElementById("question").hidden = true;
       done.hidden = false;

@@ -99,6 +99,23 @@ document.addEventListener("keydown", (event) => {
   field.select();
 });
 
+// The choices above a picture close on Escape, and on a click elsewhere.
+const openChoices = () => document.querySelectorAll(".pickers details[open]");
+
+document.addEventListener("click", (event) => {
+  for (const one of openChoices()) {
+    if (!one.contains(event.target)) one.open = false;
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const one of openChoices()) {
+    one.open = false;
+    one.querySelector("summary").focus();
+  }
+});
+
 // <button data-opens="id"> opens a dialog; <button data-closes> inside of it closes it.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");

@@ -18,10 +18,10 @@ from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.crypto.token_signer import TokenSigner
 from mudra.storage.database.database import Database
 from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.ports import CredentialSource, EntityCredentials, Signer
+from mudra.tokens.signing_keys.token_signer import TokenSigner
 
 _CHANGE_S: Final = 2.0
 _READ_S: Final = 1.0

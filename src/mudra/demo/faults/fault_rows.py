@@ -11,9 +11,9 @@ from msgspec import Struct
 from mudra.demo.faults.fault import Fault
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
-from mudra.storage.tokens.tables import sandbox_fault
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.tokens import sandbox_fault
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys.key_lifecycle import PUBLISHED_AFTER

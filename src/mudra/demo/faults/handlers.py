@@ -9,8 +9,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.demo.faults.fault import Fault, FaultKind
 from mudra.demo.faults.fault_board import FaultySigner
-from mudra.demo.faults.sandbox_work import fault_service
-from mudra.demo.faults.switch_faults import FaultActor
+from mudra.demo.faults.switch_faults import FaultActor, FaultService
 from mudra.demo.faults.wire import (
     FaultEndRequest,
     FaultQuery,
@@ -22,6 +21,7 @@ from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.endpoint import B
 from mudra.http.route import get, post
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Operator, Scope
 from mudra.shared.refusal import Refusal
 
@@ -31,14 +31,14 @@ _PATH: Final = "/sandbox/v1/faults"
 @get(_PATH, "List the faults in force", gate=SIGNED_IN)
 async def list_faults(call: UserCall[FaultQuery]) -> FaultsResponse | Refusal:
     """List the faults of the caller's entities, for an operator those of all."""
-    found = await fault_service(call.work).list(await _actor(call), call.body.entity_id)
+    found = await call.tx.service(FaultService).list(await _actor(call), call.body.entity_id)
     return found if isinstance(found, Refusal) else faults_response(found)
 
 
 @post(_PATH, "Switch a fault on", conflict=True, gate=SIGNED_IN)
 async def switch_on(call: UserCall[FaultRequest]) -> FaultsResponse | Refusal:
     """Let the clients of one entity meet a fault until its end; the same kind again replaces it."""
-    outcome = await fault_service(call.work).switch_on(call.body.wanted(), await _actor(call))
+    outcome = await call.tx.service(FaultService).switch_on(call.body.wanted(), await _actor(call))
     return faults_response([outcome]) if isinstance(outcome, Fault) else outcome
 
 
@@ -46,7 +46,9 @@ async def switch_on(call: UserCall[FaultRequest]) -> FaultsResponse | Refusal:
 async def switch_off(call: UserCall[FaultEndRequest]) -> FaultsResponse | Refusal:
     """End the fault of a kind, or all of the entity; returns those that were ended."""
     kind = FaultKind(call.body.kind) if call.body.kind else None
-    ended = await fault_service(call.work).switch_off(call.body.entity_id, kind, await _actor(call))
+    ended = await call.tx.service(FaultService).switch_off(
+        call.body.entity_id, kind, await _actor(call)
+    )
     return ended if isinstance(ended, Refusal) else faults_response(ended)
 
 
@@ -64,7 +66,7 @@ async def keys_of_an_entity(
 
 
 async def _actor(call: UserCall[B]) -> FaultActor:
-    user, scopes = call.user, await call.work.memberships.scopes(call.user.user_id)
+    user, scopes = call.user, await Memberships(call.tx).scopes(call.user.user_id)
     if Scope.MEMBERS in scopes:
         acting = call.context.caller(Operator(user.user_id, user.email, scopes).actor)
         return FaultActor(acting, user.administers, True)  # noqa: FBT003

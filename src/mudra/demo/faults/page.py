@@ -16,8 +16,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.demo.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
-from mudra.demo.faults.sandbox_work import fault_service
-from mudra.demo.faults.switch_faults import FaultActor
+from mudra.demo.faults.switch_faults import FaultActor, FaultService
 from mudra.demo.faults.wire import FaultEndRequest, FaultRequest
 from mudra.http.auth.gates import ADMIN, operator
 from mudra.http.request.validation import decode_struct
@@ -80,7 +79,7 @@ async def _on(page_context: PageContext, fields: Fields) -> Outcome:
     received = decode_struct(body, FaultRequest)
     if isinstance(received, Refusal):
         return await _page(page_context, received, fields)
-    outcome = await fault_service(page_context.work).switch_on(
+    outcome = await page_context.tx.service(FaultService).switch_on(
         received.wanted(), _actor(page_context)
     )
     if isinstance(outcome, Refusal):
@@ -93,7 +92,7 @@ async def _end(page_context: PageContext, fields: Fields) -> Outcome:
     if isinstance(received, Refusal):
         return await _page(page_context, received)
     kind = FaultKind(received.kind) if received.kind else None
-    outcome = await fault_service(page_context.work).switch_off(
+    outcome = await page_context.tx.service(FaultService).switch_off(
         received.entity_id, kind, _actor(page_context)
     )
     if isinstance(outcome, Refusal):
@@ -106,7 +105,9 @@ async def _page(
 ) -> Outcome:
     """Show the page; with what was typed where it was refused."""
     actor, entity = _actor(page_context), page_context.entity
-    active = await fault_service(page_context.work).list(actor, entity.entity_id if entity else "")
+    active = await page_context.tx.service(FaultService).list(
+        actor, entity.entity_id if entity else ""
+    )
     if isinstance(active, Refusal):
         return active
     problem = page_problem(refusal) if refusal is not None else None

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.demo.faults.fault import (
     KEYS_A_DAY,
     LONGEST,

@@ -15,16 +15,16 @@ from mudra.shared.refusal import Refusal
 @post("/user/link/confirm", "Confirm a change by the link in an email", conflict=True, gate=ANYONE)
 async def confirm(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
     """Consume a one-use link: an operator's new address is confirmed, an invitation accepted."""
-    async with call.dependencies.unit_of_work() as work:
-        outcome = await confirm_link(work, call.body.token, call.context.caller("nobody"))
+    async with call.dependencies.transaction() as tx:
+        outcome = await confirm_link(tx, call.body.token, call.context.caller("nobody"))
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="confirmed")
 
 
 @post("/user/link/decline", "Decline an invitation by the link in its email", gate=ANYONE)
 async def decline(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
     """End an invitation and its link; the admin who sent it gets an email."""
-    async with call.dependencies.unit_of_work() as work:
-        outcome = await decline_by_link(work, call.body.token, call.context.caller("nobody"))
+    async with call.dependencies.transaction() as tx:
+        outcome = await decline_by_link(tx, call.body.token, call.context.caller("nobody"))
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="declined")
 
 

@@ -24,7 +24,7 @@ from mudra.shared.refusal import Refusal
 async def list_admins(call: UserCall[EntityRequest]) -> AdminsResponse | Refusal:
     """List the admins, readers and backup contact of an entity that you administer or read."""
     return admins_response(
-        await admins_of(call.work, Requester(call.caller, call.user), call.body.entity_id)
+        await admins_of(call.tx, Requester(call.caller, call.user), call.body.entity_id)
     )
 
 
@@ -63,7 +63,7 @@ async def contact(call: UserCall[ContactRequest]) -> AdminsResponse | Refusal:
 
 
 async def _changed(call: UserCall[R]) -> AdminsResponse | Refusal:
-    return admins_response(await call.body.run(call.work, Requester(call.caller, call.user)))
+    return admins_response(await call.body.run(call.tx, Requester(call.caller, call.user)))
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

@@ -11,7 +11,10 @@ from mudra.http.response.account_responses import TokensResponse, tokens_respons
 from mudra.http.response.response_body import DateTime, ResponseBody, StatusResponse
 from mudra.http.route import get, post
 from mudra.identity.accounts.manage_accounts import end_token
-from mudra.identity.sessions.session import Session, end_own_session, open_sessions
+from mudra.identity.accounts.people_store import People
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
+from mudra.identity.sessions.session import Session
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 
@@ -49,33 +52,27 @@ class SessionsResponse(ResponseBody, kw_only=True):
 @get("/user/token/list", "List your own tokens", gate=SIGNED_IN)
 async def list_tokens(call: UserCall[NoParameters]) -> TokensResponse | Refusal:
     """List the caller's tokens with the last use of each."""
-    return tokens_response(await call.work.memberships.tokens(call.user.user_id))
+    return tokens_response(await Memberships(call.tx).tokens(call.user.user_id))
 
 
 @post("/user/token/revoke", "End one of your own tokens", gate=SIGNED_IN)
 async def revoke_token(call: UserCall[TokenRequest]) -> StatusResponse:
     """End one of the caller's tokens; a token of another user is not found."""
-    ended = await end_token(call.work, call.user.user_id, call.body.jti, call.caller)
+    ended = await end_token(call.tx, call.user.user_id, call.body.jti, call.caller)
     return StatusResponse(status="revoked" if ended else "nothing to revoke")
 
 
 @get("/user/session/list", "List your own console sessions", gate=SIGNED_IN)
 async def list_sessions(call: UserCall[NoParameters]) -> SessionsResponse:
     """List the caller's open sessions: since when, last used, from where."""
-    found = await open_sessions(call.user.user_id, await call.work.people.now(), call.work.sessions)
+    found = await open_sessions(call.tx, call.user.user_id, await People(call.tx).now())
     return SessionsResponse(sessions=[_session_details(session) for session in found])
 
 
 @post("/user/session/end", "End one of your own sessions", gate=SIGNED_IN)
 async def end_session(call: UserCall[SessionRequest]) -> StatusResponse:
     """End one of the caller's sessions immediately; a session of another user is not found."""
-    ended = await end_own_session(
-        call.user.user_id,
-        call.body.session_id,
-        call.caller,
-        call.work.sessions,
-        call.work.audit_log,
-    )
+    ended = await end_own_session(call.tx, call.user.user_id, call.body.session_id, call.caller)
     return StatusResponse(status="ended" if ended else "nothing to end")
 
 

@@ -75,7 +75,7 @@ class ActivityResponse(Page, kw_only=True):
 @get("/entity/attention", "What needs attention of the entity's admins", gate=SIGNED_IN)
 async def own_attention(call: UserCall[EntityQuery]) -> AttentionResponse | Refusal:
     """List what needs attention now, the most urgent first."""
-    found = await member_attention(call.work, call.user, call.body.entity_id)
+    found = await member_attention(call.tx, call.user, call.body.entity_id)
     if isinstance(found, Refusal):
         return found
     return AttentionResponse(
@@ -88,7 +88,7 @@ async def own_activity(call: UserCall[ActivityQuery]) -> ActivityResponse | Refu
     """Count tokens by day and list events of your own entity."""
     limit, before = int(call.body.limit), int(call.body.after) if call.body.after else None
     found = await entity_activity(
-        call.work, call.user, call.body.entity_id, before=before, limit=limit + 1
+        call.tx, call.user, call.body.entity_id, before=before, limit=limit + 1
     )
     if isinstance(found, Refusal):
         return found

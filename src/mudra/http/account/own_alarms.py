@@ -5,14 +5,11 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.auth.gates import SIGNED_IN, UserCall
-from mudra.http.request.alarm_requests import (
-    AlarmPreferencesRequest,
-    clock_text,
-    severity_word,
-)
+from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import get, post
+from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.preferences import AlarmPreferences
 from mudra.shared.refusal import Refusal
 
@@ -33,14 +30,16 @@ class AlarmPreferencesResponse(ResponseBody, kw_only=True, rename="camel"):
 @get("/user/alarm/preferences", "Read your own alarm preferences", gate=SIGNED_IN)
 async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
     """Return which alarms about incidents the caller gets, how, and the quiet hours."""
-    return _response(await call.work.alarm_preferences.of(call.user.user_id))
+    return _response(await call.tx.service(AlarmPreferenceService).of(call.user.user_id))
 
 
 @post("/user/alarm/preferences", "Change your own alarm preferences", conflict=True, gate=SIGNED_IN)
 async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
     """Replace all of them. What quiet hours hold back comes in one email at their end."""
     wanted = call.body.preferences()
-    outcome = await call.work.alarm_preferences.set(call.user.user_id, wanted, call.caller)
+    outcome = await call.tx.service(AlarmPreferenceService).set(
+        call.user.user_id, wanted, call.caller
+    )
     return outcome if isinstance(outcome, Refusal) else _response(outcome)
 
 

@@ -25,7 +25,7 @@ async def set_by_link(call: Call[PasswordSetRequest]) -> StatusResponse | Refusa
         call.context.caller("nobody"),
         network_name=call.dependencies.settings.network_name,
         hasher=call.dependencies.hasher,
-        open_work=call.dependencies.unit_of_work,
+        open_transaction=call.dependencies.transaction,
     )
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="password set")
 
@@ -39,8 +39,8 @@ async def forgot(call: Call[PasswordForgotRequest]) -> StatusResponse | Refusal:
     wait_s = call.dependencies.link_rate.wait_s(address_key(caller.address))
     if wait_s:
         return too_many_link_requests(wait_s)
-    async with call.dependencies.unit_of_work() as work:
-        await request_link(work, call.body.username, caller)
+    async with call.dependencies.transaction() as tx:
+        await request_link(tx, call.body.username, caller)
     # A job looks at the name. The same moment for all keeps users from asking twice:
     # by then the email is on its way.
     await asyncio.sleep(answer_at - asyncio.get_running_loop().time())

@@ -9,6 +9,7 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, addre
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import (
     AdmittedEntity,
     BearerRefusal,
@@ -18,7 +19,6 @@ from mudra.tokens.authentication.bearer import (
 from mudra.tokens.authentication.proof_guard import PresentedToken
 from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.unit_of_work import UnitOfWork
 
 _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _DPOP: Final = re.compile(r"dpop +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
@@ -111,15 +111,11 @@ async def verified_bearer(
 
 
 async def calling_user(
-    token: TokenVerification | NoAuthorization, context: RequestContext, work: UnitOfWork
+    token: TokenVerification | NoAuthorization, context: RequestContext, tx: Transaction
 ) -> UserCaller | TokenRefusal:
     """Authenticate the user whose verified token a request holds."""
     if isinstance(token, NoAuthorization):
         return token
     return await context.dependencies.bearer.authenticate_user(
-        token,
-        address_of(context.request, context.dependencies),
-        tokens=work.tokens,
-        people=work.people,
-        memberships=work.memberships,
+        tx, token, address_of(context.request, context.dependencies)
     )

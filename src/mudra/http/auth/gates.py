@@ -22,15 +22,15 @@ from mudra.identity.operators.person_rule import ActingOperator
 from mudra.metrics.notifications.webhook import Owner
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import EntityCaller
 from mudra.tokens.authentication.token_check import TokenVerification
-from mudra.unit_of_work import UnitOfWork
 
 
 class UserCall(Call[B], frozen=True, kw_only=True):
-    """A request of a signed-in user in an open unit of work."""
+    """A request of a signed-in user in an open transaction."""
 
-    work: UnitOfWork
+    tx: Transaction
     user: User
 
     @property
@@ -45,7 +45,7 @@ class UserCall(Call[B], frozen=True, kw_only=True):
 
 
 class LongOperatorCall(Call[B], frozen=True, kw_only=True):
-    """A request of an operator whose right was checked; it opens the units of work itself."""
+    """A request of an operator whose right was checked; it opens the transactions itself."""
 
     operator: Operator
 
@@ -61,9 +61,9 @@ class LongOperatorCall(Call[B], frozen=True, kw_only=True):
 
 
 class OperatorCall(LongOperatorCall[B], frozen=True, kw_only=True):
-    """A request of an operator in an open unit of work, in which its right was checked."""
+    """A request of an operator in an open transaction, in which its right was checked."""
 
-    work: UnitOfWork
+    tx: Transaction
 
     @property
     def owner(self) -> None:
@@ -71,9 +71,9 @@ class OperatorCall(LongOperatorCall[B], frozen=True, kw_only=True):
 
 
 class EntityCall(Call[B], frozen=True, kw_only=True):
-    """A request of an entity in an open unit of work."""
+    """A request of an entity in an open transaction."""
 
-    work: UnitOfWork
+    tx: Transaction
     entity: EntityCaller
 
     @property
@@ -111,13 +111,13 @@ class UserGate(PersonGate[UserCall[Any]], frozen=True):
     ) -> AsyncIterator[UserCall[Any] | Refusal]:
         """Authenticate the user in the transaction of the call."""
         token = await verified_bearer(context, scheme_needed=self.scheme_needed)
-        async with context.dependencies.unit_of_work(within_s=opening.within_s) as work:
-            found = await calling_user(token, context, work)
+        async with context.dependencies.transaction(within_s=opening.within_s) as tx:
+            found = await calling_user(token, context, tx)
             if isinstance(found, Refusal):
                 yield found
                 return
             refused = self.refusal(found.user, frozenset(), entity_in_path(context))
-            yield refused or UserCall(context=context, body=received, work=work, user=found.user)
+            yield refused or UserCall(context=context, body=received, tx=tx, user=found.user)
 
 
 class MemberGate(UserGate, frozen=True):
@@ -143,15 +143,15 @@ class OperatorGate(PersonGate[C_co], frozen=True):
         return operator_refused(scopes, self.scope)
 
     async def _operator(
-        self, token: TokenVerification | NoAuthorization, context: RequestContext, work: UnitOfWork
+        self, token: TokenVerification | NoAuthorization, context: RequestContext, tx: Transaction
     ) -> Operator | Refusal:
         if context.dependencies.owner is not None:
             return context.dependencies.owner
-        found = await calling_user(token, context, work)
+        found = await calling_user(token, context, tx)
         if isinstance(found, Refusal):
             return found
         caller = context.caller(f"user:{found.user.user_id}")
-        return await authorize_operator(work, found.user, self.scope, caller)
+        return await authorize_operator(tx, found.user, self.scope, caller)
 
 
 class _OneTransaction(OperatorGate[OperatorCall[Any]], frozen=True):
@@ -163,18 +163,18 @@ class _OneTransaction(OperatorGate[OperatorCall[Any]], frozen=True):
     ) -> AsyncIterator[OperatorCall[Any] | Refusal]:
         """Check the right in the transaction of the call, or on the primary before a replica's."""
         token, dependencies = await verified_bearer(context), context.dependencies
-        async with dependencies.unit_of_work(within_s=opening.within_s) as work:
-            operator = await self._operator(token, context, work)
+        async with dependencies.transaction(within_s=opening.within_s) as tx:
+            operator = await self._operator(token, context, tx)
             if isinstance(operator, Refusal):
                 yield operator
                 return
-            call = OperatorCall[Any](context=context, body=received, work=work, operator=operator)
+            call = OperatorCall[Any](context=context, body=received, tx=tx, operator=operator)
             is_on_replica = opening.reads and dependencies.has_replica
             if isinstance(received, Refusal) or not is_on_replica:
                 yield call
                 return
-        async with dependencies.reads(within_s=opening.within_s) as work:
-            yield replace(call, work=work)
+        async with dependencies.reads(within_s=opening.within_s) as tx:
+            yield replace(call, tx=tx)
 
 
 class _ManyTransactions(OperatorGate[LongOperatorCall[Any]], frozen=True):
@@ -186,8 +186,8 @@ class _ManyTransactions(OperatorGate[LongOperatorCall[Any]], frozen=True):
     ) -> AsyncIterator[LongOperatorCall[Any] | Refusal]:
         """Check the right in a transaction of its own."""
         token = await verified_bearer(context)
-        async with context.dependencies.unit_of_work(within_s=opening.within_s) as work:
-            operator = await self._operator(token, context, work)
+        async with context.dependencies.transaction(within_s=opening.within_s) as tx:
+            operator = await self._operator(token, context, tx)
         if isinstance(operator, Refusal):
             yield operator
         else:
@@ -210,8 +210,8 @@ class EntityGate(Gate[EntityCall[Any]], frozen=True):
                 yield one
                 return
         assert isinstance(entity, EntityCaller)
-        async with context.dependencies.unit_of_work(within_s=opening.within_s) as work:
-            yield EntityCall(context=context, body=received, work=work, entity=entity)
+        async with context.dependencies.transaction(within_s=opening.within_s) as tx:
+            yield EntityCall(context=context, body=received, tx=tx, entity=entity)
 
 
 SIGNED_IN: Final = UserGate()

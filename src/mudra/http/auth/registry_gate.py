@@ -4,28 +4,25 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Final
 
-from mudra.http.auth.bearer import (
-    TokenRefusal,
-    admitted_entity,
-    calling_user,
-    verified_token,
-)
+from mudra.http.auth.bearer import TokenRefusal, admitted_entity, calling_user, verified_token
 from mudra.http.endpoint import B, Call, Gate, Opening
 from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
 from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
 from mudra.shared.refusal import Refusal
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.unit_of_work import UnitOfWork
+from mudra.tokens.revocation.issued_token_store import IssuedTokens
 
 
 class RegistryCall(Call[B], frozen=True, kw_only=True):
-    """A request of one who may act on the registry, in an open unit of work."""
+    """A request of one who may act on the registry, in an open transaction."""
 
-    work: UnitOfWork
+    tx: Transaction
     actor: Actor
 
 
@@ -55,16 +52,16 @@ class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
                 return
             if isinstance(received, Document):
                 await dependencies.prepare_check(subject)
-            async with dependencies.unit_of_work(within_s=opening.within_s) as work:
+            async with dependencies.transaction(within_s=opening.within_s) as tx:
                 actor = (
-                    await _entity_actor(caller, context, work)
+                    await _entity_actor(caller, context, tx)
                     if isinstance(caller, EntityCaller)
-                    else await _user_actor(caller, context, work)
+                    else await _user_actor(caller, context, tx)
                 )
                 if isinstance(actor, Refusal):
                     yield actor
                 else:
-                    yield RegistryCall(context=context, body=received, work=work, actor=actor)
+                    yield RegistryCall(context=context, body=received, tx=tx, actor=actor)
 
     async def admit(self, context: RequestContext) -> Admitted | Refusal:
         """Refuse one without a token of ours, and one who sends too much, before it is read."""
@@ -103,10 +100,10 @@ def _subject(caller: EntityCaller | VerifiedToken) -> str:
 
 
 async def _entity_actor(
-    entity: EntityCaller, context: RequestContext, work: UnitOfWork
+    entity: EntityCaller, context: RequestContext, tx: Transaction
 ) -> Actor | TokenRefusal:
     """Authenticate again in the transaction that decides."""
-    refused = await context.dependencies.bearer.check_again(entity, work.tokens)
+    refused = await context.dependencies.bearer.check_again(entity, IssuedTokens(tx))
     if refused is not None:
         return refused
     name, own = f"entity:{entity.entity_id}", frozenset({entity.entity_id})
@@ -121,13 +118,13 @@ async def _entity_actor(
 
 
 async def _user_actor(
-    token: VerifiedToken, context: RequestContext, work: UnitOfWork
+    token: VerifiedToken, context: RequestContext, tx: Transaction
 ) -> Actor | TokenRefusal:
-    caller = await calling_user(token, context, work)
+    caller = await calling_user(token, context, tx)
     if isinstance(caller, Refusal):
         return caller
     user, address = caller.user, address_of(context.request, context.dependencies)
-    if Scope.REGISTRY in await work.memberships.scopes(user.user_id):
+    if Scope.REGISTRY in await Memberships(tx).scopes(user.user_id):
         return operator(
             f"operator:{user.email}",
             address,

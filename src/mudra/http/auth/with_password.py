@@ -8,7 +8,7 @@ from mudra.identity.accounts.user import User
 from mudra.identity.sign_in.sign_in import PasswordRefused, sign_in
 from mudra.shared.network_address import address_key
 from mudra.shared.secret_text import SecretText
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ async def with_password(
     context: RequestContext,
     username: str,
     password: SecretText,
-    then: Callable[[UnitOfWork, User], Awaitable[T]],
+    then: Callable[[Transaction, User], Awaitable[T]],
 ) -> T | PasswordRefused:
     """Check the password and, if it is right, run `then` in the same transaction."""
     dependencies = context.dependencies
@@ -28,7 +28,7 @@ async def with_password(
         caller,
         then,
         origin=address_key(caller.address),
-        open_work=dependencies.unit_of_work,
+        open_transaction=dependencies.transaction,
         hasher=dependencies.hasher,
         queue=dependencies.sign_in_turns,
         hourly=dependencies.settings.sign_in_hourly,

@@ -17,16 +17,18 @@ from mudra.http.response.announcement_responses import (
     announcement_details,
 )
 from mudra.http.route import get, post
+from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.announcements.announcement import Announcement
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.shared.refusal import Refusal
 
 
 @get("/operator/v1/announcements", "List announcements", gate=operator(Scope.HEALTH))
 async def announcements(call: OperatorCall[AnnouncementsParameters]) -> AnnouncementsResponse:
     """List what the public status shows or will show, the last published first."""
-    now = await call.work.people.now()
-    found = await call.work.announcements.list(now, past=call.body.past == "true")
+    now = await People(call.tx).now()
+    found = await call.tx.service(AnnouncementService).list(now, past=call.body.past == "true")
     return AnnouncementsResponse(announcements=[announcement_details(one, now) for one in found])
 
 
@@ -39,8 +41,10 @@ async def announcements(call: OperatorCall[AnnouncementsParameters]) -> Announce
 )
 async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementResponse | Refusal:
     """Show a text on the public status, now or later, and send it to subscribers once."""
-    now = await call.work.people.now()
-    outcome = await call.work.announcements.publish(call.body.command, call.caller, now)
+    now = await People(call.tx).now()
+    outcome = await call.tx.service(AnnouncementService).publish(
+        call.body.command, call.caller, now
+    )
     return _response(outcome, now)
 
 
@@ -54,8 +58,10 @@ async def change(
     call: OperatorCall[AnnouncementRequest], announcement_id: FromPath[UUID]
 ) -> AnnouncementResponse | Refusal:
     """Replace one that is not over, wholly; it is not sent again. `publishAt` stays if left out."""
-    now, which = await call.work.people.now(), str(announcement_id)
-    outcome = await call.work.announcements.change(which, call.body.command, call.caller, now)
+    now, which = await People(call.tx).now(), str(announcement_id)
+    outcome = await call.tx.service(AnnouncementService).change(
+        which, call.body.command, call.caller, now
+    )
     return _response(outcome, now)
 
 
@@ -68,8 +74,10 @@ async def end(
     call: OperatorCall[NoParameters], announcement_id: FromPath[UUID]
 ) -> AnnouncementResponse | Refusal:
     """Move one to the history now; one that is scheduled is never published."""
-    now = await call.work.people.now()
-    return _response(await call.work.announcements.end(str(announcement_id), call.caller, now), now)
+    now = await People(call.tx).now()
+    return _response(
+        await call.tx.service(AnnouncementService).end(str(announcement_id), call.caller, now), now
+    )
 
 
 def _response(outcome: Announcement | Refusal, now: datetime) -> AnnouncementResponse | Refusal:

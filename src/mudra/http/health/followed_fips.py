@@ -9,6 +9,7 @@ from mudra.http.auth.gates import EntityCall, entity
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import delete, get, put
+from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
@@ -48,12 +49,16 @@ async def _changed(
     call: EntityCall[NoParameters], fip_id: str, *, follow: bool
 ) -> FollowedFipsResponse | Refusal:
     entity_id = call.entity.entity_id
-    refused = await call.work.follows.change(entity_id, fip_id, call.caller, follow=follow)
+    refused = await call.tx.service(FollowService).change(
+        entity_id, fip_id, call.caller, follow=follow
+    )
     return refused or await _response(call)
 
 
 async def _response(call: EntityCall[NoParameters]) -> FollowedFipsResponse:
-    return FollowedFipsResponse(fips=sorted(await call.work.follows.of(call.entity.entity_id)))
+    return FollowedFipsResponse(
+        fips=sorted(await call.tx.service(FollowService).of(call.entity.entity_id))
+    )
 
 
 member_handlers: Final[list[HTTPRouteHandler]] = [followed, follow, unfollow]

@@ -27,13 +27,14 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.response_body import CsvText
 from mudra.http.route import get
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
 from mudra.metrics.health.too_many_pairs import TooManyPairs
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import PAGE_S
+from mudra.storage.database.deadline import PAGE_S
 
 _GroupingInPath: TypeAlias = Annotated[
     str,
@@ -56,9 +57,9 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
     within = _within(call.body, now)
     if isinstance(within, InvalidField):
         return within
-    matrix = await call.work.health.matrix(within, call.body.type)
-    coverage = await call.work.health.coverage(within, now)
-    planned = await call.work.health.maintenances(within, now)
+    matrix = await call.tx.service(HealthService).matrix(within, call.body.type)
+    coverage = await call.tx.service(HealthService).coverage(within, now)
+    planned = await call.tx.service(HealthService).maintenances(within, now)
     return await asyncio.to_thread(matrix_response, within, matrix, coverage.proof(), planned)
 
 
@@ -82,7 +83,7 @@ async def health_rows(
         return within
     if grouping not in GROUPED_BY:
         return InvalidField(f"the path must end in {', '.join(GROUPED_BY)} or matrix")
-    rows = await call.work.health.rows(
+    rows = await call.tx.service(HealthService).rows(
         within,
         GROUPED_BY[grouping],
         now,
@@ -94,7 +95,7 @@ async def health_rows(
     if call.body.format == "csv":
         return CsvText(await asyncio.to_thread(rows_as_csv, rows))
     named = {one for one in (call.body.aa_id, call.body.fip_id) if one}
-    planned = await call.work.health.maintenances(within, now, named or None)
+    planned = await call.tx.service(HealthService).maintenances(within, now, named or None)
     return await _response(within, rows, planned)
 
 
@@ -105,11 +106,11 @@ async def own_health(call: EntityCall[TimeParameters]) -> PictureResponse | Refu
     within = _within(call.body, now)
     if isinstance(within, InvalidField):
         return within
-    own = await call.work.health.of_member(
+    own = await call.tx.service(HealthService).of_member(
         call.entity.entity_id, call.entity.entity_type, within, now, by_aa=False
     )
     concerned = {call.entity.entity_id} | {one.subject.fip_id for one in own.rows}
-    planned = await call.work.health.maintenances(within, now, concerned)
+    planned = await call.tx.service(HealthService).maintenances(within, now, concerned)
     return await _response(within, own.rows, planned)
 
 

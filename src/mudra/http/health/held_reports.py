@@ -8,21 +8,17 @@ from litestar.params import FromPath
 
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.health_requests import HeldReportRequest, HeldReportsParameters
-from mudra.http.response.held_responses import (
-    HeldReportResponse,
-    HeldReportsResponse,
-    held_details,
-)
+from mudra.http.response.held_responses import HeldReportResponse, HeldReportsResponse, held_details
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.payload.held_reports import Decided
+from mudra.metrics.payload.held_reports import Decided, HeldReportService
 from mudra.shared.refusal import Refusal
 
 
 @get("/operator/v1/health/held-reports", "List implausible reports", gate=operator(Scope.HEALTH))
 async def held_reports(call: OperatorCall[HeldReportsParameters]) -> HeldReportsResponse:
     """List reports that are in no sum until they are admitted; with `decided` all of them."""
-    found = await call.work.held_reports.list(all_=call.body.decided == "true")
+    found = await call.tx.service(HeldReportService).list(all_=call.body.decided == "true")
     return HeldReportsResponse(reports=[held_details(one) for one in found])
 
 
@@ -35,7 +31,7 @@ async def admit(
     call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]
 ) -> HeldReportResponse | Refusal:
     """Count a report like any other."""
-    service = call.work.held_reports
+    service = call.tx.service(HeldReportService)
     return _response(await service.admit(str(receipt_id), call.body.reason, call.caller))
 
 
@@ -48,7 +44,7 @@ async def refuse(
     call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]
 ) -> HeldReportResponse | Refusal:
     """Leave a report out for good; it stays kept."""
-    service = call.work.held_reports
+    service = call.tx.service(HeldReportService)
     return _response(await service.refuse(str(receipt_id), call.body.reason, call.caller))
 
 

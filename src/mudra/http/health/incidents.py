@@ -20,7 +20,9 @@ from mudra.http.response.alarm_responses import (
 )
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.shared.refusal import Refusal
 
 _MAX_COUNT: Final = 500
@@ -31,9 +33,11 @@ async def incidents(call: OperatorCall[IncidentsParameters]) -> IncidentsRespons
     """List the latest incidents; `open=true` for those only that operators have to act on."""
     entity_id = call.body.entity_id or None
     if call.body.open == "true":
-        found = await call.work.incidents.to_handle(entity_id=entity_id, limit=_MAX_COUNT)
+        found = await call.tx.service(IncidentService).to_handle(
+            entity_id=entity_id, limit=_MAX_COUNT
+        )
     else:
-        found = await call.work.incidents.latest(entity_id=entity_id, limit=_MAX_COUNT)
+        found = await call.tx.service(IncidentService).latest(entity_id=entity_id, limit=_MAX_COUNT)
     return _list_response(found)
 
 
@@ -42,10 +46,10 @@ async def incident(
     call: OperatorCall[NoParameters], incident_id: FromPath[UUID]
 ) -> IncidentResponse | Refusal:
     """Show one incident, however old."""
-    found = await call.work.incidents.find(str(incident_id))
+    found = await call.tx.service(IncidentService).find(str(incident_id))
     if isinstance(found, Refusal):
         return found
-    acts = await call.work.incident_acts.of(found.incident_id)
+    acts = await call.tx.service(IncidentActService).of(found.incident_id)
     return IncidentResponse(incident=incident_details(found), acts=[act_details(a) for a in acts])
 
 
@@ -58,7 +62,7 @@ async def acknowledge(
     call: OperatorCall[NoParameters], incident_id: FromPath[UUID]
 ) -> AcknowledgedResponse | Refusal:
     """Assign an incident to the calling operator."""
-    stored = await call.work.incident_acts.acknowledge(str(incident_id), call.caller)
+    stored = await call.tx.service(IncidentActService).acknowledge(str(incident_id), call.caller)
     if isinstance(stored, Refusal):
         return stored
     return AcknowledgedResponse(
@@ -77,10 +81,12 @@ async def act(
     call: OperatorCall[IncidentActRequest], incident_id: FromPath[UUID]
 ) -> IncidentResponse | Refusal:
     """Assign, hand over, comment, close or reopen an incident, or write its post-mortem."""
-    stored = await call.work.incident_acts.act(str(incident_id), call.body.command, call.caller)
+    stored = await call.tx.service(IncidentActService).act(
+        str(incident_id), call.body.command, call.caller
+    )
     if isinstance(stored, Refusal):
         return stored
-    acts = await call.work.incident_acts.of(stored.incident_id)
+    acts = await call.tx.service(IncidentActService).of(stored.incident_id)
     return IncidentResponse(incident=incident_details(stored), acts=[act_details(a) for a in acts])
 
 
@@ -88,7 +94,9 @@ async def act(
 async def own_incidents(call: EntityCall[NoParameters]) -> IncidentsResponse:
     """List the latest incidents of the calling entity."""
     own = call.entity.entity_id
-    return _list_response(await call.work.incidents.latest(entity_id=own, limit=_MAX_COUNT))
+    return _list_response(
+        await call.tx.service(IncidentService).latest(entity_id=own, limit=_MAX_COUNT)
+    )
 
 
 def _list_response(found: Sequence[StoredIncident]) -> IncidentsResponse:

@@ -78,7 +78,7 @@ async def _respond(
     context = RequestContext(dependencies, request, txn_id)
     caller = context.caller(f"entity:{aa_id}")
     outcome = await push_report(
-        Push(aa_id, checked, dependencies.new_id(), caller), limits, dependencies.unit_of_work
+        Push(aa_id, checked, dependencies.new_id(), caller), limits, dependencies.transaction
     )
     if not isinstance(outcome, NotYourMetrics | TooManyPushes | TooBusyForPushes):
         _log_note(request.headers.get(AGENT_NOTE), aa_id, txn_id)

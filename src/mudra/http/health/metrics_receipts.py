@@ -10,7 +10,7 @@ from mudra.http.health.metrics_responses import ReceiptsResponse, receipts_respo
 from mudra.http.request.health_requests import ReceiptsParameters, time_range
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.route import get
-from mudra.metrics.payload.receipt_service import ReceiptsQuery
+from mudra.metrics.payload.receipt_service import ReceiptService, ReceiptsQuery
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
@@ -28,7 +28,7 @@ async def own_receipts(call: EntityCall[ReceiptsParameters]) -> ReceiptsResponse
     query = _query_of(call.body, now)
     if isinstance(query, InvalidField):
         return query
-    page = await call.work.receipts.page(call.entity.entity_id, query, now)
+    page = await call.tx.service(ReceiptService).page(call.entity.entity_id, query, now)
     return receipts_response(call.entity.entity_id, query.within, page)
 
 

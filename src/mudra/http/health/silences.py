@@ -16,16 +16,18 @@ from mudra.http.request.health_requests import (
 )
 from mudra.http.response.alarm_responses import SilenceResponse, SilencesResponse, silence_details
 from mudra.http.route import get, post
+from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.silence import Silence, SilenceCommand
+from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.shared.refusal import Refusal
 
 
 @get("/operator/v1/health/silences", "List silences", gate=operator(Scope.HEALTH))
 async def silences(call: OperatorCall[SilencesParameters]) -> SilencesResponse:
     """List active and scheduled silences, earliest end first."""
-    now = await call.work.people.now()
-    found = await call.work.silences.list(now, past=call.body.past == "true")
+    now = await People(call.tx).now()
+    found = await call.tx.service(SilenceService).list(now, past=call.body.past == "true")
     return SilencesResponse(silences=[silence_details(one) for one in found])
 
 
@@ -43,7 +45,9 @@ async def begin(call: OperatorCall[SilenceRequest]) -> SilenceResponse | Refusal
         call.body.maintenance,
     )
     return _response(
-        await call.work.silences.begin(command, call.caller, await call.work.people.now())
+        await call.tx.service(SilenceService).begin(
+            command, call.caller, await People(call.tx).now()
+        )
     )
 
 
@@ -56,15 +60,15 @@ async def end(
     call: OperatorCall[NoParameters], silence_id: FromPath[UUID]
 ) -> SilenceResponse | Refusal:
     """End a silence now; alarms resume for incidents that continue."""
-    now = await call.work.people.now()
-    return _response(await call.work.silences.end(str(silence_id), call.caller, now))
+    now = await People(call.tx).now()
+    return _response(await call.tx.service(SilenceService).end(str(silence_id), call.caller, now))
 
 
 @get("/maintenance", "List own planned maintenances", gate=entity())
 async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     """List the calling entity's active and scheduled maintenances, earliest end first."""
-    now = await call.work.people.now()
-    found = await call.work.silences.own(call.entity.entity_id, now)
+    now = await People(call.tx).now()
+    found = await call.tx.service(SilenceService).own(call.entity.entity_id, now)
     return SilencesResponse(silences=[silence_details(one) for one in found])
 
 
@@ -75,8 +79,8 @@ async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Re
     command = SilenceCommand(
         call.entity.entity_id, "", begins, call.body.ends, call.body.reason, maintenance=True
     )
-    now = await call.work.people.now()
-    return _response(await call.work.silences.announce(command, call.caller, now))
+    now = await People(call.tx).now()
+    return _response(await call.tx.service(SilenceService).announce(command, call.caller, now))
 
 
 @post("/maintenance/{silence_id:uuid}/end", "End an own planned maintenance", gate=entity())
@@ -84,8 +88,10 @@ async def end_own(
     call: EntityCall[NoParameters], silence_id: FromPath[UUID]
 ) -> SilenceResponse | Refusal:
     """End a maintenance now, also one that has not begun."""
-    own, now = call.entity.entity_id, await call.work.people.now()
-    return _response(await call.work.silences.end(str(silence_id), call.caller, now, own_of=own))
+    own, now = call.entity.entity_id, await People(call.tx).now()
+    return _response(
+        await call.tx.service(SilenceService).end(str(silence_id), call.caller, now, own_of=own)
+    )
 
 
 def _response(outcome: Silence | Refusal) -> SilenceResponse | Refusal:

@@ -7,14 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.http.auth.gates import (
-    SIGNED_IN,
-    EntityCall,
-    OperatorCall,
-    UserCall,
-    entity,
-    operator,
-)
+from mudra.http.auth.gates import SIGNED_IN, EntityCall, OperatorCall, UserCall, entity, operator
 from mudra.http.endpoint import Gate, Handler
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import (
@@ -33,11 +26,13 @@ from mudra.http.response.alarm_responses import (
     webhooks_response,
 )
 from mudra.http.route import get, post
+from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.webhook import Owner
 from mudra.metrics.notifications.webhook_formats import Format
+from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 _NETWORK: Final = "/operator/v1/health/webhooks"
 _MEMBER: Final = "/webhooks"
@@ -51,7 +46,7 @@ class _OwnersCall(Protocol[B_co]):
     @property
     def body(self) -> B_co: ...
     @property
-    def work(self) -> UnitOfWork: ...
+    def tx(self) -> Transaction: ...
     @property
     def caller(self) -> Caller: ...
     @property
@@ -61,15 +56,15 @@ class _OwnersCall(Protocol[B_co]):
 @get(_NETWORK, "List webhooks", gate=operator(Scope.HEALTH))
 async def webhooks(call: OperatorCall[NoParameters]) -> WebhooksResponse:
     """List all webhooks, the network's and those of members, with their undelivered messages."""
-    return webhooks_response(await call.work.webhooks.list(call.owner))
+    return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
 
 
 @post(_NETWORK, "Add a webhook", conflict=True, gate=operator(Scope.HEALTH))
 async def add(call: OperatorCall[WebhookRequest]) -> NewWebhookResponse | Refusal:
     """Send alarms to an address; only this response has the key that signs them."""
-    asked, now = call.body, await call.work.people.now()
+    asked, now = call.body, await People(call.tx).now()
     return added_response(
-        await call.work.webhooks.add(
+        await call.tx.service(WebhookService).add(
             Owner(asked.entity_id),
             asked.url,
             call.caller,
@@ -83,30 +78,32 @@ async def add(call: OperatorCall[WebhookRequest]) -> NewWebhookResponse | Refusa
 @get(_MEMBER, "List own webhooks", gate=entity())
 async def own_webhooks(call: EntityCall[NoParameters]) -> WebhooksResponse:
     """List the calling entity's webhooks, with their undelivered messages."""
-    return webhooks_response(await call.work.webhooks.list(call.owner))
+    return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
 
 
 @post(_MEMBER, "Add an own webhook", conflict=True, gate=entity())
 async def add_own(call: EntityCall[OwnWebhookRequest]) -> NewWebhookResponse | Refusal:
     """Send alarms about the calling entity to an address."""
-    asked, now = call.body, await call.work.people.now()
+    asked, now = call.body, await People(call.tx).now()
     return added_response(
-        await call.work.webhooks.add(call.owner, asked.url, call.caller, now, fips=asked.fips)
+        await call.tx.service(WebhookService).add(
+            call.owner, asked.url, call.caller, now, fips=asked.fips
+        )
     )
 
 
 @get(_PERSON, "List your own webhook", gate=SIGNED_IN)
 async def webhook_of_person(call: UserCall[NoParameters]) -> WebhooksResponse:
     """List the caller's own webhook, of which there is one at most."""
-    return webhooks_response(await call.work.webhooks.list(call.owner))
+    return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
 
 
 @post(_PERSON, "Add your own webhook", conflict=True, gate=SIGNED_IN)
 async def add_of_person(call: UserCall[PersonalWebhookRequest]) -> NewWebhookResponse | Refusal:
     """Add the address for the caller's alarms; their preferences say whether it is used."""
-    asked, now = call.body, await call.work.people.now()
+    asked, now = call.body, await People(call.tx).now()
     return added_response(
-        await call.work.webhooks.add(
+        await call.tx.service(WebhookService).add(
             call.owner, asked.url, call.caller, now, format_=Format(asked.format)
         )
     )
@@ -116,7 +113,7 @@ async def remove(
     call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> WebhookResponse | Refusal:
     """Remove a webhook with its undelivered messages."""
-    service = call.work.webhooks
+    service = call.tx.service(WebhookService)
     return webhook_response(await service.remove(str(webhook_id), call.owner, call.caller))
 
 
@@ -131,23 +128,29 @@ async def test(
     call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> WebhookResponse | Refusal:
     """Send a test message; its delivery is listed like any other."""
-    id_, now = str(webhook_id), await call.work.people.now()
-    return webhook_response(await call.work.webhooks.send_test(id_, call.owner, call.caller, now))
+    id_, now = str(webhook_id), await People(call.tx).now()
+    return webhook_response(
+        await call.tx.service(WebhookService).send_test(id_, call.owner, call.caller, now)
+    )
 
 
 async def rotate(
     call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> NewWebhookResponse | Refusal:
     """Make a new key, which only this response has; the previous one signs as well for a day."""
-    id_, now = str(webhook_id), await call.work.people.now()
-    return added_response(await call.work.webhooks.rotate(id_, call.owner, call.caller, now))
+    id_, now = str(webhook_id), await People(call.tx).now()
+    return added_response(
+        await call.tx.service(WebhookService).rotate(id_, call.owner, call.caller, now)
+    )
 
 
 async def attempts(
     call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> AttemptsResponse | Refusal:
     """List the latest 20 deliveries and failures, the newest first."""
-    return attempts_response(await call.work.webhooks.attempts(str(webhook_id), call.owner))
+    return attempts_response(
+        await call.tx.service(WebhookService).attempts(str(webhook_id), call.owner)
+    )
 
 
 def _with_one(

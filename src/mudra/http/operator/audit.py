@@ -6,7 +6,10 @@ from typing import Annotated, Final, Literal
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.search import AuditFilter, AuditRow
+from mudra.audit.search_store import AuditSearch
 from mudra.audit.verification import MAX_S, verify_audit
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import AuditVerdictResponse
@@ -82,7 +85,7 @@ async def search(call: OperatorCall[AuditQuery]) -> EventsPage:
     )
     limit = int(call.body.limit)
     before = int(call.body.after) if call.body.after else None
-    rows = await call.work.audit_search.events(which, before, limit + 1)
+    rows = await AuditSearch(call.tx).events(which, before, limit + 1)
     shown, following = cut_page(rows, limit, lambda row: str(row.seq))
     return EventsPage(events=[_details(row) for row in shown], next=following)
 
@@ -90,7 +93,7 @@ async def search(call: OperatorCall[AuditQuery]) -> EventsPage:
 @post("/audit/verify", "Verify the audit", gate=operator(Scope.AUDIT), within_s=MAX_S)
 async def verify(call: OperatorCall[NoParameters]) -> AuditVerdictResponse:
     """Verify every row, its seal and place, and all checkpoints: a minute per million."""
-    verdict = await verify_audit(call.work, call.caller)
+    verdict = await verify_audit(call.tx.service(AuditChain), AuditLog(call.tx), call.caller)
     return AuditVerdictResponse(
         intact=verdict.intact,
         state=verdict.state,

@@ -20,7 +20,7 @@ from mudra.shared.refusal import Refusal
 @get("/board", "Show the board", gate=operator())
 async def show_board(call: OperatorCall[NoParameters]) -> DashboardResponse | Refusal:
     """Show what needs attention this week, as far as the caller's scopes show it."""
-    found = await read_dashboard(call.work, call.operator.scopes)
+    found = await read_dashboard(call.tx, call.operator.scopes)
     rows = [dashboard_row(row) for row in found.rows]
     return DashboardResponse(
         rows=rows,

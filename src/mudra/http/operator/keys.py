@@ -17,17 +17,23 @@ from mudra.http.operator.shapes import (
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.route import get, post
+from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, KeyDetails
+from mudra.tokens.signing_keys.signing_key_service import (
+    KEY_CHANGE_S,
+    KeyChange,
+    KeyDetails,
+    SigningKeyService,
+)
 
 
 @get("/keys", "List signing keys", gate=operator(Scope.KEYS))
 async def list_keys(call: OperatorCall[NoParameters]) -> KeysResponse:
     """List the signing keys, the state of each, and who fetched it how often."""
-    keys = await call.work.signing_keys.list(await call.work.people.now())
+    keys = await call.tx.service(SigningKeyService).list(await People(call.tx).now())
     return KeysResponse(keys=[_key(one) for one in keys])
 
 
@@ -48,7 +54,7 @@ async def rotate(call: OperatorCall[RotationRequest]) -> RotationResponse | Refu
 
 
 async def _changes(call: OperatorCall[RotationRequest]) -> Sequence[KeyChange] | Refusal:
-    body, keys = call.body, call.work.signing_keys
+    body, keys = call.body, call.tx.service(SigningKeyService)
     if (body.kid or body.all) and not body.emergency:
         return InvalidField("kid and all must be left out without emergency")
     if body.kid and body.all:
@@ -56,7 +62,7 @@ async def _changes(call: OperatorCall[RotationRequest]) -> Sequence[KeyChange] |
     if body.again and not body.all:
         return InvalidField("again must be left out without all")
     kinds = frozenset([TokenKind(body.kind)] if body.kind else TokenKind)
-    now = await call.work.people.now()
+    now = await People(call.tx).now()
     if body.kid:
         return await keys.drop_key(body.kid, kinds, call.caller, now)
     if body.all:

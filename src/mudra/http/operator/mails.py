@@ -15,7 +15,8 @@ from mudra.http.route import get, post
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.user import normalize_username
 from mudra.identity.operators.operator import Scope
-from mudra.overview.mail_queue import NoSuchMail, retry_mail
+from mudra.overview.mail_queue import retry_mail
+from mudra.overview.mail_queue_store import MailQueue, NoSuchMail
 from mudra.shared.refusal import Refusal
 
 
@@ -38,7 +39,7 @@ class MailsPage(Page, kw_only=True):
 async def list_mails(call: OperatorCall[MailQuery]) -> MailsPage:
     """List mails, the newest first, without their text, which may hold a one-use link."""
     limit = int(call.body.limit)
-    rows = await call.work.mail_queue.queue(
+    rows = await MailQueue(call.tx).queue(
         failed=call.body.failed == "true",
         to=normalize_username(call.body.to),
         after=call.body.after,
@@ -53,7 +54,7 @@ async def retry(
     call: OperatorCall[NoParameters], mail_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
     """Have an unsent mail tried again now."""
-    outcome = await retry_mail(str(mail_id), call.caller, call.work.mail_queue, call.work.audit_log)
+    outcome = await retry_mail(call.tx, str(mail_id), call.caller)
     if isinstance(outcome, NoSuchMail):
         return outcome
     return StatusResponse(status="will be tried now")

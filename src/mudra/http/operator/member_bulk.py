@@ -12,13 +12,12 @@ from mudra.http.response.bulk_responses import BulkResponse, bulk_response
 from mudra.http.route import post
 from mudra.identity.memberships.bulk_act import (
     MAX_MEMBERS,
-    MAX_REASON,
-    BulkAct,
     BulkResult,
     act_in_bulk,
     export_chosen,
     preview_bulk,
 )
+from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 
@@ -61,22 +60,22 @@ async def act_on_many(call: LongOperatorCall[BulkRequest]) -> BulkResponse | Ref
     Each member is acted on or refused for itself. Members that were not begun within 20 seconds
     have the result `left`: send those again.
     """
-    body, open_work = call.body, call.dependencies.unit_of_work
+    body, open_transaction = call.body, call.dependencies.transaction
     act = BulkAct(body.act)
     if body.dry_run:
-        async with open_work() as work:
-            planned = await preview_bulk(work, act, body.entity_ids, call.by)
+        async with open_transaction() as tx:
+            planned = await preview_bulk(tx, act, body.entity_ids, call.by)
         return (
             planned if isinstance(planned, Refusal) else bulk_response(act, planned, dry_run=True)
         )
-    outcomes = await act_in_bulk(open_work, act, body.entity_ids, body.reason, call.by)
+    outcomes = await act_in_bulk(open_transaction, act, body.entity_ids, body.reason, call.by)
     if isinstance(outcomes, Refusal):
         return outcomes
     if act is not BulkAct.EXPORT:
         return bulk_response(act, outcomes, dry_run=False)
     done = [one.entity_id for one in outcomes if one.result is BulkResult.DONE]
-    async with open_work() as work:
-        text = await export_chosen(work, done)
+    async with open_transaction() as tx:
+        text = await export_chosen(tx, done)
     return bulk_response(act, outcomes, dry_run=False, csv=text)
 
 

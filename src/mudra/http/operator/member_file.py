@@ -11,11 +11,7 @@ from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.response.import_responses import ImportResponse, import_response
 from mudra.http.response.response_body import CsvText
 from mudra.http.route import get, post
-from mudra.identity.memberships.import_members import (
-    export_members,
-    import_members,
-    preview_import,
-)
+from mudra.identity.memberships.import_members import export_members, import_members, preview_import
 from mudra.identity.memberships.member_file import COLUMNS, MAX_BYTES, MAX_ROWS, read_member_file
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
@@ -52,21 +48,21 @@ async def import_file(call: LongOperatorCall[ImportRequest]) -> ImportResponse |
     Each row is kept or refused for itself. Rows that were not begun within 20 seconds have the
     result `left`: send the same file again.
     """
-    open_work = call.dependencies.unit_of_work
+    open_transaction = call.dependencies.transaction
     rows = read_member_file(call.body.csv)
     if isinstance(rows, Refusal):
         return rows
     if call.body.dry_run:
-        async with open_work() as work:
-            return import_response(await preview_import(work, rows), dry_run=True)
-    outcomes = await import_members(open_work, rows, call.by)
+        async with open_transaction() as tx:
+            return import_response(await preview_import(tx, rows), dry_run=True)
+    outcomes = await import_members(open_transaction, rows, call.by)
     return import_response(outcomes, dry_run=False)
 
 
 @get("/members/export", "Export members as a file", gate=operator(Scope.MEMBERS))
 async def export_file(call: OperatorCall[MemberQuery]) -> CsvText:
     """Export the members of a filter as CSV, which an import reads; without pages."""
-    return CsvText(await export_members(call.work, member_filter(call.body)))
+    return CsvText(await export_members(call.tx, member_filter(call.body)))
 
 
 handlers: Final[list[ControllerRouterHandler]] = [import_file, export_file]

@@ -18,17 +18,12 @@ from mudra.http.request.account_requests import (
 )
 from mudra.http.request.fields import Flag, PageLimit, SearchText
 from mudra.http.response.account_responses import AdminsResponse, admins_response
-from mudra.http.response.response_body import (
-    DateTime,
-    Page,
-    ResponseBody,
-    StatusResponse,
-    cut_page,
-)
+from mudra.http.response.response_body import DateTime, Page, ResponseBody, StatusResponse, cut_page
 from mudra.http.route import get, post
 from mudra.identity.memberships.admins import requested_by
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
@@ -97,7 +92,7 @@ async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
     """List members by entity ID, a page at a time."""
     which = member_filter(call.body)
     limit = int(call.body.limit)
-    rows = await call.work.member_search.members(which, call.body.after, limit + 1)
+    rows = await MemberSearch(call.tx).members(which, call.body.after, limit + 1)
     shown, following = cut_page(rows, limit, lambda row: row.entity_id)
     return MembersPage(members=[_details(row) for row in shown], next=following)
 
@@ -105,7 +100,7 @@ async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
 @post("/members", "Onboard a member", conflict=True, gate=operator(Scope.MEMBERS))
 async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusal:
     """Onboard a member: create its first secret and invite its admin; idempotent."""
-    outcome = await onboard_member(call.work, call.body.new_member(), call.by)
+    outcome = await onboard_member(call.tx, call.body.new_member(), call.by)
     if isinstance(outcome, Refusal):
         return outcome
     member = outcome.member
@@ -130,7 +125,7 @@ async def set_status(
 ) -> StatusResponse | Refusal:
     """Change an entity's status; from the commit on no node gives a suspended one a token."""
     outcome = await set_member_status(
-        call.work, entity_id, MemberStatus(call.body.status), call.body.reason, call.by
+        call.tx, entity_id, MemberStatus(call.body.status), call.body.reason, call.by
     )
     if isinstance(outcome, Refusal):
         return outcome
@@ -162,7 +157,7 @@ async def set_contact(call: OperatorCall[ContactRequest]) -> AdminsResponse | Re
 
 
 async def _changed(call: OperatorCall[R]) -> AdminsResponse | Refusal:
-    return admins_response(await call.body.run(call.work, requested_by(call.by)))
+    return admins_response(await call.body.run(call.tx, requested_by(call.by)))
 
 
 def _details(row: MemberRow) -> MemberDetails:

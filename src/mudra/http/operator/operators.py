@@ -41,7 +41,7 @@ class OperatorResponse(ResponseBody, kw_only=True):
 async def save_operator(call: OperatorCall[OperatorRequest]) -> OperatorResponse | Refusal:
     """Create an operator and invite it, or change its scopes, effective from the next request."""
     sent, scopes = call.body, frozenset(map(Scope, call.body.scopes))
-    outcome = await change_scopes(call.work, call.by, sent.email, sent.name, scopes)
+    outcome = await change_scopes(call.tx, call.by, sent.email, sent.name, scopes)
     if isinstance(outcome, Refusal):
         return outcome
     return OperatorResponse(

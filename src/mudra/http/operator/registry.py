@@ -20,20 +20,24 @@ from mudra.http.response.registry_record import (
     record_response,
 )
 from mudra.http.route import get, post
+from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING
+from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
+from mudra.registry.ports import Registry
 from mudra.registry.probe.probe import Probe, not_probed
+from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.refusal import Refusal
 
 
 @get("/registry/waiting", "List what waits for approval", gate=operator(Scope.REGISTRY))
 async def waiting(call: OperatorCall[NoParameters]) -> PendingEntriesResponse | Refusal:
     """List pending versions, the longest waiting first, 1,000 at most, each with its changes."""
-    return pending_response(await call.work.pending_entries.waiting(MAX_PENDING))
+    return pending_response(await PendingEntries(call.tx).waiting(MAX_PENDING))
 
 
 @get(
@@ -49,7 +53,7 @@ async def history(
     The live and the pending version are always among them. Where the first version shown is
     not 1, there are older ones; the first key may have been live before.
     """
-    record = await call.work.registry.history(entity_id)
+    record = await call.tx.service(Registry).history(entity_id)
     return unknown_entity(entity_id) if record is None else record_response(record)
 
 
@@ -67,14 +71,14 @@ async def decide_on(
     if isinstance(goes_live_at, InvalidField):
         return goes_live_at
     caller, user_id = call.caller, call.operator.user_id
-    user = await call.work.people.by_id(user_id) if user_id else None
+    user = await People(call.tx).by_id(user_id) if user_id else None
     administers = user.administers if user else ()
     acting = actor.operator(
         *(caller.actor, caller.address, caller.txn_id), user_id=user_id, administers=administers
     )
     action = RegistryAction(call.body.act)
     outcome = await decide(
-        call.work.registry,
+        call.tx.service(Registry),
         Command(action, entity_id, acting, call.body.reason, call.body.version, goes_live_at),
     )
     return decision_response(outcome) if isinstance(outcome, Decision) else outcome
@@ -94,7 +98,7 @@ async def probe(
     Whether it answers, by which certificate, and whether it holds the registered key. An approval
     does not depend on it.
     """
-    found = await call.work.probes.request(entity_id, call.caller)
+    found = await call.tx.service(ProbeService).request(entity_id, call.caller)
     return probe_response(found) if isinstance(found, Probe) else found
 
 
@@ -107,7 +111,7 @@ async def show_probe(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> ProbeResponse | Refusal:
     """Show what the latest probe found; without `doneAt` it is not done yet."""
-    found = await call.work.probes.probes.latest(entity_id)
+    found = await call.tx.service(ProbeService).probes.latest(entity_id)
     return not_probed(entity_id) if found is None else probe_response(found)
 
 

@@ -10,9 +10,11 @@ from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import DayCountResponse, TokenCountsResponse
 from mudra.http.request.fields import NoParameters
 from mudra.http.route import get
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.admins import no_such_entity
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
+from mudra.tokens.issuing.token_count_store import TokenCounts
 
 DAYS: Final = 90
 
@@ -22,10 +24,10 @@ async def token_counts(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> TokenCountsResponse | Refusal:
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
-    if await call.work.people.member(entity_id) is None:
+    if await People(call.tx).member(entity_id) is None:
         return no_such_entity(entity_id)
-    since = (await call.work.people.now()).date() - timedelta(days=DAYS - 1)
-    counts = await call.work.token_counts.by_day(entity_id, since)
+    since = (await People(call.tx).now()).date() - timedelta(days=DAYS - 1)
+    counts = await TokenCounts(call.tx).by_day(entity_id, since)
     days = [DayCountResponse(day=one.day.isoformat(), count=one.count) for one in counts]
     return TokenCountsResponse(entity_id=entity_id, days=days)
 

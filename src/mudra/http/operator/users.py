@@ -8,14 +8,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.auth.gates import OperatorCall, operator
-from mudra.http.request.fields import (
-    Email,
-    Flag,
-    NoParameters,
-    PageLimit,
-    SearchText,
-    UuidOrNone,
-)
+from mudra.http.request.fields import Email, Flag, NoParameters, PageLimit, SearchText, UuidOrNone
 from mudra.http.response.account_responses import (
     TokensResponse,
     UserState,
@@ -23,19 +16,9 @@ from mudra.http.response.account_responses import (
     tokens_response,
     warnings_about,
 )
-from mudra.http.response.response_body import (
-    DateTime,
-    Page,
-    ResponseBody,
-    StatusResponse,
-    cut_page,
-)
+from mudra.http.response.response_body import DateTime, Page, ResponseBody, StatusResponse, cut_page
 from mudra.http.route import get, post
-from mudra.identity.accounts.change_address import (
-    AddressPending,
-    change_address,
-    confirm_as_second,
-)
+from mudra.identity.accounts.change_address import AddressPending, change_address, confirm_as_second
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.manage_accounts import (
     AccountChanged,
@@ -46,6 +29,7 @@ from mudra.identity.accounts.manage_accounts import (
     tokens_of_user,
 )
 from mudra.identity.memberships.member_search import UserFilter, UserRow
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_factor
 from mudra.shared.refusal import Refusal
@@ -119,7 +103,7 @@ async def list_users(call: OperatorCall[UserQuery]) -> UsersPage:
         operators_only=call.body.operators == "true",
     )
     limit = int(call.body.limit)
-    rows = await call.work.member_search.users(which, call.body.after, limit + 1)
+    rows = await MemberSearch(call.tx).users(which, call.body.after, limit + 1)
     shown, following = cut_page(rows, limit, lambda row: row.email)
     return UsersPage(users=[_details(row) for row in shown], next=following)
 
@@ -129,7 +113,7 @@ async def disable(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
     """Disable an account and end its tokens; `warnings` names entities left without admin."""
-    return _account(await disable_account(call.work, call.by, str(user_id)))
+    return _account(await disable_account(call.tx, call.by, str(user_id)))
 
 
 @post("/users/{user_id:uuid}/enable", "Enable an account", gate=operator(Scope.MEMBERS))
@@ -137,7 +121,7 @@ async def enable(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
     """Enable an account again; its previous tokens stay ended."""
-    return _account(await enable_account(call.work, call.by, str(user_id)))
+    return _account(await enable_account(call.tx, call.by, str(user_id)))
 
 
 @post("/users/{user_id:uuid}/invite", "Send a link again", gate=operator(Scope.MEMBERS))
@@ -145,7 +129,7 @@ async def invite(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
     """Send a new link: invitation, or for an active user one to set a new password."""
-    outcome = await invite_again(call.work, call.by, str(user_id))
+    outcome = await invite_again(call.tx, call.by, str(user_id))
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="link sent")
 
 
@@ -160,7 +144,7 @@ async def move(
     An operator's moves once the old address or a second operator has confirmed: until then
     `pendingEmail` is in the answer, and nothing has changed.
     """
-    return _account(await change_address(call.work, call.by, str(user_id), call.body.email))
+    return _account(await change_address(call.tx, call.by, str(user_id), call.body.email))
 
 
 @post(
@@ -173,7 +157,7 @@ async def confirm_move(
     call: OperatorCall[AddressRequest], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
     """Confirm, as the second operator, the new address of an operator, which `email` names."""
-    return _account(await confirm_as_second(call.work, call.by, str(user_id), call.body.email))
+    return _account(await confirm_as_second(call.tx, call.by, str(user_id), call.body.email))
 
 
 @get("/users/{user_id:uuid}/tokens", "List a user's tokens", gate=operator(Scope.MEMBERS))
@@ -181,7 +165,7 @@ async def list_tokens(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> TokensResponse | Refusal:
     """List a user's tokens with the last use of each; never their text."""
-    outcome = await tokens_of_user(call.work, call.by, str(user_id))
+    outcome = await tokens_of_user(call.tx, call.by, str(user_id))
     return outcome if isinstance(outcome, Refusal) else tokens_response(outcome)
 
 
@@ -190,7 +174,7 @@ async def revoke(
     call: OperatorCall[RevokeRequest], user_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
     """End one token of a user, or all of them."""
-    outcome = await end_tokens(call.work, call.by, str(user_id), call.body.jti)
+    outcome = await end_tokens(call.tx, call.by, str(user_id), call.body.jti)
     if isinstance(outcome, Refusal):
         return outcome
     return StatusResponse(status=f"{outcome} revoked")
@@ -206,7 +190,7 @@ async def reset_second_factor(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
     """Remove a person's second factor and end their tokens and sessions; they get an email."""
-    return _account(await reset_factor(call.work, call.by, str(user_id)))
+    return _account(await reset_factor(call.tx, call.by, str(user_id)))
 
 
 def _account(outcome: AccountChanged | AddressPending | Refusal) -> AccountResponse | Refusal:

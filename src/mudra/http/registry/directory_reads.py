@@ -1,7 +1,7 @@
 """Reads of the registry: GET entityInfo/{type}[/{id}] and changes.
 
 Every member reads the directory again and again: these are bare ASGI, as token
-issuing is, and return finished bytes. They need no unit of work.
+issuing is, and return finished bytes. They need no transaction.
 """
 
 from litestar import Request

@@ -27,7 +27,7 @@ from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.route import delete, submit_document
 from mudra.http.server.router import Router
 from mudra.registry.lifecycle.decision import Decision
-from mudra.registry.lifecycle.registration import Receipt, Registered
+from mudra.registry.lifecycle.registration import Receipt, Registered, RegistrationService
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Severity
 from mudra.shared.refusal import Refusal
@@ -51,7 +51,9 @@ def registry_routers(prefixes: Sequence[str]) -> list[Router]:
 )
 async def submit(call: RegistryCall[Document], entity_type: TypeInPath) -> WriteResponse | Refusal:
     """Submit an entry for the first time; it is pending until an operator approves it."""
-    return _written(await call.work.registration.submit(call.body.value, entity_type, call.actor))
+    return _written(
+        await call.tx.service(RegistrationService).submit(call.body.value, entity_type, call.actor)
+    )
 
 
 @submit_document("PUT", _ENTRY, "Update an entry", SUBMISSION, gate=REGISTRY_ACTOR)
@@ -61,7 +63,9 @@ async def update(
     """Update an entry: live at once, or after approval when it touches what needs one."""
     payload = call.body.value
     return _written(
-        await call.work.registration.update(payload, entity_type, entity_id, call.actor)
+        await call.tx.service(RegistrationService).update(
+            payload, entity_type, entity_id, call.actor
+        )
     )
 
 
@@ -77,7 +81,9 @@ async def update_by_body(
 ) -> WriteResponse | Refusal:
     """Update the entry that the payload names, as older guides address it."""
     payload = call.body.value
-    return _written(await call.work.registration.update(payload, entity_type, None, call.actor))
+    return _written(
+        await call.tx.service(RegistrationService).update(payload, entity_type, None, call.actor)
+    )
 
 
 @delete(_ENTRY, "Retire an entry", query=RetireQuery, conflict=True, gate=REGISTRY_ACTOR)
@@ -87,7 +93,7 @@ async def retire(
     """Retire an entry for good, with `?reason=`: its tokens end in the same transaction."""
     if entity_type not in _TYPES:
         return NO_SUCH_ADDRESS
-    outcome = await call.work.registration.retire(
+    outcome = await call.tx.service(RegistrationService).retire(
         EntityType(entity_type), entity_id, call.body.reason, call.actor
     )
     if not isinstance(outcome, Decision):
@@ -107,7 +113,7 @@ async def lint(call: RegistryCall[Document], entity_type: TypeInPath) -> LintRes
     """Return what a submission of this payload would find, and store nothing."""
     if entity_type not in _TYPES:
         return NO_SUCH_ADDRESS
-    findings = await call.work.registration.lint(
+    findings = await call.tx.service(RegistrationService).lint(
         call.body.value, EntityType(entity_type), call.actor
     )
     if isinstance(findings, Refusal):

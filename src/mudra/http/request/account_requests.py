@@ -24,9 +24,9 @@ from mudra.identity.memberships.hand_over import (
 from mudra.identity.memberships.invitation import Invitee
 from mudra.identity.memberships.member import Contact, Role
 from mudra.identity.memberships.onboard import NewMember
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 
 
 class UserTokenRequest(Struct, frozen=True):
@@ -95,7 +95,7 @@ class EntityRequest(Struct, frozen=True):
 class AdminChangeRequest(EntityRequest, frozen=True):
     """Base of requests that change an entity's admins or its contact."""
 
-    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> EntityAdmins | Refusal:
+    async def run(self, tx: Transaction, requester: Requester) -> EntityAdmins | Refusal:
         """Call the use case of this request."""
         raise NotImplementedError
 
@@ -113,10 +113,10 @@ class AdminRequest(AdminChangeRequest, frozen=True):
         Meta(description="admin, or reader: who sees the entity's pages and changes nothing"),
     ] = "admin"
 
-    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> AddResult:
+    async def run(self, tx: Transaction, requester: Requester) -> AddResult:
         """Add the person."""
         invitee = Invitee(self.email, self.name, role=Role(self.role))
-        return await add_admin(work, requester, self.entity_id, invitee)
+        return await add_admin(tx, requester, self.entity_id, invitee)
 
 
 class AdminRemovalRequest(AdminChangeRequest, frozen=True):
@@ -124,9 +124,9 @@ class AdminRemovalRequest(AdminChangeRequest, frozen=True):
 
     email: Email
 
-    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> RemoveResult:
+    async def run(self, tx: Transaction, requester: Requester) -> RemoveResult:
         """Remove the admin."""
-        return await remove_admin(work, requester, self.entity_id, self.email)
+        return await remove_admin(tx, requester, self.entity_id, self.email)
 
 
 class SendAgainRequest(AdminChangeRequest, frozen=True):
@@ -134,9 +134,9 @@ class SendAgainRequest(AdminChangeRequest, frozen=True):
 
     email: Email
 
-    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> SendAgainResult:
+    async def run(self, tx: Transaction, requester: Requester) -> SendAgainResult:
         """Send the invitation again."""
-        return await send_again(work, requester, self.entity_id, self.email)
+        return await send_again(tx, requester, self.entity_id, self.email)
 
 
 class HandOverRequest(AdminChangeRequest, frozen=True):
@@ -154,9 +154,9 @@ class HandOverRequest(AdminChangeRequest, frozen=True):
         ),
     ] = ""
 
-    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> HandOverResult:
+    async def run(self, tx: Transaction, requester: Requester) -> HandOverResult:
         """Invite the successor, or replace the admin."""
-        return await hand_over(work, requester, self.entity_id, self.leaving, self.email, self.name)
+        return await hand_over(tx, requester, self.entity_id, self.leaving, self.email, self.name)
 
 
 class ContactRequest(AdminChangeRequest, frozen=True):
@@ -181,9 +181,9 @@ class ContactRequest(AdminChangeRequest, frozen=True):
         ),
     ] = ""
 
-    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> ContactResult:
+    async def run(self, tx: Transaction, requester: Requester) -> ContactResult:
         """Set the contact."""
-        return await set_contact(work, requester, self.entity_id, Contact(self.email, self.phone))
+        return await set_contact(tx, requester, self.entity_id, Contact(self.email, self.phone))
 
 
 class OnboardRequest(Struct, frozen=True):

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.identity.accounts.user import HeldToken
 from mudra.identity.memberships.admins import AdminsChanged, EntityAdmins
-from mudra.overview.mail_queue import QueuedMail
+from mudra.overview.mail_queue_store import QueuedMail
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 

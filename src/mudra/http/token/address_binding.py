@@ -16,7 +16,7 @@ from mudra.identity.memberships.admins import Requester, requested_by
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
-from mudra.tokens.secrets.binding_service import BindingView
+from mudra.tokens.secrets.binding_service import BindingService, BindingView
 
 
 class BindingRequest(Struct, frozen=True):
@@ -37,7 +37,7 @@ class OwnBindingRequest(BindingRequest, frozen=True, kw_only=True):
 @get("/entity/address/binding", "Show the binding to listed addresses", gate=SIGNED_IN)
 async def own_view(call: UserCall[EntityQuery]) -> BindingResponse | Refusal:
     """Show whether addresses that the entry does not list are refused, and which were seen."""
-    return _response(await call.work.address_bindings.view(call.body.entity_id, _admin(call)))
+    return _response(await call.tx.service(BindingService).view(call.body.entity_id, _admin(call)))
 
 
 @post(
@@ -55,7 +55,7 @@ async def own_bind(call: UserCall[OwnBindingRequest]) -> BindingResponse | Refus
     """
     body = call.body
     return _response(
-        await call.work.address_bindings.bind(
+        await call.tx.service(BindingService).bind(
             body.entity_id, AddressBinding(body.binding), _admin(call), even_so=body.even_so
         )
     )
@@ -70,7 +70,7 @@ async def view(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> BindingResponse | Refusal:
     """Show the same of any member."""
-    return _response(await call.work.address_bindings.view(entity_id, requested_by(call.by)))
+    return _response(await call.tx.service(BindingService).view(entity_id, requested_by(call.by)))
 
 
 @post(
@@ -87,7 +87,7 @@ async def bind(
     The exemption ends by `network`, or by `enforce` while the member has not bound itself.
     """
     return _response(
-        await call.work.address_bindings.bind(
+        await call.tx.service(BindingService).bind(
             entity_id,
             AddressBinding(call.body.binding),
             requested_by(call.by),

@@ -13,11 +13,7 @@ from mudra.http.auth.gates import SIGNED_IN, UserCall, UserGate
 from mudra.http.endpoint import Opening
 from mudra.http.request.request_context import RequestContext
 from mudra.http.route import get, post
-from mudra.http.token.requests import (
-    EntityQuery,
-    EntitySecretReadRequest,
-    EntitySecretResetRequest,
-)
+from mudra.http.token.requests import EntityQuery, EntitySecretReadRequest, EntitySecretResetRequest
 from mudra.http.token.responses import (
     AddressUseResponse,
     EntitySecretReadResponse,
@@ -31,7 +27,7 @@ from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import epoch_ms
 from mudra.tokens.secrets.old_secret_use import SecretUse, last_use_sentence
 from mudra.tokens.secrets.secret import EntitySecret
-from mudra.tokens.secrets.secret_service import ResetCommand
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretService
 
 _MAX_ADDRESSES: Final = 20
 _WITH_BARE_TOKEN: Final = UserGate(scheme_needed=False)
@@ -56,7 +52,7 @@ class _InTurn(UserGate, frozen=True):
 @post("/entity/secret/read", "Read the entity's secret", gate=_WITH_BARE_TOKEN)
 async def read(call: UserCall[EntitySecretReadRequest]) -> EntitySecretReadResponse | Refusal:
     """Return the current secret to an admin of the entity."""
-    details = await call.work.secret_service.read(call.body.entity_id, call.user, call.caller)
+    details = await call.tx.service(SecretService).read(call.body.entity_id, call.user, call.caller)
     if isinstance(details, Refusal):
         return details
     grace_until = details.in_grace.grace_until if details.in_grace else None
@@ -76,7 +72,7 @@ async def reset(call: UserCall[EntitySecretResetRequest]) -> EntitySecretResetRe
     command = ResetCommand(
         call.body.entity_id, call.body.secret_expiry_days, call.body.old_secret_validity
     )
-    details = await call.work.secret_service.reset(command, call.user, call.caller)
+    details = await call.tx.service(SecretService).reset(command, call.user, call.caller)
     if isinstance(details, Refusal):
         return details
     return EntitySecretResetResponse(
@@ -96,7 +92,7 @@ async def reset(call: UserCall[EntitySecretResetRequest]) -> EntitySecretResetRe
 )
 async def retire(call: UserCall[EntitySecretReadRequest]) -> EntitySecretRetireResponse | Refusal:
     """End the old secret's grace period now."""
-    old = await call.work.secret_service.retire(call.body.entity_id, call.user, call.caller)
+    old = await call.tx.service(SecretService).retire(call.body.entity_id, call.user, call.caller)
     if isinstance(old, Refusal):
         return old
     return EntitySecretRetireResponse(entity_id=old.entity_id, old_secret_validity=0)
@@ -108,7 +104,7 @@ async def use(call: UserCall[EntityQuery]) -> EntitySecretUseResponse | Refusal:
 
     An address of its own, so that the responses of specification 2.3 stay as they are.
     """
-    usage = await call.work.secret_service.usage(call.body.entity_id, call.user, call.caller)
+    usage = await call.tx.service(SecretService).usage(call.body.entity_id, call.user, call.caller)
     if isinstance(usage, Refusal):
         return usage
     current, old, now = usage.current, usage.old, usage.now

@@ -160,18 +160,16 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
     address, txn_id = address_of(request, dependencies), new_txn_id()
     if isinstance(found, VerifiedToken) and found.kind is TokenKind.USER:
         caller = Caller(f"user:{found.subject}", address, txn_id)
-        async with dependencies.unit_of_work() as work:
-            await revoke_user_token(found, caller, work.tokens, work.people, work.audit_log)
+        async with dependencies.transaction() as tx:
+            await revoke_user_token(tx, found, caller)
         return Response(b"", media_type="application/json", headers=_PRIVATE)
     client_id = await _authenticated_client(request, form, dependencies)
     if isinstance(client_id, OAuthError):
         return client_id.response()
     if isinstance(found, VerifiedToken):
         caller = Caller(f"entity:{client_id}", address, txn_id)
-        async with dependencies.revoke_turns.turn(client_id), dependencies.unit_of_work() as work:
-            refused = await revoke_entity_token(
-                found, client_id, caller, work.tokens, work.audit_log
-            )
+        async with dependencies.revoke_turns.turn(client_id), dependencies.transaction() as tx:
+            refused = await revoke_entity_token(tx, found, client_id, caller)
         if isinstance(refused, TooManyRevocations):
             return _too_many(refused, refused.sentence).response()
         if refused is not None:

@@ -5,12 +5,13 @@ from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import UserTokenRequest
 from mudra.http.route import post_form
 from mudra.http.token.responses import TokenResponse, token_response
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import admit_token
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.refusal import Refusal
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.issuing.claims import USER_TOKEN_LIFE_S, Claims
-from mudra.unit_of_work import UnitOfWork
 
 
 @post_form("/user/token/generate", "Generate a User Access Token", gate=ANYONE)
@@ -21,12 +22,12 @@ async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
     """
     user_tokens, settings = call.dependencies.user_tokens, call.dependencies.settings
 
-    async def record(work: UnitOfWork, user: User) -> Claims | Refusal:
+    async def record(tx: Transaction, user: User) -> Claims | Refusal:
         caller = call.context.caller(f"user:{user.user_id}")
         refused = await refuse_local(
-            work, user, caller, allowed=settings.operator_local_sign_in
+            tx, user, caller, allowed=settings.operator_local_sign_in
         ) or await admit_token(
-            work,
+            tx,
             user,
             call.body.otp,
             caller,
@@ -35,14 +36,7 @@ async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
         )
         if refused is not None:
             return refused
-        return await user_tokens.record(
-            user,
-            caller,
-            await work.people.now(),
-            tokens=work.tokens,
-            memberships=work.memberships,
-            audit_log=work.audit_log,
-        )
+        return await user_tokens.record(tx, user, caller, await People(tx).now())
 
     claims = await with_password(call.context, call.body.username, call.body.password, record)
     if isinstance(claims, Refusal):

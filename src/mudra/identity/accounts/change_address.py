@@ -8,28 +8,39 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.address_change_store import AddressChanges
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.identity.accounts.email_link import LinkFault, LinkPurpose, LinkRefused, token_hash
+from mudra.identity.accounts.email_link import (
+    LinkFactory,
+    LinkFault,
+    LinkPurpose,
+    LinkRefused,
+    token_hash,
+)
 from mudra.identity.accounts.manage_accounts import AccountChanged, account_changed
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import ADDRESS_TAKEN, NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import AddressChange, User, UserState
 from mudra.identity.memberships.invite import end_invitations_everywhere
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
+from mudra.identity.operators.act_on_person import authorize_act, record_refused_act
 from mudra.identity.operators.person_rule import (
     ActingOperator,
     ActRefused,
     PersonAct,
-    authorize_act,
     leaves_no_manager,
     may_confirm,
-    record_refused_act,
 )
 from mudra.identity.passkeys.manage_passkeys import end_passkeys
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 
 
 class AddressPending(Struct, frozen=True):
@@ -65,7 +76,7 @@ class ChangeHolder(Struct, frozen=True):
 
 
 async def change_address(
-    work: IdentityUnitOfWork, by: ActingOperator, user_id: str, email: str
+    tx: Transaction, by: ActingOperator, user_id: str, email: str
 ) -> ChangeResult:
     """Move an account to a new address, which must be verified before the next sign-in.
 
@@ -73,7 +84,7 @@ async def change_address(
     The other admins of the person's members, and their contacts, get one too. With a member's
     admin or reader end their passkeys and all invitations that they sent or were sent (0072).
     """
-    user = await authorize_act(work, by, user_id, PersonAct.ADDRESS)
+    user = await authorize_act(tx, by, user_id, PersonAct.ADDRESS)
     if not isinstance(user, User):
         return user
     if user.state is UserState.DISABLED:
@@ -81,74 +92,74 @@ async def change_address(
     address = normalize_email(email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
-    if await work.people.by_username(address) is not None:
+    if await People(tx).by_username(address) is not None:
         return ADDRESS_TAKEN
-    if await work.memberships.scopes(user_id):
-        return await _ask_old_address(work, by, user, address)
+    if await Memberships(tx).scopes(user_id):
+        return await _ask_old_address(tx, by, user, address)
     # The one who reads the new mailbox is that admin from now on, and the former one no longer.
-    await end_invitations_everywhere(work, user)
-    await end_passkeys(work, user, by.caller)
+    await end_invitations_everywhere(tx, user)
+    await end_passkeys(tx, user, by.caller)
     for entity_id in user.administers:
-        await work.memberships.record_grant(user_id, by.user_id, entity_id)
-    moved = await _move(work, user, address, by.caller)
+        await Memberships(tx).record_grant(user_id, by.user_id, entity_id)
+    moved = await _move(tx, user, address, by.caller)
     for entity_id in user.administers:
-        await notify_of_operator(work, entity_id, AdminsChange.MOVED, address, former=user.email)
+        await notify_of_operator(tx, entity_id, AdminsChange.MOVED, address, former=user.email)
     return moved
 
 
 async def confirm_as_second(
-    work: IdentityUnitOfWork, by: ActingOperator, user_id: str, email: str
+    tx: Transaction, by: ActingOperator, user_id: str, email: str
 ) -> ConfirmResult:
     """Confirm a requested change as the second operator, who names the new address."""
-    user = await authorize_act(work, by, user_id, PersonAct.CONFIRM_ADDRESS)
+    user = await authorize_act(tx, by, user_id, PersonAct.CONFIRM_ADDRESS)
     if not isinstance(user, User):
         return user
-    change = await work.address_changes.of_user(user_id)
-    now = await work.people.now()
+    change = await AddressChanges(tx).of_user(user_id)
+    now = await People(tx).now()
     if change is None or change.email != normalize_email(email) or now >= change.expires_at:
         return NO_ADDRESS_CHANGE
-    since = await work.memberships.manages_since(by.user_id)
+    since = await Memberships(tx).manages_since(by.user_id)
     if not may_confirm(change.requested_by, change.requested_at, by.user_id, since):
         refused = NEEDS_SECOND_OPERATOR
-        await record_refused_act(work, by.caller, user_id, PersonAct.CONFIRM_ADDRESS, refused)
+        await record_refused_act(tx, by.caller, user_id, PersonAct.CONFIRM_ADDRESS, refused)
         return refused
-    return await _confirmed(work, change, user, by.caller)
+    return await _confirmed(tx, change, user, by.caller)
 
 
-async def change_of_link(work: IdentityUnitOfWork, token: SecretText) -> ChangeHolder | LinkRefused:
+async def change_of_link(tx: Transaction, token: SecretText) -> ChangeHolder | LinkRefused:
     """Find the change that a link confirms, changing nothing."""
-    change = await work.address_changes.find(token_hash(token))
-    user = await work.people.by_id(change.user_id) if change else None
+    change = await AddressChanges(tx).find(token_hash(token))
+    user = await People(tx).by_id(change.user_id) if change else None
     if change is None or user is None or user.state is UserState.DISABLED:
         return LinkRefused(LinkFault.UNKNOWN)
-    if await work.people.now() >= change.expires_at:
+    if await People(tx).now() >= change.expires_at:
         return LinkRefused(LinkFault.EXPIRED)
     return ChangeHolder(change, user)
 
 
 async def confirm_by_link(
-    work: IdentityUnitOfWork, token: SecretText, caller: Caller
+    tx: Transaction, token: SecretText, caller: Caller
 ) -> AccountChanged | LinkRefused | PlainRefusal | ActRefused | NoSuchUser:
     """Confirm a requested change by the link that was sent to the old address."""
-    await work.memberships.lock_operators()
-    holder = await change_of_link(work, token)
+    await Memberships(tx).lock_operators()
+    holder = await change_of_link(tx, token)
     if isinstance(holder, LinkRefused):
         return holder
     user = holder.user
-    refused = leaves_no_manager(await work.memberships.managers(), user.user_id)
+    refused = leaves_no_manager(await Memberships(tx).managers(), user.user_id)
     if refused is not None:
         return refused
-    return await _confirmed(work, holder.change, user, caller)
+    return await _confirmed(tx, holder.change, user, caller)
 
 
 async def _ask_old_address(
-    work: IdentityUnitOfWork, by: ActingOperator, user: User, address: str
+    tx: Transaction, by: ActingOperator, user: User, address: str
 ) -> AddressPending:
-    now = await work.people.now()
-    url, record = work.link_factory.create(
+    now = await People(tx).now()
+    url, record = tx.service(LinkFactory).create(
         user_id=user.user_id, address=user.email, purpose=LinkPurpose.ADDRESS, now=now
     )
-    await work.address_changes.request(
+    await AddressChanges(tx).request(
         AddressChange(user.user_id, address, by.user_id, now, record.expires_at, record.token_hash)
     )
     facts: dict[str, str | SecretText] = {
@@ -157,8 +168,8 @@ async def _ask_old_address(
         "link": url,
         "valid_hours": str(int(LinkPurpose.ADDRESS.life.total_seconds()) // 3600),
     }
-    await work.outbox.post(Notice(user.email, NoticeKind.ADDRESS_CONFIRM, facts))
-    await work.audit_log.append(
+    await tx.service(Outbox).post(Notice(user.email, NoticeKind.ADDRESS_CONFIRM, facts))
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.OPERATOR_ACCOUNT_CHANGE,
             by.caller,
@@ -170,22 +181,20 @@ async def _ask_old_address(
 
 
 async def _confirmed(
-    work: IdentityUnitOfWork, change: AddressChange, user: User, caller: Caller
+    tx: Transaction, change: AddressChange, user: User, caller: Caller
 ) -> AccountChanged | PlainRefusal:
-    if await work.people.by_username(change.email) is not None:
+    if await People(tx).by_username(change.email) is not None:
         return ADDRESS_TAKEN
-    return await _move(work, user, change.email, caller)
+    return await _move(tx, user, change.email, caller)
 
 
-async def _move(
-    work: IdentityUnitOfWork, user: User, address: str, caller: Caller
-) -> AccountChanged:
-    await work.memberships.set_email(user.user_id, address, UserState.INVITED)
-    moved = await work.people.by_id(user.user_id)
+async def _move(tx: Transaction, user: User, address: str, caller: Caller) -> AccountChanged:
+    await Memberships(tx).set_email(user.user_id, address, UserState.INVITED)
+    moved = await People(tx).by_id(user.user_id)
     assert moved is not None
-    await work.address_changes.remove(user.user_id)
+    await AddressChanges(tx).remove(user.user_id)
     facts = {"user_name": user.name, "old_address": user.email, "new_address": address}
     for recipient in (user.email, address):
-        await work.outbox.post(Notice(recipient, NoticeKind.ADDRESS_CHANGED, facts))
-    await send_link(work, moved, caller)
-    return await account_changed(work, moved, caller, "address")
+        await tx.service(Outbox).post(Notice(recipient, NoticeKind.ADDRESS_CHANGED, facts))
+    await send_link(tx, moved, caller)
+    return await account_changed(tx, moved, caller, "address")

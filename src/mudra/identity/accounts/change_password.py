@@ -8,13 +8,16 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from mudra.audit.event import Caller
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.set_password import put_password
 from mudra.identity.accounts.user import User
-from mudra.identity.ports import IdentityUnitOfWork, PasswordHasher
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 
 
 async def change_password(
@@ -23,7 +26,7 @@ async def change_password(
     caller: Caller,
     *,
     hasher: PasswordHasher,
-    open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
+    open_transaction: Callable[[], AbstractAsyncContextManager[Transaction]],
 ) -> HashingBusy | PasswordRefusal | SignInRefused | None:
     """Store an accepted password; all tokens and sessions of the user end.
 
@@ -40,10 +43,10 @@ async def change_password(
     hashed = await hasher.hash(password, account=user.email, origin=caller.address)
     if isinstance(hashed, HashingBusy):
         return hashed
-    async with open_work() as work:
-        await work.memberships.lock_operators()  # who disables the person holds it too
-        current = await work.people.by_id(user.user_id)
+    async with open_transaction() as tx:
+        await Memberships(tx).lock_operators()  # who disables the person holds it too
+        current = await People(tx).by_id(user.user_id)
         if current is None or not (current.may_sign_in and current.has_password_of(user)):
             return SignInRefused()
-        await put_password(work, current, hashed, caller)
+        await put_password(tx, current, hashed, caller)
     return None

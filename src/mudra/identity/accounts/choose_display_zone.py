@@ -1,20 +1,22 @@
 """Choose the time zone of one's own pages."""
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.localization.display_zone import ZoneChoice
 from mudra.shared.refusal import ValueRefused
+from mudra.storage.database.transaction import Transaction
 
 
 async def choose_display_zone(
-    work: IdentityUnitOfWork, user: User, caller: Caller, choice: str
+    tx: Transaction, user: User, caller: Caller, choice: str
 ) -> ZoneChoice | ValueRefused:
     """Store in which zone a person's pages write times, and read those of forms."""
     if choice not in {*ZoneChoice}:
         return ValueRefused("zone", f"must be one of {', '.join(ZoneChoice)}")
-    await work.people.set_display_zone(user.user_id, choice)
-    await work.audit_log.append(
+    await People(tx).set_display_zone(user.user_id, choice)
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_ACCOUNT_CHANGE,
             caller,

@@ -5,26 +5,18 @@ has an account is accepted.
 """
 
 from mudra.audit.event import Caller
-from mudra.identity.accounts.change_address import (
-    ChangeHolder,
-    change_of_link,
-    confirm_by_link,
-)
+from mudra.identity.accounts.change_address import ChangeHolder, change_of_link, confirm_by_link
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.manage_accounts import AccountChanged
 from mudra.identity.accounts.refusals import NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.set_password import record_refused_link
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.invite import (
-    InvitationHolder,
-    accept,
-    decline,
-    invitation_of_link,
-)
+from mudra.identity.memberships.invite import InvitationHolder, accept, decline, invitation_of_link
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.person_rule import ActRefused
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import PlainRefusal
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 
 ConfirmResult = (
     AccountChanged | User | LinkRefused | PlainRefusal | ActRefused | NoSuchUser | WrongAccountKind
@@ -32,44 +24,42 @@ ConfirmResult = (
 
 
 async def agreement_of_link(
-    work: IdentityUnitOfWork, token: SecretText
+    tx: Transaction, token: SecretText
 ) -> ChangeHolder | InvitationHolder | LinkRefused:
     """Find what a link agrees to, changing nothing.
 
     An invitation of someone who has no password yet is accepted by setting one instead.
     """
-    change = await change_of_link(work, token)
+    change = await change_of_link(tx, token)
     if isinstance(change, ChangeHolder):
         return change
     if change.fault is not LinkFault.UNKNOWN:
         return change
-    invited = await invitation_of_link(work, token)
+    invited = await invitation_of_link(tx, token)
     if isinstance(invited, InvitationHolder) and not invited.user.may_sign_in:
         return LinkRefused(LinkFault.UNKNOWN)
     return invited
 
 
-async def confirm_link(
-    work: IdentityUnitOfWork, token: SecretText, caller: Caller
-) -> ConfirmResult:
+async def confirm_link(tx: Transaction, token: SecretText, caller: Caller) -> ConfirmResult:
     """Consume the link and do what it agrees to; a refused link is recorded."""
-    await work.memberships.lock_operators()  # before the link's own lock, as who disables someone
-    found = await agreement_of_link(work, token)
+    await Memberships(tx).lock_operators()  # before the link's own lock, as who disables someone
+    found = await agreement_of_link(tx, token)
     if isinstance(found, LinkRefused):
-        await record_refused_link(work, found, caller)
+        await record_refused_link(tx, found, caller)
         return found
     if isinstance(found, InvitationHolder):
-        return await accept(work, found, caller)
-    return await confirm_by_link(work, token, caller)
+        return await accept(tx, found, caller)
+    return await confirm_by_link(tx, token, caller)
 
 
 async def decline_by_link(
-    work: IdentityUnitOfWork, token: SecretText, caller: Caller
+    tx: Transaction, token: SecretText, caller: Caller
 ) -> InvitationHolder | LinkRefused:
     """Decline the invitation of a link, with or without an account; the link ends with it."""
-    found = await invitation_of_link(work, token)
+    found = await invitation_of_link(tx, token)
     if isinstance(found, LinkRefused):
-        await record_refused_link(work, found, caller)
+        await record_refused_link(tx, found, caller)
         return found
-    await decline(work, found, caller)
+    await decline(tx, found, caller)
     return found

@@ -1,20 +1,21 @@
 """End what a user has open, and record it."""
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.accounts.people_store import People
+from mudra.identity.accounts.user_token_store import UserTokens
+from mudra.storage.database.transaction import Transaction
 
 
-async def end_all_tokens(
-    work: IdentityUnitOfWork, user_id: str, caller: Caller, reason: str = ""
-) -> int:
+async def end_all_tokens(tx: Transaction, user_id: str, caller: Caller, reason: str = "") -> int:
     """End all tokens and sessions of a user and record it; returns how many tokens ended."""
-    ended = await work.tokens.revoke_user_tokens(user_id, await work.people.now())
-    await record_ended_tokens(work, user_id, ended, caller, reason=reason)
+    ended = await UserTokens(tx).revoke_user_tokens(user_id, await People(tx).now())
+    await record_ended_tokens(tx, user_id, ended, caller, reason=reason)
     return ended
 
 
 async def record_ended_tokens(  # what ended, and why
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     user_id: str,
     ended: int,
     caller: Caller,
@@ -25,7 +26,7 @@ async def record_ended_tokens(  # what ended, and why
     detail: dict[str, str | int] = {"tokens_ended": ended}
     if jti:
         detail["jti"] = jti
-    await work.audit_log.append(
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_TOKEN_REVOKE, caller, user_id=user_id, reason=reason, detail=detail
         )

@@ -7,15 +7,16 @@ Access Token of it would be that of an operator, or of an admin, for 180 days.
 from mudra.audit.event import Caller
 from mudra.identity.accounts.end_tokens import end_all_tokens
 from mudra.identity.accounts.user import User
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted
+from mudra.storage.database.transaction import Transaction
 
 
-async def end_earlier_sign_ins(work: IdentityUnitOfWork, user: User, caller: Caller) -> int:
+async def end_earlier_sign_ins(tx: Transaction, user: User, caller: Caller) -> int:
     """End the tokens and sessions of a person who had no role; returns how many tokens ended.
 
     The caller holds the lock of acts on people.
     """
     # A sign-in that is under way holds it until its token or session is stored, which ends below.
-    await work.attempts.history(Counted.PASSWORD, user.email, lock=True)
-    return await end_all_tokens(work, user.user_id, caller, "first-role")
+    await Attempts(tx).history(Counted.PASSWORD, user.email, lock=True)
+    return await end_all_tokens(tx, user.user_id, caller, "first-role")

@@ -54,9 +54,20 @@ class PasswordFault(enum.Enum):
         "password must not follow the keyboard, the alphabet or the numbers; "
         "choose a few words that only you would put in a row"
     )
-    CONTEXT = translatable(
-        "password must not include your name, your email address, the entity's name or ID, "
-        "the network's or the product's name; choose words that have nothing to do with the account"
+    YOUR_NAME = translatable(
+        "password must not include your name; choose words that have nothing to do with the account"
+    )
+    YOUR_ADDRESS = translatable(
+        "password must not include a part of your email address; "
+        "choose words that have nothing to do with the account"
+    )
+    ENTITY = translatable(
+        "password must not include the entity's name or ID; "
+        "choose words that have nothing to do with the account"
+    )
+    NETWORK = translatable(
+        "password must not include the network's or the product's name; "
+        "choose words that have nothing to do with the account"
     )
     SAME = translatable("password is the one that you have now; choose another one")
 
@@ -83,13 +94,18 @@ class PasswordContext(Struct, frozen=True):
     network: str = ""
     product: str = "mudra"
 
-    def words(self) -> frozenset[str]:
-        """Return each name as a whole and its words of 4 letters or more, folded."""
+    def words(self) -> Iterator[tuple[str, PasswordFault]]:
+        """Yield each name as a whole and its words of 4 letters or more, folded, with its fault."""
         local, _, domain = self.email.partition("@")
-        labels = domain.split(".")[:-1]
-        entities = (*self.entity_ids, *self.entity_names)
-        texts = (local, *labels, self.user_name, *entities, self.network, self.product)
-        return frozenset(word for text in texts for word in _parts(text))
+        names = {
+            PasswordFault.YOUR_NAME: (self.user_name,),
+            PasswordFault.ENTITY: (*self.entity_ids, *self.entity_names),
+            PasswordFault.NETWORK: (self.network, self.product),
+            PasswordFault.YOUR_ADDRESS: (local, *domain.split(".")[:-1]),
+        }
+        for fault, texts in names.items():
+            for text in texts:
+                yield from ((word, fault) for word in _parts(text))
 
 
 def normalized(password: str) -> str:
@@ -125,13 +141,16 @@ def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
         return PasswordFault.REPEATED
     if is_walk(folded):
         return PasswordFault.SEQUENCE
-    for whole in (context.email, context.user_name):
+    for whole, fault in (
+        (context.email, PasswordFault.YOUR_ADDRESS),
+        (context.user_name, PasswordFault.YOUR_NAME),
+    ):
         if _letters(whole) in (plain, plain[::-1]):
-            return PasswordFault.CONTEXT
-    for word in context.words():
+            return fault
+    for word, fault in context.words():
         # A short word may arise where two others meet: `pizza shack` does not contain `asha`.
         if word in folded or (len(word) >= _MIN_ACROSS and word in plain):
-            return PasswordFault.CONTEXT
+            return fault
     return None
 
 

@@ -10,15 +10,24 @@ from contextlib import AbstractAsyncContextManager
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused, check_link, token_hash
+from mudra.identity.accounts.link_store import Links
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefusal, check_password
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy, WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind, PasswordHasher
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import FRESH, Counted
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 
 
 class LinkHolder(Struct, frozen=True):
@@ -31,23 +40,23 @@ class LinkHolder(Struct, frozen=True):
     invitation: InvitationHolder | None = None
 
 
-async def holder_of_link(work: IdentityUnitOfWork, token: SecretText) -> LinkHolder | LinkRefused:
+async def holder_of_link(tx: Transaction, token: SecretText) -> LinkHolder | LinkRefused:
     """Find the user whom a link was sent to, consuming nothing."""
-    link = await work.links.find(token_hash(token))
+    link = await Links(tx).find(token_hash(token))
     if link is None:
-        return await _invited(work, token)
-    verdict = check_link(link, await work.people.now())
+        return await _invited(tx, token)
+    verdict = check_link(link, await People(tx).now())
     if isinstance(verdict, LinkRefused):
         return verdict
-    user = await work.people.by_id(verdict.user_id)
+    user = await People(tx).by_id(verdict.user_id)
     if user is None or user.state is UserState.DISABLED or user.email != verdict.address:
         return LinkRefused(LinkFault.UNKNOWN)
     return LinkHolder(user)
 
 
-async def _invited(work: IdentityUnitOfWork, token: SecretText) -> LinkHolder | LinkRefused:
+async def _invited(tx: Transaction, token: SecretText) -> LinkHolder | LinkRefused:
     """Find an invited person who has no password yet; who has one accepts without a new one."""
-    holder = await invitation_of_link(work, token)
+    holder = await invitation_of_link(tx, token)
     if isinstance(holder, LinkRefused):
         return holder
     if holder.user.may_sign_in:
@@ -62,13 +71,13 @@ async def set_password(
     *,
     network_name: str,
     hasher: PasswordHasher,
-    open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
+    open_transaction: Callable[[], AbstractAsyncContextManager[Transaction]],
 ) -> User | LinkRefused | PasswordRefusal | HashingBusy | WrongAccountKind:
     """Consume the link and store the password; the user's tokens end."""
-    async with open_work() as work:
-        holder = await holder_of_link(work, token)
+    async with open_transaction() as tx:
+        holder = await holder_of_link(tx, token)
         if isinstance(holder, LinkRefused):
-            await record_refused_link(work, holder, caller)
+            await record_refused_link(tx, holder, caller)
             return holder
     user = holder.user
     refused = refused_password(password, user, network_name)
@@ -77,8 +86,8 @@ async def set_password(
     hashed = await hasher.hash(password, account=user.email, origin=caller.address)
     if isinstance(hashed, HashingBusy):
         return hashed
-    async with open_work() as work:
-        return await store_password(work, token, hashed, caller)
+    async with open_transaction() as tx:
+        return await store_password(tx, token, hashed, caller)
 
 
 def refused_password(password: SecretText, user: User, network_name: str) -> PasswordRefusal | None:
@@ -94,47 +103,45 @@ def refused_password(password: SecretText, user: User, network_name: str) -> Pas
 
 
 async def store_password(
-    work: IdentityUnitOfWork, token: SecretText, password_hash: str, caller: Caller
+    tx: Transaction, token: SecretText, password_hash: str, caller: Caller
 ) -> User | LinkRefused | WrongAccountKind:
     """Consume the link and store the hash of an accepted password.
 
     An invited person becomes an admin in the same transaction.
     """
     # Before the link's own lock: who disables the person, or the inviter, takes them in this order.
-    await work.memberships.lock_operators()
-    holder = await holder_of_link(work, token)
+    await Memberships(tx).lock_operators()
+    holder = await holder_of_link(tx, token)
     if isinstance(holder, LinkRefused):
-        await record_refused_link(work, holder, caller)
+        await record_refused_link(tx, holder, caller)
         return holder
     user = holder.user
     if holder.invitation is not None:
-        accepted = await accept(work, holder.invitation, caller)
+        accepted = await accept(tx, holder.invitation, caller)
         if isinstance(accepted, WrongAccountKind):
             return accepted
         user = accepted
-    await work.links.use(token_hash(token))
-    await put_password(work, user, password_hash, caller)
+    await Links(tx).use(token_hash(token))
+    await put_password(tx, user, password_hash, caller)
     # The link has verified the address (spec 3); a disabled person holds none.
-    await work.memberships.set_state(user.user_id, UserState.ACTIVE)
+    await Memberships(tx).set_state(user.user_id, UserState.ACTIVE)
     return user
 
 
-async def put_password(
-    work: IdentityUnitOfWork, user: User, password_hash: str, caller: Caller
-) -> None:
+async def put_password(tx: Transaction, user: User, password_hash: str, caller: Caller) -> None:
     """Store the hash; links sent before, tokens and sessions of the user end.
 
     The state stays as it is: a new password alone makes no account active.
     """
     # A sign-in with the password so far holds it until its session is stored, which ends below.
-    await work.attempts.history(Counted.PASSWORD, user.email, lock=True)
-    now = await work.people.now()
+    await Attempts(tx).history(Counted.PASSWORD, user.email, lock=True)
+    now = await People(tx).now()
     caller = replace(caller, actor=f"user:{user.user_id}")
-    await work.links.void(user.user_id, now)  # an invitation to an entity is another link
-    await work.people.set_password(user.user_id, password_hash)
-    ended = await work.tokens.revoke_user_tokens(user.user_id, now)
-    await work.attempts.save(Counted.PASSWORD, user.email, FRESH)
-    await work.audit_log.append(
+    await Links(tx).void(user.user_id, now)  # an invitation to an entity is another link
+    await People(tx).set_password(user.user_id, password_hash)
+    ended = await UserTokens(tx).revoke_user_tokens(user.user_id, now)
+    await Attempts(tx).save(Counted.PASSWORD, user.email, FRESH)
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_PASSWORD_SET,
             caller,
@@ -144,14 +151,12 @@ async def put_password(
     )
     if user.state is UserState.ACTIVE:
         facts = {"user_name": user.name}
-        await work.outbox.post(Notice(user.email, NoticeKind.PASSWORD_CHANGED, facts))
+        await tx.service(Outbox).post(Notice(user.email, NoticeKind.PASSWORD_CHANGED, facts))
 
 
-async def record_refused_link(
-    work: IdentityUnitOfWork, refused: LinkRefused, caller: Caller
-) -> None:
+async def record_refused_link(tx: Transaction, refused: LinkRefused, caller: Caller) -> None:
     """Record that a link was refused, also one that no email ever held."""
-    await work.audit_log.append(
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_LINK_REFUSE,
             caller,

@@ -14,32 +14,19 @@ from msgspec.structs import replace
 from mudra.identity.accounts.manage_accounts import invite_admin
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import no_such_entity
+from mudra.identity.memberships.bulk_rule import BulkAct, checked_reason
 from mudra.identity.memberships.member import MemberStatus
-from mudra.identity.memberships.member_lists import (
-    MemberListWork,
-    all_members,
-    all_users,
-    written_file,
-)
+from mudra.identity.memberships.member_lists import all_members, all_users, written_file
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.identity.memberships.member_status import already_retired, set_member_status
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
+from mudra.storage.database.transaction import Transaction
 
 MAX_MEMBERS: Final = 500
-MAX_REASON: Final = 200
-
-
-class BulkAct(enum.StrEnum):
-    """What is done to each of the members."""
-
-    INVITE = "invite"
-    """Send a new link to each admin who has not activated the account."""
-    SUSPEND = "suspend"
-    EXPORT = "export"
 
 
 class BulkResult(enum.StrEnum):
@@ -100,7 +87,7 @@ class BulkOutcome(Struct, frozen=True):
 
 
 async def preview_bulk(
-    work: MemberListWork, act: BulkAct, entity_ids: Sequence[str], by: ActingOperator
+    tx: Transaction, act: BulkAct, entity_ids: Sequence[str], by: ActingOperator
 ) -> Sequence[BulkOutcome] | TooManyMembers:
     """Say what becomes of each member, once each, in the order given.
 
@@ -109,13 +96,13 @@ async def preview_bulk(
     chosen = tuple(dict.fromkeys(entity_ids))
     if len(chosen) > MAX_MEMBERS:
         return TooManyMembers(len(chosen))
-    known = {row.entity_id: row for row in await all_members(work, MemberFilter())}
-    invited = await _invited(work) if act is BulkAct.INVITE else {}
+    known = {row.entity_id: row for row in await all_members(tx, MemberFilter())}
+    invited = await _invited(tx) if act is BulkAct.INVITE else {}
     return [_planned(act, one, known.get(one), invited.get(one, ()), by) for one in chosen]
 
 
 async def act_in_bulk(
-    open_work: OpenMemberWork,
+    open_transaction: OpenMemberWork,
     act: BulkAct,
     entity_ids: Sequence[str],
     reason: str,
@@ -129,23 +116,23 @@ async def act_in_bulk(
     end = clock() + REQUEST_S
     if (wrong := checked_reason(act, reason)) is not None:
         return wrong
-    async with open_work() as work:
-        planned = await preview_bulk(work, act, entity_ids, by)
+    async with open_transaction() as tx:
+        planned = await preview_bulk(tx, act, entity_ids, by)
     if isinstance(planned, TooManyMembers):
         return planned
     if act is BulkAct.EXPORT:
         return exported(planned)
     reached: set[str] = set()
     return await act_one_by_one(
-        open_work,
+        open_transaction,
         planned,
-        lambda work, one: act_on_member(work, act, one, reason, by, reached),
+        lambda tx, one: act_on_member(tx, act, one, reason, by, reached),
         lambda: clock() < end,
     )
 
 
 async def act_on_member(  # one member of an order, and who was reached by it
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     act: BulkAct,
     planned: BulkOutcome,
     reason: str,
@@ -159,8 +146,8 @@ async def act_on_member(  # one member of an order, and who was reached by it
     if not planned.is_ready:
         return planned
     if act is BulkAct.INVITE:
-        return await _invite(work, planned, by, reached)
-    outcome = await set_member_status(work, planned.entity_id, MemberStatus.SUSPENDED, reason, by)
+        return await _invite(tx, planned, by, reached)
+    outcome = await set_member_status(tx, planned.entity_id, MemberStatus.SUSPENDED, reason, by)
     if isinstance(outcome, Refusal):
         return replace(planned, result=BulkResult.REFUSED, refusal=outcome)
     return replace(planned, result=BulkResult.DONE)
@@ -171,24 +158,17 @@ def exported(planned: Sequence[BulkOutcome]) -> Sequence[BulkOutcome]:
     return [replace(one, result=BulkResult.DONE) if one.is_ready else one for one in planned]
 
 
-async def export_chosen(work: MemberListWork, entity_ids: Sequence[str]) -> str:
+async def export_chosen(tx: Transaction, entity_ids: Sequence[str]) -> str:
     """Write those of the members that exist as a file for an import, by entity ID."""
     chosen = set(entity_ids)
-    rows = await all_members(work, MemberFilter())
-    return await written_file(work, [row for row in rows if row.entity_id in chosen])
-
-
-def checked_reason(act: BulkAct, reason: str) -> ValueRefused | None:
-    """Return why a reason is not accepted: a suspension has one, as the single act does."""
-    if act is BulkAct.SUSPEND and not 1 <= len(reason.strip()) <= MAX_REASON:
-        return ValueRefused("reason", f"must be a reason of 1 to {MAX_REASON} characters")
-    return None
+    rows = await all_members(tx, MemberFilter())
+    return await written_file(tx, [row for row in rows if row.entity_id in chosen])
 
 
 async def _invite(
-    work: IdentityUnitOfWork, planned: BulkOutcome, by: ActingOperator, reached: set[str]
+    tx: Transaction, planned: BulkOutcome, by: ActingOperator, reached: set[str]
 ) -> BulkOutcome:
-    admins = await work.memberships.admins(planned.entity_id)
+    admins = await Memberships(tx).admins(planned.entity_id)
     waiting = [admin.email for admin in admins if admin.state is UserState.INVITED]
     if not waiting:
         refusal = no_admin_invited(planned.entity_id)
@@ -196,7 +176,7 @@ async def _invite(
     for number, email in enumerate(waiting):
         if email in reached:
             continue
-        sent = await invite_admin(work, by, planned.entity_id, email)
+        sent = await invite_admin(tx, by, planned.entity_id, email)
         if isinstance(sent, Refusal):
             done = tuple(waiting[:number])
             return replace(planned, result=BulkResult.REFUSED, people=done, refusal=sent)
@@ -204,10 +184,10 @@ async def _invite(
     return replace(planned, result=BulkResult.DONE, people=tuple(waiting))
 
 
-async def _invited(work: MemberListWork) -> Mapping[str, Sequence[UserRow]]:
+async def _invited(tx: Transaction) -> Mapping[str, Sequence[UserRow]]:
     """Return the admins who have not activated their account, by member."""
     found: dict[str, list[UserRow]] = {}
-    for row in await all_users(work, UserFilter(state=UserState.INVITED.value)):
+    for row in await all_users(tx, UserFilter(state=UserState.INVITED.value)):
         for entity_id in row.administers:
             found.setdefault(entity_id, []).append(row)
     return found

@@ -6,10 +6,12 @@ have many strangers written to, admins give it another address three times in 24
 
 import re
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.admins import (
     EntityAdmins,
     Forbidden,
@@ -17,16 +19,16 @@ from mudra.identity.memberships.admins import (
     all_people,
     authorized_member,
 )
-from mudra.identity.memberships.member import Contact, Recipient
+from mudra.identity.memberships.member import NEW_ADDRESS, Contact, Recipient
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, ValueRefused
 from mudra.shared.time_text import iso_ms
+from mudra.storage.database.transaction import Transaction
 
 MAX_CONTACTS: Final = 3
 PERIOD: Final = timedelta(hours=24)
-NEW_ADDRESS: Final = "new"
-"""What the audit says of the address where it is another than before, and not empty."""
 _PHONE: Final = re.compile(r"\+?[0-9][0-9 ()./-]{3,30}")
 
 
@@ -39,50 +41,50 @@ class TooManyContacts(LimitedUntil, frozen=True):
     )
 
 
-ContactResult = EntityAdmins | Forbidden | ValueRefused | TooManyContacts
+ContactResult: TypeAlias = EntityAdmins | Forbidden | ValueRefused | TooManyContacts
 
 
 async def set_contact(
-    work: IdentityUnitOfWork, requester: Requester, entity_id: str, contact: Contact
+    tx: Transaction, requester: Requester, entity_id: str, contact: Contact
 ) -> ContactResult:
     """Set the backup contact: its address gets the same emails; an empty one removes it.
 
     The admins and both contacts get an email about another address.
     """
-    member = await authorized_member(work, requester, entity_id)
+    member = await authorized_member(tx, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     checked = checked_contact(contact)
     if isinstance(checked, ValueRefused):
         return checked
-    former = (await work.memberships.contact(entity_id)).email
+    former = (await Memberships(tx).contact(entity_id)).email
     if requester.user is not None and checked.email not in {"", former}:
-        refused = await _too_many(work, requester.caller, entity_id)
+        refused = await _too_many(tx, requester.caller, entity_id)
         if refused is not None:
             return refused
-    await keep_contact(work, requester.caller, entity_id, checked, former)
+    await keep_contact(tx, requester.caller, entity_id, checked, former)
     if checked.email != former:
         facts = {
             "old_contact": former,
             "new_contact": checked.email,
             "changed_by": requester.user.email if requester.user else "",
-            "changed_at": iso_ms(await work.people.now()),
+            "changed_at": iso_ms(await People(tx).now()),
         }
-        notices = NoticeService(work.memberships, work.outbox)
+        notices = tx.service(NoticeService)
         also = [Recipient(former, former)] if former else []
         await notices.notify(entity_id, NoticeKind.CONTACT_CHANGED, facts, also)
-    return await all_people(work, entity_id)
+    return await all_people(tx, entity_id)
 
 
 async def keep_contact(
-    work: IdentityUnitOfWork, caller: Caller, entity_id: str, checked: Contact, former: str = ""
+    tx: Transaction, caller: Caller, entity_id: str, checked: Contact, former: str = ""
 ) -> None:
     """Store and record a contact that was checked; `former` is the address before."""
-    await work.memberships.set_contact(entity_id, checked)
+    await Memberships(tx).set_contact(entity_id, checked)
     detail: dict[str, str | int] = {"change": "set" if checked != Contact() else "ended"}
     if checked.email not in {"", former}:
         detail["address"] = NEW_ADDRESS
-    await work.audit_log.append(
+    await AuditLog(tx).append(
         AuditEntry(EventName.ENTITY_CONTACT_CHANGE, caller, entity_id, detail=detail)
     )
 
@@ -98,15 +100,13 @@ def checked_contact(contact: Contact) -> Contact | ValueRefused:
     return Contact(address, phone)
 
 
-async def _too_many(
-    work: IdentityUnitOfWork, caller: Caller, entity_id: str
-) -> TooManyContacts | None:
+async def _too_many(tx: Transaction, caller: Caller, entity_id: str) -> TooManyContacts | None:
     """Refuse one more address than 24 hours permit, and record it; under the member's lock."""
-    now = await work.people.now()
-    times = sorted(await work.memberships.new_contacts(entity_id, now - PERIOD))
+    now = await People(tx).now()
+    times = sorted(await Memberships(tx).new_contacts(entity_id, now - PERIOD))
     if len(times) < MAX_CONTACTS:
         return None
-    await work.audit_log.append(
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.ENTITY_CONTACT_CHANGE,
             caller,

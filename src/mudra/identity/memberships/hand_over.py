@@ -5,6 +5,7 @@ of the one who leaves ends (0131). An operator replaces an admin at once.
 """
 
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import (
     AddResult,
@@ -20,11 +21,13 @@ from mudra.identity.memberships.admins import (
     record_change,
 )
 from mudra.identity.memberships.invitation import Invitation, Invitee, TooManyInvitations
+from mudra.identity.memberships.invitation_store import Invitations
 from mudra.identity.memberships.invite import invite
 from mudra.identity.memberships.member import Admin, Member, Recipient
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.storage.database.transaction import Transaction
 
 
 class NoInvitation(Refusal, frozen=True):
@@ -39,7 +42,7 @@ SendAgainResult = AdminsChanged | Forbidden | ValueRefused | NoInvitation | TooM
 
 
 async def hand_over(  # who asks, and the facts of the change
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     requester: Requester,
     entity_id: str,
     leaving: str,
@@ -51,7 +54,7 @@ async def hand_over(  # who asks, and the facts of the change
     An admin invites a successor for its own role, and keeps it until the invitation is accepted.
     An operator says who leaves, and the role moves at once.
     """
-    member = await member_to_join(work, requester, entity_id)
+    member = await member_to_join(tx, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     # All is checked before anything is changed: a refusal leaves no half-made change.
@@ -61,37 +64,37 @@ async def hand_over(  # who asks, and the facts of the change
         return ValueRefused("email", address.problem)
     if leaving_email == address:
         return ValueRefused("email", "must be another person's than the one who leaves")
-    admins = await work.memberships.admins(entity_id)
+    admins = await Memberships(tx).admins(entity_id)
     removed = next((admin for admin in admins if admin.email == leaving_email), None)
     if removed is None:
         return NotAnAdmin()
     if requester.user is not None:
         if address in {admin.email for admin in admins}:
             return ValueRefused("email", "is an admin already: remove yourself instead")
-        return await _invite_successor(work, requester, member, removed, Invitee(address, name))
-    added = await add_or_invite(work, requester, member, Invitee(address, name))
+        return await _invite_successor(tx, requester, member, removed, Invitee(address, name))
+    added = await add_or_invite(tx, requester, member, Invitee(address, name))
     if isinstance(added, Refusal):
         return added
-    after = await end_role(work, requester.caller, entity_id, removed)
+    after = await end_role(tx, requester.caller, entity_id, removed)
     also = [Recipient(removed.email, removed.name)]
     await notify_of_operator(
-        work, entity_id, AdminsChange.REPLACED, added.email, former=removed.email, also=also
+        tx, entity_id, AdminsChange.REPLACED, added.email, former=removed.email, also=also
     )
     return AdminsChanged(entity_id, after.admins, after.contact, added.email, changed=True)
 
 
 async def send_again(
-    work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
+    tx: Transaction, requester: Requester, entity_id: str, email: str
 ) -> SendAgainResult:
     """Send an invitation once more, with a new link for 24 hours; the earlier link ends.
 
     It counts as another invitation. A hand-over is sent again only by the one who leaves.
     """
-    member = await authorized_member(work, requester, entity_id)
+    member = await authorized_member(tx, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     address = normalize_email(email)
-    pending = await work.invitations.pending(entity_id)
+    pending = await Invitations(tx).pending(entity_id)
     earlier = next((one for one in pending if one.email == address), None)
     if earlier is None or requester.user is None:
         return NoInvitation()
@@ -100,30 +103,30 @@ async def send_again(
         return refused
     name = "" if earlier.name == earlier.email else earlier.name
     invitee = Invitee(earlier.email, name, earlier.takes_over, earlier.role)
-    return await _invited(work, requester.user, requester, member, invitee)
+    return await _invited(tx, requester.user, requester, member, invitee)
 
 
 async def _invite_successor(
-    work: IdentityUnitOfWork, requester: Requester, member: Member, leaving: Admin, to: Invitee
+    tx: Transaction, requester: Requester, member: Member, leaving: Admin, to: Invitee
 ) -> AdminsChanged | ValueRefused | TooManyInvitations:
     """Invite who takes over; an earlier hand-over by the same admin ends with it."""
     assert requester.user is not None
-    pending = await work.invitations.pending(member.entity_id)
+    pending = await Invitations(tx).pending(member.entity_id)
     for one in pending:
         refused = _refused_for_another(one, leaving.user_id) if one.email == to.email else None
         if refused is not None:
             return refused
     invitee = Invitee(to.email, to.name, takes_over=leaving.user_id)
-    outcome = await _invited(work, requester.user, requester, member, invitee)
+    outcome = await _invited(tx, requester.user, requester, member, invitee)
     if isinstance(outcome, Refusal):
         return outcome
-    now = await work.people.now()
+    now = await People(tx).now()
     for one in pending:
         if one.takes_over == leaving.user_id and one.email != to.email:
-            await work.invitations.end(one.invitation_id, now, accepted=False)
+            await Invitations(tx).end(one.invitation_id, now, accepted=False)
             entity_id = member.entity_id
-            await record_change(work, requester.caller, entity_id, "", "invitation-withdrawn")
-    return await admins_after(work, member.entity_id, to.email, changed=True)
+            await record_change(tx, requester.caller, entity_id, "", "invitation-withdrawn")
+    return await admins_after(tx, member.entity_id, to.email, changed=True)
 
 
 def _refused_for_another(pending: Invitation, user_id: str) -> ValueRefused | None:
@@ -136,9 +139,9 @@ def _refused_for_another(pending: Invitation, user_id: str) -> ValueRefused | No
 
 
 async def _invited(
-    work: IdentityUnitOfWork, inviter: User, requester: Requester, member: Member, to: Invitee
+    tx: Transaction, inviter: User, requester: Requester, member: Member, to: Invitee
 ) -> AdminsChanged | ValueRefused | TooManyInvitations:
-    invited = await invite(work, inviter, requester.caller, member, to)
+    invited = await invite(tx, inviter, requester.caller, member, to)
     if isinstance(invited, Refusal):
         return invited
-    return await admins_after(work, member.entity_id, invited.email, changed=True)
+    return await admins_after(tx, member.entity_id, invited.email, changed=True)

@@ -15,13 +15,9 @@ from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.contact import checked_contact, keep_contact
 from mudra.identity.memberships.member import Contact, Member
 from mudra.identity.memberships.member_file import FileRow
-from mudra.identity.memberships.member_lists import (
-    MemberListWork,
-    all_members,
-    all_users,
-    written_file,
-)
+from mudra.identity.memberships.member_lists import all_members, all_users, written_file
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.onboard import (
     MemberDiffers,
     NewMember,
@@ -35,8 +31,8 @@ from mudra.identity.memberships.onboard import (
 from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal, ValueRefused
+from mudra.storage.database.transaction import Transaction
 
 _COLUMN_OF: Final = {"admin": "adminEmail", "email": "contactEmail", "phone": "contactPhone"}
 
@@ -69,12 +65,12 @@ class RowOutcome(Struct, frozen=True):
         return replace(self, result=RowResult.LEFT)
 
 
-async def preview_import(work: MemberListWork, rows: Iterable[FileRow]) -> Sequence[RowOutcome]:
+async def preview_import(tx: Transaction, rows: Iterable[FileRow]) -> Sequence[RowOutcome]:
     """Say what becomes of each row, in the order of the file. Changes nothing, holds no lock."""
-    known = {row.entity_id: row for row in await all_members(work, MemberFilter())}
-    operators = {row.email for row in await all_users(work, UserFilter(operators_only=True))}
+    known = {row.entity_id: row for row in await all_members(tx, MemberFilter())}
+    operators = {row.email for row in await all_users(tx, UserFilter(operators_only=True))}
     rows = [*rows]
-    types = await work.memberships.entry_types([row.new.entity_id for row in rows])
+    types = await Memberships(tx).entry_types([row.new.entity_id for row in rows])
     lines: dict[str, int] = {}
     outcomes: list[RowOutcome] = []
     for row in rows:
@@ -86,9 +82,7 @@ async def preview_import(work: MemberListWork, rows: Iterable[FileRow]) -> Seque
     return outcomes
 
 
-async def import_row(
-    work: IdentityUnitOfWork, planned: RowOutcome, by: ActingOperator
-) -> RowOutcome:
+async def import_row(tx: Transaction, planned: RowOutcome, by: ActingOperator) -> RowOutcome:
     """Onboard the member of a row that is new by its preview; any other stays as it is.
 
     What was onboarded since the preview is checked once more. Nothing is written for a row that
@@ -97,7 +91,7 @@ async def import_row(
     if not planned.is_ready:
         return planned
     row = planned.row
-    onboarded = await onboard_member(work, row.new, by)
+    onboarded = await onboard_member(tx, row.new, by)
     if not isinstance(onboarded, Onboarded):
         return _refused(row, onboarded)
     if not onboarded.created:
@@ -106,12 +100,12 @@ async def import_row(
         # Their right was read under the locks of this transaction; there is no one to notify yet.
         contact = checked_contact(row.contact)
         assert isinstance(contact, Contact), contact  # checked by the preview
-        await keep_contact(work, by.caller, row.new.entity_id, contact)
+        await keep_contact(tx, by.caller, row.new.entity_id, contact)
     return planned
 
 
 async def import_members(
-    open_work: OpenMemberWork,
+    open_transaction: OpenMemberWork,
     rows: Iterable[FileRow],
     by: ActingOperator,
     clock: Callable[[], float] = time.monotonic,
@@ -121,19 +115,19 @@ async def import_members(
     After `REQUEST_S` no further row is begun: those are left, and the same file again goes on.
     """
     end = clock() + REQUEST_S
-    async with open_work() as work:
-        planned = await preview_import(work, rows)
+    async with open_transaction() as tx:
+        planned = await preview_import(tx, rows)
     return await act_one_by_one(
-        open_work,
+        open_transaction,
         planned,
-        lambda work, one: import_row(work, one, by),
+        lambda tx, one: import_row(tx, one, by),
         lambda: clock() < end,
     )
 
 
-async def export_members(work: MemberListWork, which: MemberFilter) -> str:
+async def export_members(tx: Transaction, which: MemberFilter) -> str:
     """Write the members that a filter selects as a file for an import."""
-    return await written_file(work, await all_members(work, which))
+    return await written_file(tx, await all_members(tx, which))
 
 
 def _checked(

@@ -3,11 +3,16 @@
 import enum
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
 from mudra.identity.accounts.user import UserState
 from mudra.shared.refusal import Refusal, RefusalKind
+
+NEW_ADDRESS: Final = "new"
+"""What the audit says of the address where it is another than before, and not empty."""
+
 
 CAN_ACT = (UserState.ACTIVE,)
 """States in which an admin can act: the account has a password and is not disabled."""

@@ -1,49 +1,37 @@
 """Whole lists of members and users, read page by page, and members written as a file."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from mudra.identity.memberships.member_file import member_file
-from mudra.identity.memberships.member_search import (
-    MemberFilter,
-    MemberRow,
-    UserFilter,
-    UserRow,
-)
-from mudra.identity.ports import IdentityUnitOfWork, MemberSearch
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
+from mudra.identity.memberships.member_search_store import MemberSearch
+from mudra.storage.database.transaction import Transaction
 
 _PAGE: Final = 1000
 
 
-class MemberListWork(IdentityUnitOfWork, Protocol):
-    """What acts on many members need of one transaction."""
-
-    @property
-    def member_search(self) -> MemberSearch:
-        """Lists of members and users."""
-
-
-async def all_members(work: MemberListWork, which: MemberFilter) -> Sequence[MemberRow]:
+async def all_members(tx: Transaction, which: MemberFilter) -> Sequence[MemberRow]:
     """List all members that a filter selects, by entity ID."""
     rows: list[MemberRow] = []
     after = ""
-    while found := await work.member_search.members(which, after, _PAGE):
+    while found := await MemberSearch(tx).members(which, after, _PAGE):
         rows += found
         after = found[-1].entity_id
     return rows
 
 
-async def all_users(work: MemberListWork, which: UserFilter) -> Sequence[UserRow]:
+async def all_users(tx: Transaction, which: UserFilter) -> Sequence[UserRow]:
     """List all users that a filter selects, by address."""
     rows: list[UserRow] = []
     after = ""
-    while found := await work.member_search.users(which, after, _PAGE):
+    while found := await MemberSearch(tx).users(which, after, _PAGE):
         rows += found
         after = found[-1].email
     return rows
 
 
-async def written_file(work: MemberListWork, rows: Iterable[MemberRow]) -> str:
+async def written_file(tx: Transaction, rows: Iterable[MemberRow]) -> str:
     """Write these members as a file for an import."""
-    names = {row.email: row.name for row in await all_users(work, UserFilter())}
+    names = {row.email: row.name for row in await all_users(tx, UserFilter())}
     return member_file(rows, names)

@@ -1,15 +1,20 @@
 """Suspend, restore and retire members: whether an entity may get tokens (spec 1.2)."""
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, EventName
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.admins import no_such_entity
 from mudra.identity.memberships.member import MemberStatus, effective_status
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
-from mudra.identity.operators.person_rule import ActingOperator, lost_scope
-from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.mail_text import safe_in_mail
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.time_text import iso_ms
+from mudra.storage.database.transaction import Transaction
 
 
 def already_retired(entity_id: str) -> PlainRefusal:
@@ -29,16 +34,16 @@ def entry_not_live(entity_id: str, entry: MemberStatus) -> PlainRefusal:
 
 
 async def set_member_status(
-    work: IdentityUnitOfWork, entity_id: str, status: MemberStatus, reason: str, by: ActingOperator
+    tx: Transaction, entity_id: str, status: MemberStatus, reason: str, by: ActingOperator
 ) -> MemberStatus | PlainRefusal | ScopeMissing:
     """Change a member's status; from the commit on no node gives a suspended one a token.
 
     Both the operator's decision and the registry entry must allow tokens (0031).
     """
     # Before the member's row: the registry's writers lock the two in this order.
-    entry = await work.memberships.entry_status(entity_id)
-    member = await work.people.member(entity_id)
-    lost = await lost_scope(work, by)
+    entry = await Memberships(tx).entry_status(entity_id)
+    member = await People(tx).member(entity_id)
+    lost = await lost_scope(tx, by)
     if lost is not None:
         return lost
     if member is None:
@@ -48,8 +53,8 @@ async def set_member_status(
     if status is MemberStatus.ACTIVE and entry is not MemberStatus.ACTIVE:
         return entry_not_live(entity_id, entry)
     effective = effective_status(status, entry)
-    await work.memberships.set_status(entity_id, status, effective)
-    await work.audit_log.append(
+    await Memberships(tx).set_status(entity_id, status, effective)
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.ENTITY_STATUS_CHANGE,
             by.caller,
@@ -62,8 +67,8 @@ async def set_member_status(
         facts = {
             "status": effective.value,
             "reason": safe_in_mail(reason),
-            "changed_at": iso_ms(await work.people.now()),
+            "changed_at": iso_ms(await People(tx).now()),
         }
-        notices = NoticeService(work.memberships, work.outbox)
+        notices = tx.service(NoticeService)
         await notices.notify(entity_id, NoticeKind.MEMBER_STATUS, facts)
     return effective

@@ -5,7 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct
 
 from mudra.identity.memberships.member import Recipient, recipients
-from mudra.identity.ports import Memberships, Notice, NoticeKind, Outbox
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.shared.notice import Notice, NoticeKind
+from mudra.storage.mail.outbox import Outbox
 
 
 class NoticeService(Struct, frozen=True):

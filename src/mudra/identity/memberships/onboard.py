@@ -5,11 +5,13 @@ Idempotent: the same member with the same admin again changes nothing.
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from datetime import datetime
+from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, EventName
+from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -17,15 +19,26 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
 from mudra.identity.memberships.member import Member
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
-from mudra.identity.operators.person_rule import ActingOperator, lost_scope
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.storage.database.transaction import Transaction
+
+
+class FirstSecret(Protocol):
+    """Creates the first secret of a new member."""
+
+    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
+        """Create and store it in this transaction."""
+
 
 ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # such as fiu@bank
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")
@@ -75,38 +88,44 @@ OnboardResult = Onboarded | OnboardRefused
 
 
 async def onboard_member(
-    work: IdentityUnitOfWork, new: NewMember, by: ActingOperator
+    tx: Transaction,
+    new: NewMember,
+    by: ActingOperator,
+    first_secret: FirstSecret | None = None,
 ) -> OnboardResult:
-    """Store the member, its admin and its first secret; invite an admin who has no password."""
+    """Store the member, its admin and its first secret; invite an admin who has no password.
+
+    `first_secret` makes another secret than a random one.
+    """
     caller, checked = by.caller, checked_member(new)
     if isinstance(checked, ValueRefused):
         return checked
     entity_id, name = checked.entity_id, checked.name
     # First: who onboards or registers the same entity at this moment waits for its end.
-    status = await work.memberships.entry_status(entity_id)
-    existing = await work.people.member(entity_id)
+    status = await Memberships(tx).entry_status(entity_id)
+    existing = await People(tx).member(entity_id)
     if existing is not None:
-        return await _again(existing, checked, work)
+        return await _again(existing, checked, tx)
     # So that no operator's account becomes an admin's at the same moment.
-    await work.memberships.lock_operators()
-    if (lost := await lost_scope(work, by)) is not None:
+    await Memberships(tx).lock_operators()
+    if (lost := await lost_scope(tx, by)) is not None:
         return lost
-    found = await _acceptable(work, checked)
+    found = await _acceptable(tx, checked)
     if isinstance(found, Refusal):
         return found
     admin = found.admin
-    await work.people.add_member(entity_id, checked.entity_type, name, status)
+    await People(tx).add_member(entity_id, checked.entity_type, name, status)
     if admin is None:
         admin = await create_admin_account(
-            work, caller, entity_id, name, checked.admin_email, checked.admin_name
+            tx, caller, entity_id, name, checked.admin_email, checked.admin_name
         )
     elif not admin.is_of_a_member:
-        await end_earlier_sign_ins(work, admin, caller)
-    await work.people.add_admin(entity_id, admin.user_id)
+        await end_earlier_sign_ins(tx, admin, caller)
+    await People(tx).add_admin(entity_id, admin.user_id)
     if found.has_entry:
         # Else the admin has nothing of another's: all that the entry gets begins with them (0189).
-        await work.memberships.record_grant(admin.user_id, by.user_id, entity_id)
-    await work.audit_log.append(
+        await Memberships(tx).record_grant(admin.user_id, by.user_id, entity_id)
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.ENTITY_MEMBER_ONBOARD,
             caller,
@@ -115,31 +134,32 @@ async def onboard_member(
             detail={"type": checked.entity_type, "name": name},
         )
     )
-    invited = await send_missing_link(work, admin.user_id, caller)
-    await work.first_secret.create(entity_id, caller, await work.people.now())
+    invited = await send_missing_link(tx, admin.user_id, caller)
+    make = first_secret or tx.service(FirstSecret)
+    await make.create(entity_id, caller, await People(tx).now())
     member = Member(entity_id, checked.entity_type, name, status.value, (admin.email,))
     return Onboarded(member, admin, created=True, invited=invited)
 
 
 async def preview_onboarding(
-    work: IdentityUnitOfWork, new: NewMember
+    tx: Transaction, new: NewMember
 ) -> ValueRefused | WrongAccountKind | None:
     """Return why `onboard_member` would refuse an entity ID that is not taken; changes nothing."""
     checked = checked_member(new)
     if isinstance(checked, ValueRefused):
         return checked
-    found = await _acceptable(work, checked)
+    found = await _acceptable(tx, checked)
     return found if isinstance(found, Refusal) else None
 
 
 async def _acceptable(
-    work: IdentityUnitOfWork, checked: NewMember
+    tx: Transaction, checked: NewMember
 ) -> _Found | ValueRefused | WrongAccountKind:
-    types = await work.memberships.entry_types([checked.entity_id])
+    types = await Memberships(tx).entry_types([checked.entity_id])
     if (refused := type_refused(checked, types)) is not None:
         return refused
-    admin = await work.people.by_username(checked.admin_email)
-    is_operator = admin is not None and bool(await work.memberships.scopes(admin.user_id))
+    admin = await People(tx).by_username(checked.admin_email)
+    is_operator = admin is not None and bool(await Memberships(tx).scopes(admin.user_id))
     return WrongAccountKind() if is_operator else _Found(admin, checked.entity_id in types)
 
 
@@ -184,10 +204,10 @@ def differing_field(existing: Member, checked: NewMember) -> str:
     return "" if checked.admin_email in existing.admins else "admin"
 
 
-async def _again(existing: Member, checked: NewMember, work: IdentityUnitOfWork) -> OnboardResult:
+async def _again(existing: Member, checked: NewMember, tx: Transaction) -> OnboardResult:
     field = differing_field(existing, checked)
     if field:
         return MemberDiffers(existing, field)
-    admin = await work.people.by_username(checked.admin_email)
+    admin = await People(tx).by_username(checked.admin_email)
     assert admin is not None
     return Onboarded(existing, admin, created=False, invited=False)

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol, Self, TypeAlias, TypeVar
 
-from mudra.identity.memberships.member_lists import MemberListWork
+from mudra.storage.database.transaction import Transaction
 
 REQUEST_S: Final = 20.0
 """A request begins acts for so long, in seconds: proxies wait for an answer for a minute."""
-OpenMemberWork: TypeAlias = Callable[[], AbstractAsyncContextManager[MemberListWork]]
+OpenMemberWork: TypeAlias = Callable[[], AbstractAsyncContextManager[Transaction]]
 
 
 class Planned(Protocol):
@@ -26,9 +26,9 @@ P = TypeVar("P", bound=Planned)
 
 
 async def act_one_by_one(
-    open_work: OpenMemberWork,
+    open_transaction: OpenMemberWork,
     planned: Iterable[P],
-    act: Callable[[MemberListWork, P], Awaitable[P]],
+    act: Callable[[Transaction, P], Awaitable[P]],
     has_time: Callable[[], bool],
 ) -> Sequence[P]:
     """Act on each that is ready while there is time; the others stay as they are, or are left."""
@@ -39,6 +39,6 @@ async def act_one_by_one(
         elif not has_time():
             outcomes.append(one.left())
         else:
-            async with open_work() as work:
-                outcomes.append(await act(work, one))
+            async with open_transaction() as tx:
+                outcomes.append(await act(tx, one))
     return outcomes

@@ -6,11 +6,14 @@ An operator's own mailbox may be that of an admin whom it adds: who was there be
 import enum
 from collections.abc import Sequence
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.member import Recipient
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.shared.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
+from mudra.storage.database.transaction import Transaction
 
 
 class AdminsChange(enum.StrEnum):
@@ -26,7 +29,7 @@ class AdminsChange(enum.StrEnum):
 
 
 async def notify_of_operator(  # who learns of what
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     entity_id: str,
     change: AdminsChange,
     person: str,
@@ -38,16 +41,16 @@ async def notify_of_operator(  # who learns of what
 
     They are notified although disabled: an operator could have disabled them before.
     """
-    admins = await work.memberships.admins(entity_id)
+    admins = await Memberships(tx).admins(entity_id)
     disabled = [Recipient(a.email, a.name) for a in admins if a.state is UserState.DISABLED]
     facts = {
         "change": change.value,
         "person": person,
         "former": former,
-        "changed_at": iso_ms(await work.people.now()),
+        "changed_at": iso_ms(await People(tx).now()),
     }
     own = {AdminsChange.REMOVED: set[str](), AdminsChange.MOVED: {person, former}}
-    notices = NoticeService(work.memberships, work.outbox)
+    notices = tx.service(NoticeService)
     await notices.notify(
         entity_id,
         NoticeKind.ADMINS_CHANGED,

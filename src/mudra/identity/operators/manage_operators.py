@@ -2,7 +2,9 @@
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.address_change_store import AddressChanges
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -10,9 +12,12 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.act_on_person import manager_scopes, record_refused_act
 from mudra.identity.operators.operator import (
     NO_OPERATOR,
     Operator,
@@ -28,11 +33,9 @@ from mudra.identity.operators.person_rule import (
     LastOperator,
     PersonAct,
     leaves_no_manager,
-    manager_scopes,
-    record_refused_act,
 )
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import PlainRefusal, ValueRefused
+from mudra.storage.database.transaction import Transaction
 
 
 class OperatorSaved(Struct, frozen=True):
@@ -57,16 +60,16 @@ def operator_refused(
 
 
 async def authorize_operator(
-    work: IdentityUnitOfWork, user: User, scope: Scope | None, caller: Caller
+    tx: Transaction, user: User, scope: Scope | None, caller: Caller
 ) -> Operator | ScopeMissing | PlainRefusal:
     """Return the operator behind a user who has the scope; that it is missing is recorded.
 
     Without a scope, of one who has any.
     """
-    scopes = await work.memberships.scopes(user.user_id)
+    scopes = await Memberships(tx).scopes(user.user_id)
     refused = operator_refused(scopes, scope)
     if isinstance(refused, ScopeMissing):
-        await work.audit_log.append(
+        await AuditLog(tx).append(
             AuditEntry(
                 EventName.OPERATOR_SIGN_IN_REFUSE,
                 caller,
@@ -78,70 +81,70 @@ async def authorize_operator(
 
 
 async def change_scopes(  # who asks, and the facts of the change
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     by: ActingOperator,
     email: str,
     name: str,
     scopes: frozenset[Scope],
 ) -> SaveResult | ScopeNotHeld | OwnScopes | ScopeMissing:
     """Create an operator or change its scopes, if the caller may grant and remove them."""
-    await work.memberships.lock_operators()
-    held = await manager_scopes(work, by)
+    await Memberships(tx).lock_operators()
+    held = await manager_scopes(tx, by)
     if isinstance(held, ScopeMissing):
         return held
     address = normalize_email(email)
-    user = await work.people.by_username(address) if isinstance(address, str) else None
-    before = await work.memberships.scopes(user.user_id) if user else frozenset()
+    user = await People(tx).by_username(address) if isinstance(address, str) else None
+    before = await Memberships(tx).scopes(user.user_id) if user else frozenset()
     own = user is not None and user.user_id == by.user_id
     refused = may_change_scopes(held, before, scopes, own=own)
     if refused is not None:
         user_id = user.user_id if user else ""
-        await record_refused_act(work, by.caller, user_id, PersonAct.SCOPES, refused)
+        await record_refused_act(tx, by.caller, user_id, PersonAct.SCOPES, refused)
         return refused
-    saved = await save_operator(work, email, name, scopes, by.caller)
+    saved = await save_operator(tx, email, name, scopes, by.caller)
     if isinstance(saved, OperatorSaved) and makes_decider(before, scopes):
-        await work.memberships.record_grant(saved.user.user_id, by.user_id)
+        await Memberships(tx).record_grant(saved.user.user_id, by.user_id)
     return saved
 
 
 async def save_operator(
-    work: IdentityUnitOfWork, email: str, name: str, scopes: frozenset[Scope], caller: Caller
+    tx: Transaction, email: str, name: str, scopes: frozenset[Scope], caller: Caller
 ) -> SaveResult:
     """Create an operator or change its scopes; one without a password or a valid link gets a link.
 
     Without scopes a change of address ends that waits to be confirmed: it was an operator's. With
     the first ones, what the person has open ends.
     """
-    await work.memberships.lock_operators()
+    await Memberships(tx).lock_operators()
     address = normalize_email(email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
     full_name = display_name(name or address)
     if isinstance(full_name, NameRefused):
         return ValueRefused("name", full_name.problem)
-    user = await work.people.by_username(address)
+    user = await People(tx).by_username(address)
     if user is not None and user.is_of_a_member:
         return WrongAccountKind()
     if user is not None and Scope.MEMBERS not in scopes:
-        last = leaves_no_manager(await work.memberships.managers(), user.user_id)
+        last = leaves_no_manager(await Memberships(tx).managers(), user.user_id)
         if last is not None:
-            await record_refused_act(work, caller, user.user_id, PersonAct.SCOPES, last)
+            await record_refused_act(tx, caller, user.user_id, PersonAct.SCOPES, last)
             return last
     is_new, ended = user is None, 0
     if user is None:
-        user = User(work.people.new_id(), address, full_name, UserState.INVITED, None, ())
-        await work.people.add_user(user)
-    elif scopes and not await work.memberships.scopes(user.user_id):
-        ended = await end_earlier_sign_ins(work, user, caller)
-    await work.memberships.set_scopes(user.user_id, scopes)
+        user = User(People(tx).new_id(), address, full_name, UserState.INVITED, None, ())
+        await People(tx).add_user(user)
+    elif scopes and not await Memberships(tx).scopes(user.user_id):
+        ended = await end_earlier_sign_ins(tx, user, caller)
+    await Memberships(tx).set_scopes(user.user_id, scopes)
     if not scopes:
-        await work.address_changes.remove(user.user_id)
+        await AddressChanges(tx).remove(user.user_id)
     event = EventName.OPERATOR_ACCOUNT_CREATE if is_new else EventName.OPERATOR_ACCOUNT_CHANGE
     names = " ".join(sorted(scope.value for scope in scopes))
-    await work.audit_log.append(
+    await AuditLog(tx).append(
         AuditEntry(event, caller, user_id=user.user_id, detail={"scopes": names})
     )
     # Who loses the role needs no way in.
     is_wanted = is_new or bool(scopes)
-    invited = is_wanted and await send_missing_link(work, user.user_id, caller)
+    invited = is_wanted and await send_missing_link(tx, user.user_id, caller)
     return OperatorSaved(user, scopes, invited, ended)

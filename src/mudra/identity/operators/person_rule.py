@@ -8,16 +8,12 @@ the last active operator who has it keeps it, and keeps the account.
 
 import enum
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.refusals import NoSuchUser
-from mudra.identity.accounts.user import User, UserState
-from mudra.identity.operators.operator import OwnScopes, Scope, ScopeMissing, ScopeNotHeld
-from mudra.identity.ports import IdentityUnitOfWork, Memberships, People
+from mudra.audit.event import Caller
+from mudra.identity.operators.operator import Scope, ScopeMissing
 from mudra.shared.refusal import Refusal, RefusalKind
 
 SECOND_OPERATOR_SINCE: Final = timedelta(hours=24)
@@ -51,22 +47,6 @@ class ActingOperator(Struct, frozen=True):
     caller: Caller
     user_id: str
     scopes: frozenset[Scope]
-
-
-class ManagerRights(Protocol):
-    """What says whether an operator manages members and operators at this moment."""
-
-    @property
-    def audit_log(self) -> AuditLog:
-        """The audit log."""
-
-    @property
-    def people(self) -> People:
-        """Users."""
-
-    @property
-    def memberships(self) -> Memberships:
-        """Scopes."""
 
 
 class OwnAccount(Refusal, frozen=True):
@@ -129,91 +109,3 @@ def may_confirm(requested_by: str, requested_at: datetime, by: str, since: datet
     return (
         by != requested_by and since is not None and since <= requested_at - SECOND_OPERATOR_SINCE
     )
-
-
-async def authorize_act(
-    work: IdentityUnitOfWork, by: ActingOperator, user_id: str, act: PersonAct
-) -> User | NoSuchUser | ActRefused:
-    """Return the person on whom the operator may act; a refusal is recorded.
-
-    Acts on people happen one after the other, each with the rights that the one before left:
-    two operators who disable each other at the same moment do not leave the network without one.
-    """
-    await work.memberships.lock_operators()
-    person = await work.people.by_id(user_id)
-    if person is None:
-        return NoSuchUser()
-    refused = await _refused(work, by, user_id, act)
-    if refused is None:
-        return person
-    await record_refused_act(work, by.caller, user_id, act, refused)
-    return refused
-
-
-async def lost_scope(work: ManagerRights, by: ActingOperator) -> ScopeMissing | None:
-    """Refuse, under a lock, an operator who may not manage members any more; it is recorded.
-
-    Who waited for the lock may have been disabled, or lost the scope, by the one before.
-    """
-    held = await manager_scopes(work, by)
-    if not isinstance(held, ScopeMissing):
-        return None
-    refused = AuditEntry(
-        EventName.OPERATOR_SIGN_IN_REFUSE, by.caller, reason=_reason(held), outcome=Outcome.REFUSED
-    )
-    await work.audit_log.append(refused)
-    return held
-
-
-async def manager_scopes(
-    work: ManagerRights, by: ActingOperator
-) -> frozenset[Scope] | ScopeMissing:
-    """Read the caller's scopes under the lock: the act before may have removed them."""
-    if not by.user_id:
-        return by.scopes
-    caller = await work.people.by_id(by.user_id)
-    held = await work.memberships.scopes(by.user_id)
-    # As `managers` counts them: by single sign-on an operator acts without a password here.
-    able = caller is not None and caller.state is UserState.ACTIVE and Scope.MEMBERS in held
-    return held if able else ScopeMissing(Scope.MEMBERS)
-
-
-async def record_refused_act(
-    work: IdentityUnitOfWork, caller: Caller, user_id: str, act: PersonAct, refused: Refusal
-) -> None:
-    """Record an act on a person that a rule refused."""
-    await work.audit_log.append(
-        AuditEntry(
-            EventName.OPERATOR_ACCOUNT_CHANGE,
-            caller,
-            user_id=user_id,
-            reason=_reason(refused),
-            detail={"act": act.value},
-            outcome=Outcome.REFUSED,
-        )
-    )
-
-
-async def _refused(
-    work: IdentityUnitOfWork, by: ActingOperator, user_id: str, act: PersonAct
-) -> ActRefused | None:
-    caller_scopes = await manager_scopes(work, by)
-    if isinstance(caller_scopes, ScopeMissing):
-        return caller_scopes
-    person_scopes = await work.memberships.scopes(user_id)
-    refused = may_act(caller_scopes, person_scopes, own=user_id == by.user_id)
-    if refused is None and act in LOCKS_OUT:
-        return leaves_no_manager(await work.memberships.managers(), user_id)
-    return refused
-
-
-def _reason(refused: Refusal) -> str:
-    match refused:
-        case OwnAccount() | OwnScopes():
-            return "own-account"
-        case PersonHoldsMore(scope) | ScopeNotHeld(scope) | ScopeMissing(scope):
-            return f"scope-{scope.value}-missing"
-        case LastOperator():
-            return "last-operator"
-        case _:
-            return "value"

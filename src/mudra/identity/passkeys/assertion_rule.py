@@ -3,7 +3,7 @@
 import enum
 from uuid import UUID
 
-from mudra.identity.passkeys.ports import Assertion, Passkey
+from mudra.identity.passkeys.passkey import Assertion, Passkey
 
 
 class PasskeyFault(enum.StrEnum):

@@ -12,12 +12,14 @@ from typing import Final
 import msgspec
 from msgspec import Struct, field
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.assertion_rule import user_handle
-from mudra.identity.passkeys.ports import Challenge, Passkey, Purpose
+from mudra.identity.passkeys.passkey import Challenge, Passkey, Purpose
 from mudra.identity.passkeys.relying_party import RelyingParty
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.storage.database.transaction import Transaction
 
 LIFE: Final = timedelta(minutes=5)
 ALGORITHMS: Final = (-8, -7, -257)
@@ -78,7 +80,7 @@ class _Request(Struct, frozen=True, rename="camel"):
 
 
 async def ask_to_create(  # its collaborators, each named
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     user: User,
     holder: bytes,
     party: RelyingParty,
@@ -86,8 +88,8 @@ async def ask_to_create(  # its collaborators, each named
     random_bytes: Callable[[int], bytes],
 ) -> str:
     """Store a challenge for a new passkey; return the options of the browser as JSON."""
-    value = await _new(work, holder, Purpose.ADD, random_bytes)
-    own = await work.second_factors.passkeys.of_user(user.user_id)
+    value = await _new(tx, holder, Purpose.ADD, random_bytes)
+    own = await SecondFactors(tx).passkeys.of_user(user.user_id)
     person = _Person(_base64(user_handle(user.user_id)), user.email, user.name or user.email)
     return _json(
         _Creation(
@@ -97,45 +99,45 @@ async def ask_to_create(  # its collaborators, each named
 
 
 async def ask_to_prove(
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     user: User,
     holder: bytes,
     party: RelyingParty,
     random_bytes: Callable[[int], bytes],
 ) -> str:
     """Store a challenge for a person who is known; return the options of the browser as JSON."""
-    value = await _new(work, holder, Purpose.PROVE, random_bytes)
-    own = await work.second_factors.passkeys.of_user(user.user_id)
+    value = await _new(tx, holder, Purpose.PROVE, random_bytes)
+    own = await SecondFactors(tx).passkeys.of_user(user.user_id)
     return _json(_Request(_base64(value), party.rp_id, _descriptors(own), _timeout_ms()))
 
 
 async def ask_to_sign_in(
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     holder: bytes,
     address: str,
     party: RelyingParty,
     random_bytes: Callable[[int], bytes],
 ) -> str | TooManyAttempts:
     """Store a challenge for anyone; an address of which fifty wait gets no other."""
-    now = await work.people.now()
-    of_address, of_all = await work.second_factors.passkeys.waiting(address, now)
+    now = await People(tx).now()
+    of_address, of_all = await SecondFactors(tx).passkeys.waiting(address, now)
     if of_address >= MAX_WAITING_OF_ADDRESS:
         return TooManyAttempts(now + LIFE, now)
     if of_all >= MAX_WAITING:
-        await work.second_factors.passkeys.make_room(now)
-    value = await _new(work, holder, Purpose.SIGN_IN, random_bytes, address)
+        await SecondFactors(tx).passkeys.make_room(now)
+    value = await _new(tx, holder, Purpose.SIGN_IN, random_bytes, address)
     return _json(_Request(_base64(value), party.rp_id, (), _timeout_ms()))
 
 
 async def _new(
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     holder: bytes,
     purpose: Purpose,
     random_bytes: Callable[[int], bytes],
     address: str = "",
 ) -> bytes:
-    value, expires_at = random_bytes(_BYTES), await work.people.now() + LIFE
-    await work.second_factors.passkeys.put_challenge(
+    value, expires_at = random_bytes(_BYTES), await People(tx).now() + LIFE
+    await SecondFactors(tx).passkeys.put_challenge(
         Challenge(holder, purpose, value, expires_at, address)
     )
     return value

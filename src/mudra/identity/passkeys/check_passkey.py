@@ -12,15 +12,18 @@ import msgspec
 from msgspec import Struct
 
 from mudra.audit.event import Caller
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.assertion_rule import PasskeyFault, judge
-from mudra.identity.passkeys.ports import PasskeyVerifier, Purpose
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.passkeys.passkey import Purpose
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
 from mudra.identity.second_factor.check_code import FactorChange, FactorKind, counted, notify
+from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.undecodable import UNDECODABLE
+from mudra.storage.database.transaction import Transaction
 
 MAX_RESPONSE: Final = 6000
 """Characters of what a browser sends for a passkey: RSA keys take 1,500."""
@@ -38,7 +41,7 @@ class _Named(Struct, frozen=True):
 
 
 async def check_passkey(
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     user: User,
     response: str,
     holder: bytes,
@@ -48,15 +51,15 @@ async def check_passkey(
     """Accept the signature of one of the person's passkeys under their session's challenge."""
 
     async def attempt() -> FactorKind | str:
-        signed = await signed_by(work, response, holder, Purpose.PROVE, verifier, user.user_id)
+        signed = await signed_by(tx, response, holder, Purpose.PROVE, verifier, user.user_id)
         return signed.value if isinstance(signed, PasskeyFault) else FactorKind.PASSKEY
 
-    done = await counted(work, user, caller, attempt, guessable=False)
+    done = await counted(tx, user, caller, attempt, guessable=False)
     return PASSKEY_REFUSED if done is None else done
 
 
 async def signed_by(
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     response: str,
     holder: bytes,
     purpose: Purpose,
@@ -67,7 +70,7 @@ async def signed_by(
 
     `user_id` is who is asked, None for anyone. A copy that is recognized is reported to its person.
     """
-    passkeys, now = work.second_factors.passkeys, await work.people.now()
+    passkeys, now = SecondFactors(tx).passkeys, await People(tx).now()
     challenge = await passkeys.take_challenge(holder, purpose, now)
     if challenge is None:
         return PasskeyFault.NO_CHALLENGE
@@ -80,9 +83,9 @@ async def signed_by(
         return PasskeyFault.INVALID
     fault = judge(passkey, assertion, user_id)
     if fault is PasskeyFault.COUNTER:
-        owner = await work.people.by_id(passkey.user_id)
+        owner = await People(tx).by_id(passkey.user_id)
         if owner is not None:
-            await notify(work, owner, FactorChange.PASSKEY_COPIED)
+            await notify(tx, owner, FactorChange.PASSKEY_COPIED)
     if fault is None:
         await passkeys.used(passkey.passkey_id, assertion.sign_count, now)
     return fault or passkey.user_id

@@ -5,18 +5,22 @@ Failures count by address as those of passwords do; an account signs in at most 
 
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.passkeys.assertion_rule import PasskeyFault
 from mudra.identity.passkeys.check_passkey import PASSKEY_REFUSED, signed_by
-from mudra.identity.passkeys.ports import PasskeyVerifier, Purpose
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.passkeys.passkey import Purpose
+from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.sign_in import TooManyAttempts, address_waits, too_often
 from mudra.shared.refusal import PlainRefusal
+from mudra.storage.database.transaction import Transaction
 
 
 async def sign_in_with_passkey(  # its collaborators, each named
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     response: str,
     holder: bytes,
     caller: Caller,
@@ -26,25 +30,25 @@ async def sign_in_with_passkey(  # its collaborators, each named
     verifier: PasskeyVerifier,
 ) -> User | PlainRefusal | TooManyAttempts:
     """Return who signed in; `holder` is the hash of the cookie that came with the challenge."""
-    await work.attempts.lock_address(origin)
-    now = await work.people.now()
-    waits = await address_waits(work.attempts, origin, now)
+    await Attempts(tx).lock_address(origin)
+    now = await People(tx).now()
+    waits = await address_waits(Attempts(tx), origin, now)
     if waits is not None:
-        await _record_refused(work, caller, "too-many-attempts")
+        await _record_refused(tx, caller, "too-many-attempts")
         return waits
-    signed = await signed_by(work, response, holder, Purpose.SIGN_IN, verifier, None)
-    user = None if isinstance(signed, PasskeyFault) else await work.people.by_id(signed)
+    signed = await signed_by(tx, response, holder, Purpose.SIGN_IN, verifier, None)
+    user = None if isinstance(signed, PasskeyFault) else await People(tx).by_id(signed)
     if user is None or user.state is not UserState.ACTIVE:
-        await work.attempts.address_failed(origin, now)
+        await Attempts(tx).address_failed(origin, now)
         reason = signed.value if isinstance(signed, PasskeyFault) else "account-not-active"
-        await _record_refused(work, caller, reason, user)
+        await _record_refused(tx, caller, reason, user)
         return PASSKEY_REFUSED
-    often = await too_often(work.attempts, user.email, now, hourly)
+    often = await too_often(Attempts(tx), user.email, now, hourly)
     if often is not None:
-        await _record_refused(work, caller, "too-many-sign-ins", user)
+        await _record_refused(tx, caller, "too-many-sign-ins", user)
         return often
-    await work.attempts.succeeded(user.email, origin, now)
-    await work.audit_log.append(
+    await Attempts(tx).succeeded(user.email, origin, now)
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_SIGN_IN_SUCCEED,
             replace(caller, actor=f"user:{user.user_id}"),
@@ -55,9 +59,9 @@ async def sign_in_with_passkey(  # its collaborators, each named
 
 
 async def _record_refused(
-    work: IdentityUnitOfWork, caller: Caller, reason: str, user: User | None = None
+    tx: Transaction, caller: Caller, reason: str, user: User | None = None
 ) -> None:
-    await work.audit_log.append(
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_SIGN_IN_REFUSE,
             caller,

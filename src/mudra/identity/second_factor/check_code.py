@@ -10,17 +10,23 @@ import enum
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.identity.second_factor.recovery_codes import canonical
+from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.second_factor.totp import matching_step
 from mudra.identity.sign_in import throttle
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 
 
 class FactorKind(enum.StrEnum):
@@ -65,19 +71,19 @@ class FactorChange(enum.StrEnum):
 
 
 async def check_code(
-    work: IdentityUnitOfWork, user: User, typed: SecretText, caller: Caller
+    tx: Transaction, user: User, typed: SecretText, caller: Caller
 ) -> FactorKind | PlainRefusal | TooManyAttempts:
     """Accept a code of the app or a recovery code, each once; a refusal is counted and recorded."""
 
     async def attempt() -> FactorKind | str:
-        return await _accept(work, user, typed) or "wrong-code"
+        return await _accept(tx, user, typed) or "wrong-code"
 
-    done = await counted(work, user, caller, attempt, guessable=True)
+    done = await counted(tx, user, caller, attempt, guessable=True)
     return CODE_REFUSED if done is None else done
 
 
 async def counted(
-    work: IdentityUnitOfWork,
+    tx: Transaction,
     user: User,
     caller: Caller,
     attempt: Callable[[], Awaitable[FactorKind | str]],
@@ -88,64 +94,62 @@ async def counted(
 
     What is `guessable` is refused, right or wrong, once a hundred wrong answers were counted.
     """
-    history = await work.attempts.history(Counted.SECOND_FACTOR, user.user_id, lock=True)
-    now = await work.people.now()
+    history = await Attempts(tx).history(Counted.SECOND_FACTOR, user.user_id, lock=True)
+    now = await People(tx).now()
     decision = throttle.decide(history, now)
     if isinstance(decision, Wait):
-        await _record_refused(work, user, caller, "too-many-attempts")
+        await _record_refused(tx, user, caller, "too-many-attempts")
         return TooManyAttempts(decision.until, now)
     kind = await attempt()
     if not isinstance(kind, FactorKind) or (guessable and isinstance(decision, Disabled)):
         after = throttle.after_failure(history, now)
-        await work.attempts.save(Counted.SECOND_FACTOR, user.user_id, after)
+        await Attempts(tx).save(Counted.SECOND_FACTOR, user.user_id, after)
         reason = "disabled" if isinstance(kind, FactorKind) else kind
-        await _record_refused(work, user, caller, reason)
+        await _record_refused(tx, user, caller, reason)
         if throttle.notice_due(history, after) is not None:
-            await notify(work, user, FactorChange.GUESSED)
+            await notify(tx, user, FactorChange.GUESSED)
         return None
     if history != throttle.FRESH:
-        await forget_wrong_codes(work, user.user_id)
-    await work.audit_log.append(
+        await forget_wrong_codes(tx, user.user_id)
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_FACTOR_USE, caller, user_id=user.user_id, detail={"kind": kind.value}
         )
     )
     if kind is FactorKind.RECOVERY:
-        await notify(work, user, FactorChange.RECOVERY)
+        await notify(tx, user, FactorChange.RECOVERY)
     return kind
 
 
-async def forget_wrong_codes(work: IdentityUnitOfWork, user_id: str) -> None:
+async def forget_wrong_codes(tx: Transaction, user_id: str) -> None:
     """Count a person's wrong codes from none again: a right one came, or another factor."""
-    await work.attempts.save(Counted.SECOND_FACTOR, user_id, throttle.FRESH)
+    await Attempts(tx).save(Counted.SECOND_FACTOR, user_id, throttle.FRESH)
 
 
-async def notify(work: IdentityUnitOfWork, user: User, change: FactorChange) -> None:
+async def notify(tx: Transaction, user: User, change: FactorChange) -> None:
     """Send the person an email about their second factor."""
     facts = {"user_name": user.name, "what": change.value}
-    await work.outbox.post(Notice(user.email, NoticeKind.SECOND_FACTOR, facts))
+    await tx.service(Outbox).post(Notice(user.email, NoticeKind.SECOND_FACTOR, facts))
 
 
-async def _accept(work: IdentityUnitOfWork, user: User, typed: SecretText) -> FactorKind | None:
+async def _accept(tx: Transaction, user: User, typed: SecretText) -> FactorKind | None:
     recovery = canonical(typed)
     if recovery is not None:
-        used = await work.second_factors.use_recovery_code(user.user_id, recovery)
+        used = await SecondFactors(tx).use_recovery_code(user.user_id, recovery)
         return FactorKind.RECOVERY if used else None
-    factor = await work.second_factors.totp(user.user_id)
+    factor = await SecondFactors(tx).totp(user.user_id)
     if factor is None:
         return None
     code = SecretText(typed.reveal().replace(" ", ""))
-    step = matching_step(factor.secret, code, await work.people.now(), factor.last_step)
+    step = matching_step(factor.secret, code, await People(tx).now(), factor.last_step)
     if step is None:
         return None
-    await work.second_factors.step_used(factor.factor_id, step)
+    await SecondFactors(tx).step_used(factor.factor_id, step)
     return FactorKind.APP
 
 
-async def _record_refused(
-    work: IdentityUnitOfWork, user: User, caller: Caller, reason: str
-) -> None:
-    await work.audit_log.append(
+async def _record_refused(tx: Transaction, user: User, caller: Caller, reason: str) -> None:
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_FACTOR_REFUSE,
             caller,

@@ -4,20 +4,13 @@ A session is 256 random bits in a cookie; only their hash is stored. Rights are
 never stored in it: they are read from the database at each page.
 """
 
-import base64
 import enum
 import hashlib
-from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.user import User, UserState
-from mudra.identity.operators.operator import Scope
-from mudra.identity.ports import Memberships, People
 from mudra.shared.secret_text import SecretText
 
 LIFE: Final = timedelta(hours=12)
@@ -25,7 +18,6 @@ IDLE: Final = timedelta(hours=1)
 UNFINISHED: Final = timedelta(minutes=15)
 """For how long a session waits for the second step of its sign-in."""
 RECORD_EVERY: Final = timedelta(minutes=1)
-_RANDOM_BYTES: Final = 32
 
 
 class Stage(enum.StrEnum):
@@ -66,165 +58,6 @@ class Session(Struct, frozen=True):
         return self.proven_at <= now < self.proven_at + within
 
 
-class Sessions(Protocol):
-    """What sessions ask of storage, in the caller's transaction."""
-
-    async def add(self, session: Session) -> None:
-        """Store a new session."""
-
-    async def find(self, key: bytes) -> Session | None:
-        """Find a session, open or not."""
-
-    async def used(self, session: Session, now: datetime) -> None:
-        """Record a use, at most once a minute."""
-
-    async def proven(self, session: Session, now: datetime) -> None:
-        """Record that the password or a code was typed again."""
-
-    async def end(self, key: bytes) -> bool:
-        """End a session; False when there was none."""
-
-    async def of_user(self, user_id: str) -> Sequence[Session]:
-        """Return the sessions of a user, the newest first."""
-
-
 def session_key(cookie: SecretText) -> bytes:
     """Hash the value of the cookie: fast, since it is 256 random bits."""
     return hashlib.sha256(cookie.reveal().encode()).digest()
-
-
-class SignedIn(Struct, frozen=True):
-    """The user behind a valid session, with the scopes read from the database."""
-
-    session: Session
-    user: User
-    scopes: frozenset[Scope]
-    now: datetime
-
-
-async def authenticate_session(
-    cookie: SecretText | None,
-    *,
-    sessions: Sessions,
-    people: People,
-    memberships: Memberships,
-    stages: frozenset[Stage] = frozenset({Stage.FULL}),
-) -> SignedIn | None:
-    """Find the user of a session cookie and record the use; None if no one is signed in.
-
-    A session in another stage than these is none: it opens what it waits for, and nothing else.
-    """
-    session = await sessions.find(session_key(cookie)) if cookie else None
-    now = await people.now()
-    if session is None or session.stage not in stages or not session.is_open(now):
-        return None
-    user = await people.by_id(session.user_id)
-    if user is None or user.state is not UserState.ACTIVE:
-        return None
-    await sessions.used(session, now)
-    return SignedIn(session, user, await memberships.scopes(user.user_id), now)
-
-
-class BegunSession(Struct, frozen=True):
-    """A session that has just begun: the value of its cookie, and the token of its forms."""
-
-    cookie: SecretText
-    csrf_token: str
-
-
-async def begin_session(  # noqa: PLR0913  # its collaborators, each named
-    user_id: str,
-    caller: Caller,
-    now: datetime,
-    *,
-    sessions: Sessions,
-    audit_log: AuditLog,
-    random_bytes: Callable[[int], bytes],
-    stage: Stage = Stage.FULL,
-    proven_at: datetime | None = None,
-) -> BegunSession:
-    """Begin a session for a user who has just signed in, or showed themselves at `proven_at`.
-
-    One that waits for a second step is not recorded: no one is signed in by it.
-    """
-    cookie = SecretText(_random_text(random_bytes))
-    session = Session(
-        key=session_key(cookie),
-        user_id=user_id,
-        csrf_token=_random_text(random_bytes),
-        started_at=now,
-        last_used_at=now,
-        proven_at=proven_at or now,
-        address=caller.address,
-        stage=stage,
-    )
-    await sessions.add(session)
-    if stage is Stage.FULL:
-        await audit_log.append(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
-    return BegunSession(cookie, session.csrf_token)
-
-
-async def complete_session(  # its collaborators, each named
-    waiting: Session,
-    caller: Caller,
-    now: datetime,
-    *,
-    sessions: Sessions,
-    audit_log: AuditLog,
-    random_bytes: Callable[[int], bytes],
-) -> BegunSession | None:
-    """Replace a session after its second step by one with another cookie.
-
-    Who planted the first cookie in a browser does not hold the one that is signed in. None when
-    it has ended meanwhile, as all do with a new password: nothing is begun then.
-    """
-    if not await sessions.end(waiting.key):
-        return None
-    return await begin_session(
-        waiting.user_id,
-        caller,
-        now,
-        sessions=sessions,
-        audit_log=audit_log,
-        random_bytes=random_bytes,
-    )
-
-
-async def end_session(
-    session: Session, caller: Caller, sessions: Sessions, audit_log: AuditLog
-) -> None:
-    """Sign out: the cookie is not accepted from the commit on."""
-    if await sessions.end(session.key):
-        await audit_log.append(
-            AuditEntry(EventName.USER_SESSION_END, caller, user_id=session.user_id)
-        )
-
-
-async def open_sessions(user_id: str, now: datetime, sessions: Sessions) -> Sequence[Session]:
-    """List a user's valid sessions, the newest first; none that waits for a second step."""
-    found = await sessions.of_user(user_id)
-    return [one for one in found if one.stage is Stage.FULL and one.is_open(now)]
-
-
-async def end_other_sessions(
-    kept: Session, caller: Caller, sessions: Sessions, audit_log: AuditLog
-) -> None:
-    """End the sessions of a user but this one."""
-    for one in await sessions.of_user(kept.user_id):
-        if one.key != kept.key:
-            await end_session(one, caller, sessions, audit_log)
-
-
-async def end_own_session(
-    user_id: str, session_id: str, caller: Caller, sessions: Sessions, audit_log: AuditLog
-) -> bool:
-    """End one of a user's sessions by its name; False when it is not theirs or has ended."""
-    for one in await sessions.of_user(user_id):
-        if one.session_id == session_id:
-            await end_session(one, caller, sessions, audit_log)
-            return True
-    return False
-
-
-def _random_text(random_bytes: Callable[[int], bytes]) -> str:
-    return base64.urlsafe_b64encode(random_bytes(_RANDOM_BYTES)).rstrip(b"=").decode()

@@ -1,14 +1,18 @@
 """Detect guessed passwords: notify users, and alarm the operator."""
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import UserState
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.time_text import iso_ms
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 
 
-async def notify_guessed_users(work: IdentityUnitOfWork) -> None:
+async def notify_guessed_users(tx: Transaction) -> None:
     """Send an email to each user at whose password someone guesses; the throttle queued them."""
-    for guessed in await work.attempts.take_guessed():
+    for guessed in await Attempts(tx).take_guessed():
         if guessed.state is not UserState.ACTIVE:
             continue
         facts = {
@@ -16,12 +20,12 @@ async def notify_guessed_users(work: IdentityUnitOfWork) -> None:
             "failures": str(guessed.failures),
             "last_failure_at": iso_ms(guessed.last_failure_at),
         }
-        await work.outbox.post(Notice(guessed.email, NoticeKind.SIGN_IN_WAITS, facts))
+        await tx.service(Outbox).post(Notice(guessed.email, NoticeKind.SIGN_IN_WAITS, facts))
 
 
-async def recent_failures(work: IdentityUnitOfWork) -> int:
+async def recent_failures(tx: Transaction) -> int:
     """Count the failed sign-ins of the last five minutes, over all names and addresses."""
-    return await work.attempts.count_since(await work.people.now() - ADDRESS_PERIOD)
+    return await Attempts(tx).count_since(await People(tx).now() - ADDRESS_PERIOD)
 
 
 def is_alarming(failures: int) -> bool:

@@ -14,20 +14,24 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.accounts.password_rules import MAX_LENGTH
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User, normalize_username
-from mudra.identity.ports import Attempts, IdentityUnitOfWork, PasswordHasher
 from mudra.identity.sign_in import throttle
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
 from mudra.shared.fair_queue import Queue
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 
 T = TypeVar("T")
-W = TypeVar("W", bound=IdentityUnitOfWork)
+W = TypeVar("W", bound=Transaction)
 
 
 class TooManyAttempts(LimitedUntil, frozen=True):
@@ -72,7 +76,7 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
     then: Callable[[W, User], Awaitable[T]],
     *,
     origin: str,
-    open_work: Callable[[], AbstractAsyncContextManager[W]],
+    open_transaction: Callable[[], AbstractAsyncContextManager[W]],
     hasher: PasswordHasher,
     queue: Queue,
     hourly: int,
@@ -86,8 +90,8 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
     async with queue.turn() as admitted_in_time:
         if not admitted_in_time:
             return HashingBusy(int(queue.wait_s))
-        async with open_work() as work:
-            admitted = await admit(work, username, caller, origin=origin, hourly=hourly)
+        async with open_transaction() as tx:
+            admitted = await admit(tx, username, caller, origin=origin, hourly=hourly)
     if not isinstance(admitted, Admitted):
         return admitted
     # A longer password was never stored; hashing its beginning takes the same time.
@@ -97,65 +101,65 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
     )
     if isinstance(matches, HashingBusy):
         return matches
-    async with open_work() as work:
-        user = await settle(work, admitted, caller, matches=matches, hourly=hourly)
+    async with open_transaction() as tx:
+        user = await settle(tx, admitted, caller, matches=matches, hourly=hourly)
         if not isinstance(user, User):
             return user
-        result = await then(work, user)
-    await _rehash(user, attempted, caller, hasher, open_work)
+        result = await then(tx, user)
+    await _rehash(user, attempted, caller, hasher, open_transaction)
     return result
 
 
 async def admit(
-    work: IdentityUnitOfWork, typed: str, caller: Caller, *, origin: str, hourly: int
+    tx: Transaction, typed: str, caller: Caller, *, origin: str, hourly: int
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused attempt is not counted."""
     username = normalize_username(typed)
     # From this address alone: others learn nothing of an account that signs in often.
-    standing = await work.attempts.standing(username, origin, from_there=True)
+    standing = await Attempts(tx).standing(username, origin, from_there=True)
     refusal = _throttled(standing) or _until(
         throttle.decide_successes(standing.successes, standing.now, hourly), standing.now
     )
     if refusal is not None:
-        await work.audit_log.append(_refused(caller, "too-many-attempts"))
+        await AuditLog(tx).append(_refused(caller, "too-many-attempts"))
         return refusal
-    return Admitted(username, await work.people.by_username(username), origin)
+    return Admitted(username, await People(tx).by_username(username), origin)
 
 
 async def settle(
-    work: IdentityUnitOfWork, admitted: Admitted, caller: Caller, *, matches: bool, hourly: int
+    tx: Transaction, admitted: Admitted, caller: Caller, *, matches: bool, hourly: int
 ) -> User | SignInRefused | TooManyAttempts:
     """Decide under the lock of the name, and count a failure."""
     username = admitted.username
-    await work.attempts.history(Counted.PASSWORD, username, lock=True)
-    await work.attempts.lock_address(admitted.origin)
-    standing = await work.attempts.standing(username, admitted.origin, from_there=False)
+    await Attempts(tx).history(Counted.PASSWORD, username, lock=True)
+    await Attempts(tx).lock_address(admitted.origin)
+    standing = await Attempts(tx).standing(username, admitted.origin, from_there=False)
     history, now = standing.history, standing.now
     refusal = _throttled(standing)
     if refusal is not None:
-        await work.audit_log.append(_refused(caller, "too-many-attempts"))
+        await AuditLog(tx).append(_refused(caller, "too-many-attempts"))
         return refusal
-    user = await work.people.by_username(username)
+    user = await People(tx).by_username(username)
     earlier = admitted.user
     unchanged = user is not None and earlier is not None and user.has_password_of(earlier)
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
         often = _until(throttle.decide_successes(standing.successes, now, hourly), now)
         if often is not None:
-            await work.audit_log.append(_refused(caller, "too-many-sign-ins", user.user_id))
+            await AuditLog(tx).append(_refused(caller, "too-many-sign-ins", user.user_id))
             return often
-        await work.attempts.succeeded(username, admitted.origin, now)
+        await Attempts(tx).succeeded(username, admitted.origin, now)
         if history != throttle.FRESH:
-            await work.attempts.save(Counted.PASSWORD, username, throttle.FRESH)
+            await Attempts(tx).save(Counted.PASSWORD, username, throttle.FRESH)
         own = replace(caller, actor=f"user:{user.user_id}")
-        await work.audit_log.append(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, own))
+        await AuditLog(tx).append(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, own))
         return user
     after = throttle.after_failure(history, now)
-    await work.attempts.save(Counted.PASSWORD, username, after)
-    await work.attempts.address_failed(admitted.origin, now)
+    await Attempts(tx).save(Counted.PASSWORD, username, after)
+    await Attempts(tx).address_failed(admitted.origin, now)
     noticed_at = throttle.notice_due(history, after)
     if noticed_at is not None:
-        await work.attempts.guessed(user.user_id if user else None, noticed_at, now)
-    await work.audit_log.append(_refused(caller, "wrong-credentials", user.user_id if user else ""))
+        await Attempts(tx).guessed(user.user_id if user else None, noticed_at, now)
+    await AuditLog(tx).append(_refused(caller, "wrong-credentials", user.user_id if user else ""))
     return SignInRefused()
 
 
@@ -164,7 +168,7 @@ async def _rehash(
     password: SecretText,
     caller: Caller,
     hasher: PasswordHasher,
-    open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
+    open_transaction: Callable[[], AbstractAsyncContextManager[Transaction]],
 ) -> None:
     """Hash a right password again if the parameters have changed since."""
     if user.password_hash is None or not hasher.needs_rehash(user.password_hash):
@@ -173,9 +177,9 @@ async def _rehash(
     if isinstance(hashed, HashingBusy):
         return  # the next sign-in will do it
     user_caller = replace(caller, actor=f"user:{user.user_id}")
-    async with open_work() as work:
-        if await work.people.replace_hash(user.user_id, user.password_hash, hashed):
-            await work.audit_log.append(
+    async with open_transaction() as tx:
+        if await People(tx).replace_hash(user.user_id, user.password_hash, hashed):
+            await AuditLog(tx).append(
                 AuditEntry(EventName.USER_PASSWORD_REHASH, user_caller, user_id=user.user_id)
             )
 

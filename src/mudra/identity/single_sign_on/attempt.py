@@ -11,10 +11,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
+from mudra.identity.accounts.people_store import People
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.single_sign_on.claims import SignOnRefused
-from mudra.identity.single_sign_on.ports import SignOnAttempt, SignOnRequest, SignOnUnitOfWork
+from mudra.identity.single_sign_on.ports import SignOnAttempt, SignOnRequest
+from mudra.identity.single_sign_on.sign_on_store import SingleSignOn
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 
 LIFE: Final = timedelta(minutes=10)
 MAX_WAITING: Final = 10_000
@@ -24,7 +27,7 @@ _BYTES: Final = 32
 
 
 async def begin_attempt(  # its collaborators, each named
-    work: SignOnUnitOfWork,
+    tx: Transaction,
     path: str,
     address: str,
     redirect_uri: str,
@@ -36,27 +39,27 @@ async def begin_attempt(  # its collaborators, each named
 
     An address that has begun fifty within ten minutes waits.
     """
-    now = await work.people.now()
-    of_address, of_all = await work.single_sign_on.waiting(address, now)
+    now = await People(tx).now()
+    of_address, of_all = await SingleSignOn(tx).waiting(address, now)
     if of_address >= MAX_WAITING_OF_ADDRESS:
         return TooManyAttempts(now + LIFE, now)
     if of_all >= MAX_WAITING:
-        await work.single_sign_on.make_room(now)
+        await SingleSignOn(tx).make_room(now)
     cookie, state = SecretText(_text(random_bytes(_BYTES))), _text(random_bytes(_BYTES))
-    await work.single_sign_on.put_attempt(
+    await SingleSignOn(tx).put_attempt(
         SignOnAttempt(_hash(cookie.reveal()), _hash(state), path, address, now + LIFE)
     )
     return cookie, _request(cookie, state, redirect_uri, fresh=fresh)
 
 
 async def end_attempt(
-    work: SignOnUnitOfWork, cookie: SecretText | None, state: str, redirect_uri: str
+    tx: Transaction, cookie: SecretText | None, state: str, redirect_uri: str
 ) -> tuple[str, SignOnRequest] | SignOnRefused:
     """Return page and request of the attempt that came back; each comes back once."""
-    now = await work.people.now()
+    now = await People(tx).now()
     attempt = None
     if cookie is not None:
-        attempt = await work.single_sign_on.take_attempt(_hash(cookie.reveal()), now)
+        attempt = await SingleSignOn(tx).take_attempt(_hash(cookie.reveal()), now)
     if cookie is None or attempt is None or not hmac.compare_digest(attempt.state, _hash(state)):
         return SignOnRefused("no-attempt")
     return attempt.path, _request(cookie, state, redirect_uri, fresh=False)

@@ -3,12 +3,16 @@
 from datetime import timedelta
 from typing import Final
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User
-from mudra.identity.single_sign_on.ports import SignOnUnitOfWork
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.single_sign_on.sign_on_store import SingleSignOn
 from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, RefusalKind
+from mudra.storage.database.transaction import Transaction
 
 LOCAL_SIGN_IN_OFF: Final = PlainRefusal(
     RefusalKind.UNAUTHORIZED, translatable("operators sign in by single sign-on here")
@@ -16,15 +20,15 @@ LOCAL_SIGN_IN_OFF: Final = PlainRefusal(
 
 
 async def refuse_local(
-    work: SignOnUnitOfWork, user: User, caller: Caller, *, allowed: bool
+    tx: Transaction, user: User, caller: Caller, *, allowed: bool
 ) -> PlainRefusal | None:
     """Refuse an operator's password or passkey, where the setting says so."""
-    if allowed or not await work.memberships.scopes(user.user_id):
+    if allowed or not await Memberships(tx).scopes(user.user_id):
         return None
-    until = await work.single_sign_on.allowed_until(user.user_id)
-    if until is not None and await work.people.now() < until:
+    until = await SingleSignOn(tx).allowed_until(user.user_id)
+    if until is not None and await People(tx).now() < until:
         return None
-    await work.audit_log.append(
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.USER_SIGN_IN_REFUSE,
             caller,
@@ -37,15 +41,15 @@ async def refuse_local(
 
 
 async def allow_password(
-    work: SignOnUnitOfWork, email: str, minutes: int, caller: Caller
+    tx: Transaction, email: str, minutes: int, caller: Caller
 ) -> User | NoSuchUser:
     """Let an operator sign in without the provider for some minutes."""
-    user = await work.people.by_username(email)
-    if user is None or not await work.memberships.scopes(user.user_id):
+    user = await People(tx).by_username(email)
+    if user is None or not await Memberships(tx).scopes(user.user_id):
         return NoSuchUser()
-    until = await work.people.now() + timedelta(minutes=minutes)
-    await work.single_sign_on.allow_password(user.user_id, until)
-    await work.audit_log.append(
+    until = await People(tx).now() + timedelta(minutes=minutes)
+    await SingleSignOn(tx).allow_password(user.user_id, until)
+    await AuditLog(tx).append(
         AuditEntry(
             EventName.OPERATOR_ACCOUNT_CHANGE,
             caller,

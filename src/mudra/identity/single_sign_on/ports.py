@@ -6,7 +6,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.single_sign_on.terms import SignOnTerms
 from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal, RefusalKind
@@ -68,33 +67,3 @@ class IdentityProvider(Protocol):
         self, code: str, request: SignOnRequest
     ) -> Mapping[str, object] | ProviderFailed:
         """Exchange a code for verified claims: issuer, audience, nonce, times and signature."""
-
-
-class SingleSignOn(Protocol):
-    """Attempts that wait for the provider, and operators who may use a password for a while."""
-
-    async def put_attempt(self, attempt: SignOnAttempt) -> None:
-        """Store an attempt; it replaces the browser's earlier one."""
-
-    async def take_attempt(self, holder: bytes, now: datetime) -> SignOnAttempt | None:
-        """Delete a browser's attempt and return it; None when there is none that still counts."""
-
-    async def waiting(self, address: str, now: datetime) -> tuple[int, int]:
-        """Count the attempts that wait: of an address, and of all."""
-
-    async def make_room(self, now: datetime) -> None:
-        """Delete the oldest attempt that waits of the address that has the most."""
-
-    async def allow_password(self, user_id: str, until: datetime) -> None:
-        """Let an operator sign in with a password until then, whatever the setting says."""
-
-    async def allowed_until(self, user_id: str) -> datetime | None:
-        """Return until when an operator may."""
-
-
-class SignOnUnitOfWork(IdentityUnitOfWork, Protocol):
-    """What the use cases of single sign-on need of one transaction."""
-
-    @property
-    def single_sign_on(self) -> SingleSignOn:
-        """Attempts, and exceptions from single sign-on."""

@@ -15,10 +15,7 @@ from msgspec import Struct
 
 from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
 from mudra.metrics.health.fip_state import ApiState, FipStates, no_states
-from mudra.metrics.health.health import (
-    Health,
-    Status,
-)
+from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Incident

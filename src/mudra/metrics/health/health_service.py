@@ -10,27 +10,17 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
 from mudra.metrics.health.fip_figures import FipFigures, figures_of
-from mudra.metrics.health.fip_health import (
-    REQUESTS_SHOWN,
-    TYPES_READ,
-    FipHealth,
-    published,
-)
+from mudra.metrics.health.fip_health import REQUESTS_SHOWN, TYPES_READ, FipHealth, published
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.judging import eligible, succeeded
-from mudra.metrics.health.picture import (
-    Grouping,
-    Matrix,
-    Row,
-)
+from mudra.metrics.health.picture import Grouping, Matrix, Row
 from mudra.metrics.health.picturing import health_of_fips, matrix, picture
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
@@ -376,20 +366,3 @@ class HealthService(Struct, frozen=True):
         if grouping in {Grouping.NETWORK, Grouping.AA}:
             return await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
-
-
-class HealthUnitOfWork(Protocol):
-    """One transaction with the service."""
-
-    @property
-    def health(self) -> HealthService:
-        """The service."""
-        ...
-
-
-class OpenHealth(Protocol):
-    """Opens a transaction."""
-
-    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[HealthUnitOfWork]:
-        """Opens one that is aborted after so many seconds."""
-        ...

@@ -8,30 +8,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mudra.metrics.health.health import (
-    GOOD_ABOVE_PERCENT,
-    ErrorDetails,
-    FiOutcomes,
-    Health,
-    Status,
-)
-from mudra.metrics.payload.catalogue import (
-    FIRST_4XX,
-    FIRST_5XX,
-    Position,
-    StatusPosition,
-)
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, ErrorDetails, FiOutcomes, Health, Status
+from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, StatusPosition
 from mudra.metrics.rollup.percentage import share_of
-from mudra.metrics.sums.cells import (
-    COUNTS,
-    LATE,
-    STATUSES,
-    Array,
-    Cells,
-    Flags,
-    across,
-    wide,
-)
+from mudra.metrics.sums.cells import COUNTS, LATE, STATUSES, Array, Cells, Flags, across, wide
 from mudra.metrics.sums.totals import Totals
 
 _TOTAL: Final = COUNTS[Position.TOTAL]

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import Final
 
-from mudra.metrics.health.health_service import NetworkHealth, OpenHealth
+from mudra.metrics.health.health_service import HealthService, NetworkHealth
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import latest
 from mudra.shared.made_once import MadeOnce
+from mudra.storage.database.transaction import OpenTransaction
 
 READ_S: Final = 10.0
 """The limit of one read: a day without its sums, on a busy machine, takes seconds."""
@@ -36,12 +37,12 @@ class LatestHealth:
         """Has the next reader read again."""
         self._changes += 1
 
-    async def get(self, open_work: OpenHealth, now: datetime) -> NetworkHealth:
+    async def get(self, open_transaction: OpenTransaction, now: datetime) -> NetworkHealth:
         """Returns the health of the network, from memory or read within `READ_S` seconds."""
         closed = window_start(now)
 
         async def read() -> NetworkHealth:
-            async with open_work(within_s=READ_S) as work:
-                return await work.health.network(latest(closed, self._span), now)
+            async with open_transaction(within_s=READ_S) as tx:
+                return await tx.service(HealthService).network(latest(closed, self._span), now)
 
         return await self._made.get("network", (closed, self._changes), read)

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import Accept, Known, TxnIdReused, decide, keys_of
 from mudra.metrics.payload.report_facts import StorableReport

@@ -12,12 +12,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from mudra.metrics.announcements.announcement import (
-    Announcement,
-    Kind,
-    Translation,
-    in_language,
-)
+from mudra.metrics.announcements.announcement import Announcement, Kind, Translation, in_language
 from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.judging import LARGE, eligible, good, succeeded

@@ -2,17 +2,16 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from itertools import repeat
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.feed import PublicRow, public_status
-from mudra.metrics.health.health_service import HealthUnitOfWork, NetworkHealth
+from mudra.metrics.health.health_service import HealthService, NetworkHealth
 from mudra.metrics.health.latest_health import READ_S, LatestHealth
 from mudra.metrics.health.status_history import (
     Day,
@@ -38,6 +37,7 @@ from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.storage.database.transaction import OpenTransaction
 
 _DAY: Final = timedelta(days=1)
 _GROUPS_KEPT: Final = timedelta(minutes=1)
@@ -46,33 +46,6 @@ _CHANGING_DAYS: Final = timedelta(days=8)
 """A window may arrive 7 days late; older days change only with a held report that is admitted."""
 
 _UNMARKED: Final = DayMark("", None)
-
-
-class StatusUnitOfWork(HealthUnitOfWork, Protocol):
-    """One transaction with the services that the public status reads from."""
-
-    @property
-    def incidents(self) -> IncidentService:
-        """The incidents."""
-        ...
-
-    @property
-    def silences(self) -> SilenceService:
-        """The silences, and so planned maintenances."""
-        ...
-
-    @property
-    def announcements(self) -> AnnouncementService:
-        """Return what operators announce."""
-        ...
-
-
-class OpenStatus(Protocol):
-    """Opens a transaction."""
-
-    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[StatusUnitOfWork]:
-        """Opens one that is aborted after so many seconds."""
-        ...
 
 
 class _DayHealth(Struct, frozen=True):
@@ -112,25 +85,28 @@ class StatusReader:
         self._groups: Mapping[str, tuple[str, ...]] = {}
         self._groups_until: datetime | None = None
 
-    async def read(self, open_work: OpenStatus, now: datetime) -> StatusSnapshot:
+    async def read(self, open_transaction: OpenTransaction, now: datetime) -> StatusSnapshot:
         """Returns the public status as of the last closed window."""
-        network = await self._last_day.get(open_work, now)
+        network = await self._last_day.get(open_transaction, now)
         days = days_before(now)
-        await self._read_days(open_work, days, day_start(now))
-        async with open_work(within_s=READ_S) as work:
-            names = await work.health.names()
+        await self._read_days(open_transaction, days, day_start(now))
+        async with open_transaction(within_s=READ_S) as tx:
+            names = await tx.service(HealthService).names()
             if self._groups_until is None or now >= self._groups_until:
-                self._groups = await work.health.groups()
+                self._groups = await tx.service(HealthService).groups()
                 self._groups_until = now + _GROUPS_KEPT
-            onboarded = await work.health.onboarded_fips()
+            onboarded = await tx.service(HealthService).onboarded_fips()
             # All of them: a day with an omitted incident would appear as good.
-            stored = await work.incidents.since(days[0])
+            stored = await tx.service(IncidentService).since(days[0])
             planned = [
                 PublicMaintenance(one.entity_id, one.begins, one.ends, one.ends <= now)
-                for one in await work.silences.public(now)
+                for one in await tx.service(SilenceService).public(now)
                 if one.entity_id in onboarded
             ]
-            announced = [public_announcement(one) for one in await work.announcements.public(now)]
+            announced = [
+                public_announcement(one)
+                for one in await tx.service(AnnouncementService).public(now)
+            ]
         newest_first = [
             one.incident
             for one in reversed(stored)
@@ -143,12 +119,12 @@ class StatusReader:
         return replace(snapshot, maintenance=planned, announcements=announced, network_since=since)
 
     async def _read_days(
-        self, open_work: OpenStatus, days: Sequence[datetime], today: datetime
+        self, open_transaction: OpenTransaction, days: Sequence[datetime], today: datetime
     ) -> None:
         """Reads the days that have changed since: those that are stored, then each other one."""
         within = TimeRange(days[0], today + _DAY)
-        async with open_work(within_s=READ_S) as work:
-            marks = await work.health.marks(within, today - _CHANGING_DAYS)
+        async with open_transaction(within_s=READ_S) as tx:
+            marks = await tx.service(HealthService).marks(within, today - _CHANGING_DAYS)
             kept = {day: self._days.get(day, _unread(day)) for day in days}
             changed = {
                 day: mark
@@ -156,13 +132,13 @@ class StatusReader:
                 if read.may_change_to(mark := marks.get(day, _UNMARKED))
             }
             self._days = kept
-            async for day, seen in work.health.days([*changed]):
+            async for day, seen in tx.service(HealthService).days([*changed]):
                 mark = changed.pop(day)
                 kept[day] = await asyncio.to_thread(_day_health, day, seen, mark)
         for day, mark in changed.items():
             try:
-                async with open_work(within_s=READ_S) as work:
-                    seen = await work.health.day(TimeRange(day, day + _DAY))
+                async with open_transaction(within_s=READ_S) as tx:
+                    seen = await tx.service(HealthService).day(TimeRange(day, day + _DAY))
                 kept[day] = await asyncio.to_thread(_day_health, day, seen, mark)
             except BlockDamaged:
                 kept[day] = _unread(day)

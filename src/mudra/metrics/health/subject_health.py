@@ -3,11 +3,7 @@
 from msgspec import Struct
 
 from mudra.metrics.health.health import Health
-from mudra.metrics.health.picture import (
-    ApiPicture,
-    Grouping,
-    Row,
-)
+from mudra.metrics.health.picture import ApiPicture, Grouping, Row
 from mudra.metrics.health.picturing import picture
 from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.rollup.coverage import Coverage

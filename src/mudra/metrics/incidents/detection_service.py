@@ -17,12 +17,7 @@ from mudra.metrics.incidents.days_again import DaysAgain, Marks
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_change import Change
 from mudra.metrics.incidents.silence import maintained_in
-from mudra.metrics.incidents.window_reports import (
-    Received,
-    WindowReports,
-    deadline_of,
-    is_complete,
-)
+from mudra.metrics.incidents.window_reports import Received, WindowReports, deadline_of, is_complete
 from mudra.metrics.notifications.escalation import to_escalate
 from mudra.metrics.notifications.incident_notifications import (
     IncidentNotification,

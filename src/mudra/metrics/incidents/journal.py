@@ -20,13 +20,7 @@ from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS
 from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Change, track
 from mudra.metrics.attribution.incidents import Incident as TrackedCause
-from mudra.metrics.attribution.state import (
-    State,
-    UnknownFormat,
-    grown,
-    new_state,
-    state_from_bytes,
-)
+from mudra.metrics.attribution.state import State, UnknownFormat, grown, new_state, state_from_bytes
 from mudra.metrics.incidents.evidence_arrays import evidence_of
 from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts
 from mudra.metrics.incidents.incident import (

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import no_such_entity
 from mudra.metrics.incidents.own_maintenance import WEEK, first_begin, over_limit
 from mudra.metrics.incidents.silence import MAX_OWN_LENGTH, Silence, SilenceCommand, new_silence

@@ -6,7 +6,6 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.identity.ports import Notice, NoticeKind, Outbox
 from mudra.localization.language import gettext, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.incidents.incident import Incident, StoredIncident
@@ -25,16 +24,13 @@ from mudra.metrics.notifications.alarm_mail import (
     mailing_of,
 )
 from mudra.metrics.notifications.alarm_mail_ports import AlarmMails
-from mudra.metrics.notifications.escalation import (
-    Escalation,
-    escalation_facts,
-    hears_of,
-    unowned,
-)
+from mudra.metrics.notifications.escalation import Escalation, escalation_facts, hears_of, unowned
 from mudra.metrics.notifications.incident_notifications import Announcement, IncidentNotification
 from mudra.metrics.notifications.personal_message import PERSONAL, personal_body
 from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.shared.notice import Notice, NoticeKind
+from mudra.storage.mail.outbox import Outbox
 
 
 class AlarmMailer(Struct, frozen=True):

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.metrics.notifications.webhook import MAX_FIPS, fips_refused
 from mudra.metrics.ports import CountAlone, Members
 from mudra.shared.refusal import PlainRefusal

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.identity.ports import Notice, NoticeKind, Outbox
 from mudra.localization.language import written_in
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.notifications.alarm_mail import Habits
@@ -14,6 +13,8 @@ from mudra.metrics.notifications.escalation import Escalation, escalation_facts
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook import chat_messages_of, message_of
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.shared.notice import Notice, NoticeKind
+from mudra.storage.mail.outbox import Outbox
 
 
 class Notifier(Struct, frozen=True):

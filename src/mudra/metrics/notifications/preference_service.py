@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
 from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, AlarmPreferences, checked
 from mudra.metrics.notifications.severity import Severity

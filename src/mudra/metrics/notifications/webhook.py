@@ -20,12 +20,7 @@ from mudra.metrics.incidents.incident_change import Elsewhere
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.incident_notifications import Announcement
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.notifications.webhook_formats import (
-    ChatMessage,
-    Format,
-    chat_bodies,
-    in_format,
-)
+from mudra.metrics.notifications.webhook_formats import ChatMessage, Format, chat_bodies, in_format
 from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import no_such_entity
 from mudra.metrics.notifications.webhook import (
     MAX_FIPS,

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import Doubt, ReportedVolume

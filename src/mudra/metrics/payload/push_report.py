@@ -1,15 +1,13 @@
 """Accepts one pushed report: checks the sender and its rate, stores the content."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Mapping
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
-from mudra.identity.ports import NoticeKind
 from mudra.metrics.payload.held_reports import HeldReports
 from mudra.metrics.payload.ingest_rule import (
     Accept,
@@ -21,24 +19,15 @@ from mudra.metrics.payload.ingest_rule import (
     keys_of,
     status_of,
 )
-from mudra.metrics.payload.plausibility import (
-    LONGEST_MS,
-    SMALL,
-    Doubt,
-    doubt_time,
-    doubt_volume,
-)
+from mudra.metrics.payload.plausibility import LONGEST_MS, SMALL, Doubt, doubt_time, doubt_volume
 from mudra.metrics.payload.push_limits import PushLimits, TooBusyForPushes, TooManyPushes
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.metrics.payload.validation import (
-    ContentLimits,
-    ReportRefused,
-    check_size,
-    unknown_fips,
-)
+from mudra.metrics.payload.validation import ContentLimits, ReportRefused, check_size, unknown_fips
 from mudra.metrics.ports import Members, Reports
 from mudra.shared.finding import Finding
+from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import Refusal, RefusalKind
+from mudra.storage.database.transaction import OpenTransaction
 
 
 class NotYourMetrics(Refusal, frozen=True):
@@ -168,16 +157,6 @@ class PushService(Struct, frozen=True):
         )
 
 
-class PushUnitOfWork(Protocol):
-    """One transaction with the service."""
-
-    @property
-    def pushes(self) -> PushService:
-        """The service."""
-        ...
-
-
-OpenPushes = Callable[[], AbstractAsyncContextManager[PushUnitOfWork]]
 PushOutcome = (
     Received | NotYourMetrics | TooManyPushes | TooBusyForPushes | ReportRefused | TxnIdReused
 )
@@ -193,7 +172,9 @@ class Push(Struct, frozen=True):
     caller: Caller
 
 
-async def push_report(push: Push, limits: PushLimits, open_work: OpenPushes) -> PushOutcome:
+async def push_report(
+    push: Push, limits: PushLimits, open_transaction: OpenTransaction
+) -> PushOutcome:
     """Stores a report that the AA may push, or the findings of an invalid one."""
     checked, tag = push.checked, None
     if isinstance(checked, StorableReport):
@@ -206,8 +187,8 @@ async def push_report(push: Push, limits: PushLimits, open_work: OpenPushes) -> 
     async with limits.at_database(push.aa_id) as busy:
         if busy is not None:
             return busy
-        async with open_work() as work:
+        async with open_transaction() as tx:
             if isinstance(checked, ReportRefused):
-                await work.pushes.keep_refused(push.aa_id, checked, push.caller)
+                await tx.service(PushService).keep_refused(push.aa_id, checked, push.caller)
                 return checked
-            return await work.pushes.receive(checked, push.receipt_id, push.caller)
+            return await tx.service(PushService).receive(checked, push.receipt_id, push.caller)

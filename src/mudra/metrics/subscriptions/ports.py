@@ -1,14 +1,9 @@
 """What subscriptions to the public status ask of storage."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
-from mudra.identity.ports import Outbox
-from mudra.metrics.announcements.announcement_service import AnnouncementService
-from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.subscriptions.public_news import News, NewsState
 from mudra.metrics.subscriptions.subscription import Crowd, Subscription
 from mudra.metrics.subscriptions.webhook_subscription import Failing
@@ -148,41 +143,4 @@ class Subscriptions(Protocol):
         Without institutions all subscriptions. One for each address: who subscribed to several is
         written to once. `after` is the ID of the last one before; empty for the first.
         """
-        ...
-
-
-class SubscriptionUnitOfWork(Protocol):
-    """One transaction with what subscriptions need."""
-
-    @property
-    def subscriptions(self) -> Subscriptions:
-        """The subscriptions."""
-        ...
-
-    @property
-    def outbox(self) -> Outbox:
-        """The queue of emails."""
-        ...
-
-    @property
-    def incidents(self) -> IncidentService:
-        """The incidents."""
-        ...
-
-    @property
-    def announcements(self) -> AnnouncementService:
-        """Return what operators announce."""
-        ...
-
-    @property
-    def health(self) -> HealthService:
-        """The names of institutions."""
-        ...
-
-
-class OpenSubscriptions(Protocol):
-    """Opens a transaction; commits at its end."""
-
-    def __call__(self) -> AbstractAsyncContextManager[SubscriptionUnitOfWork]:
-        """Open one."""
         ...

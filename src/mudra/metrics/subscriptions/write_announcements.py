@@ -8,17 +8,21 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Announcement
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.announcements.ports import Sending
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.notifications.alarm import time_text
-from mudra.metrics.subscriptions.ports import OpenSubscriptions, SubscriptionUnitOfWork
+from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.webhook_subscription import announcement_body
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import ServiceUnavailable
+from mudra.storage.database.transaction import OpenTransaction, Transaction
+from mudra.storage.mail.outbox import Outbox
 
 _BATCH: Final = 200
 """Emails of one transaction."""
@@ -31,48 +35,50 @@ class AnnouncementMessages(Struct, frozen=True):
     languages: Languages
     root: str
 
-    async def write(self, open_work: OpenSubscriptions) -> None:
+    async def write(self, open_transaction: OpenTransaction) -> None:
         """Write to all who are to be written to.
 
         An announcement that cannot be written keeps none of the others from its readers. It
         waits until it is called again; what it failed with is raised once the others are written.
         """
         failed: dict[str, Exception] = {}
-        while await self._write_next(open_work, failed):
+        while await self._write_next(open_transaction, failed):
             pass
         if failed:
             raise next(iter(failed.values()))
 
-    async def _write_next(self, open_work: OpenSubscriptions, failed: dict[str, Exception]) -> bool:
+    async def _write_next(
+        self, open_transaction: OpenTransaction, failed: dict[str, Exception]
+    ) -> bool:
         """Write to the next subscribers of an announcement; returns whether there was one."""
         sending: Sending | None = None
         try:
-            async with open_work() as work:
-                now = await work.subscriptions.now()
-                sending = await work.announcements.next_to_send(now, failed.keys())
+            async with open_transaction() as tx:
+                now = await tx.service(Subscriptions).now()
+                sending = await tx.service(AnnouncementService).next_to_send(now, failed.keys())
                 if sending is not None:
-                    await self._write(work, sending, now)
+                    await self._write(tx, sending, now)
         except Exception as failure:  # raised again once the others are written
             if sending is None or isinstance(failure, ServiceUnavailable):
                 raise
             failed[sending.announcement.announcement_id] = failure
         return sending is not None
 
-    async def _write(self, work: SubscriptionUnitOfWork, sending: Sending, now: datetime) -> None:
+    async def _write(self, tx: Transaction, sending: Sending, now: datetime) -> None:
         one = sending.announcement
-        readers = await work.subscriptions.confirmed(
+        readers = await tx.service(Subscriptions).confirmed(
             one.fip_ids, one.publish_at, sending.after, _BATCH
         )
-        names = await work.health.names() if readers else {}
+        names = await tx.service(HealthService).names() if readers else {}
         for reader in readers:
             if not reader.url:
-                await work.outbox.post(self._notice(reader, one, names))
+                await tx.service(Outbox).post(self._notice(reader, one, names))
         hooks = [reader.subscription_id for reader in readers if reader.url]
         if hooks:
             event, body = announcement_body(one, self._page(one), now)
-            await work.subscriptions.webhooks.post(hooks, event.value, body)
+            await tx.service(Subscriptions).webhooks.post(hooks, event.value, body)
         last = readers[-1].subscription_id if readers else sending.after
-        await work.announcements.sent(sending, last, done=len(readers) < _BATCH)
+        await tx.service(AnnouncementService).sent(sending, last, done=len(readers) < _BATCH)
 
     def _notice(self, reader: Subscription, one: Announcement, names: Mapping[str, str]) -> Notice:
         language = self.languages.of(reader.language)

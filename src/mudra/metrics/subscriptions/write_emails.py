@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from mudra.identity.ports import Notice, NoticeKind
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.alarm import time_text
-from mudra.metrics.subscriptions.ports import OpenSubscriptions
+from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.public_news import News, NewsState, news_of
 from mudra.metrics.subscriptions.subscribe import COUNTED
 from mudra.metrics.subscriptions.subscription import (
@@ -28,7 +29,10 @@ from mudra.metrics.subscriptions.subscription import (
 )
 from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
 from mudra.metrics.subscriptions.write_announcements import AnnouncementMessages
+from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import OpenTransaction
+from mudra.storage.mail.outbox import Outbox
 
 _BATCH: Final = 200
 """Emails of one transaction."""
@@ -41,7 +45,7 @@ _ZONE: Final = ZoneInfo("Asia/Kolkata")
 class StatusEmails(Struct, frozen=True):
     """Writes the emails; `root` is the public address of the status page."""
 
-    open_work: OpenSubscriptions
+    open_transaction: OpenTransaction
     languages: Languages
     root: str
 
@@ -51,8 +55,8 @@ class StatusEmails(Struct, frozen=True):
         Changes are noted first, also while no one has confirmed: to anyone who confirms by an
         email of this run they are no news.
         """
-        async with self.open_work() as work:
-            if not await work.subscriptions.is_anything_due():
+        async with self.open_transaction() as tx:
+            if not await tx.service(Subscriptions).is_anything_due():
                 return
         await self._note_changes()
         while await self._ask_to_confirm():
@@ -61,18 +65,18 @@ class StatusEmails(Struct, frozen=True):
             pass
         while await self._announce_next():
             pass
-        await AnnouncementMessages(self.languages, self.root).write(self.open_work)
+        await AnnouncementMessages(self.languages, self.root).write(self.open_transaction)
 
     async def _ask_to_confirm(self) -> bool:
-        async with self.open_work() as work:
-            now = await work.subscriptions.now()
-            mailed = await work.subscriptions.confirmations_since(now - _HOUR)
+        async with self.open_transaction() as tx:
+            now = await tx.service(Subscriptions).now()
+            mailed = await tx.service(Subscriptions).confirmations_since(now - _HOUR)
             left = max(0, MAX_CONFIRMATIONS_AN_HOUR - mailed)
-            asked = await work.subscriptions.take_asked(min(left, _BATCH))
-            names = await work.health.names() if asked else {}
+            asked = await tx.service(Subscriptions).take_asked(min(left, _BATCH))
+            names = await tx.service(HealthService).names() if asked else {}
             since = now - COUNTED
             for one in asked:
-                sent = await work.subscriptions.confirmations_since(since, email=one.email)
+                sent = await tx.service(Subscriptions).confirmations_since(since, email=one.email)
                 if sent >= MAX_CONFIRMATIONS:
                     continue
                 facts: dict[str, str | SecretText] = {
@@ -82,17 +86,17 @@ class StatusEmails(Struct, frozen=True):
                     "valid_hours": str(CONFIRM_WITHIN // timedelta(hours=1)),
                 }
                 notice = Notice(one.email, NoticeKind.SUBSCRIPTION_CONFIRM, facts, one.language)
-                await work.outbox.post(notice)
-                await work.subscriptions.confirmation_sent(one.subscription_id)
+                await tx.service(Outbox).post(notice)
+                await tx.service(Subscriptions).confirmation_sent(one.subscription_id)
         return bool(asked)
 
     async def _report_failures(self) -> bool:
         """Warns of webhooks that take nothing, and ends those that took nothing for days."""
-        async with self.open_work() as work:
-            failing = await work.subscriptions.webhooks.take_failing(_BATCH)
-            names = await work.health.names() if failing else {}
+        async with self.open_transaction() as tx:
+            failing = await tx.service(Subscriptions).webhooks.take_failing(_BATCH)
+            names = await tx.service(HealthService).names() if failing else {}
             for webhook in failing:
-                one = await work.subscriptions.of(webhook.subscription_id)
+                one = await tx.service(Subscriptions).of(webhook.subscription_id)
                 facts: dict[str, str | SecretText] = {
                     "institution": names.get(one.fip_id, one.fip_id),
                     "over": "yes" if webhook.ends else "",
@@ -100,39 +104,41 @@ class StatusEmails(Struct, frozen=True):
                     "link": SecretText(self.root) if webhook.ends else self._link(one),
                 }
                 kind = NoticeKind.SUBSCRIPTION_FAILING
-                await work.outbox.post(Notice(one.email, kind, facts, one.language))
+                await tx.service(Outbox).post(Notice(one.email, kind, facts, one.language))
                 if webhook.ends:
-                    await work.subscriptions.end(one.subscription_id)
+                    await tx.service(Subscriptions).end(one.subscription_id)
                 else:
-                    await work.subscriptions.webhooks.warned(one.subscription_id)
+                    await tx.service(Subscriptions).webhooks.warned(one.subscription_id)
         return bool(failing)
 
     async def _note_changes(self) -> None:
-        async with self.open_work() as work:
-            now = await work.subscriptions.now()
-            incidents = await work.incidents.since(now - _RECENT)
-            public = await work.health.onboarded_fips()
-            announced = await work.subscriptions.news.states()
-            await work.subscriptions.news.put(news_of(incidents, announced, public, now))
+        async with self.open_transaction() as tx:
+            now = await tx.service(Subscriptions).now()
+            incidents = await tx.service(IncidentService).since(now - _RECENT)
+            public = await tx.service(HealthService).onboarded_fips()
+            announced = await tx.service(Subscriptions).news.states()
+            await tx.service(Subscriptions).news.put(news_of(incidents, announced, public, now))
 
     async def _announce_next(self) -> bool:
-        async with self.open_work() as work:
-            news = await work.subscriptions.news.take()
+        async with self.open_transaction() as tx:
+            news = await tx.service(Subscriptions).news.take()
             if news is None:
                 return False
-            readers = await work.subscriptions.confirmed([news.fip_id], news.at, news.after, _BATCH)
-            names = await work.health.names()
+            readers = await tx.service(Subscriptions).confirmed(
+                [news.fip_id], news.at, news.after, _BATCH
+            )
+            names = await tx.service(HealthService).names()
             for one in readers:
                 if not one.url:
-                    await work.outbox.post(self._notice(one, news, names))
+                    await tx.service(Outbox).post(self._notice(one, news, names))
             hooks = [one.subscription_id for one in readers if one.url]
             if hooks:
                 name = names.get(news.fip_id, news.fip_id)
                 event, body = status_body(news, name, self._page(news))
-                await work.subscriptions.webhooks.post(hooks, event.value, body)
+                await tx.service(Subscriptions).webhooks.post(hooks, event.value, body)
             last = readers[-1].subscription_id if readers else news.after
             done = len(readers) < _BATCH
-            await work.subscriptions.news.advance(news.incident_id, last, done=done)
+            await tx.service(Subscriptions).news.advance(news.incident_id, last, done=done)
         return True
 
     def _notice(self, one: Subscription, news: News, names: Mapping[str, str]) -> Notice:

@@ -12,19 +12,9 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mudra.metrics.payload.catalogue import (
-    CODES,
-    PERCENTILE_NAMES,
-    Tag,
-    window_at,
-    window_number,
-)
-from mudra.metrics.payload.catalogue import (
-    COUNTS as NUMBER_OF_COUNTS,
-)
-from mudra.metrics.payload.catalogue import (
-    STATUSES as NUMBER_OF_STATUSES,
-)
+from mudra.metrics.payload.catalogue import CODES, PERCENTILE_NAMES, Tag, window_at, window_number
+from mudra.metrics.payload.catalogue import COUNTS as NUMBER_OF_COUNTS
+from mudra.metrics.payload.catalogue import STATUSES as NUMBER_OF_STATUSES
 
 Array: TypeAlias = NDArray[np.int64]
 """Whole numbers. A column whose sums may exceed 64 bits has Python's own numbers (`object`)."""

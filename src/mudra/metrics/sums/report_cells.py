@@ -7,13 +7,7 @@ from typing import Final, cast
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from mudra.metrics.payload.catalogue import (
-    CODES,
-    NotificationType,
-    RequestType,
-    Tag,
-    window_number,
-)
+from mudra.metrics.payload.catalogue import CODES, NotificationType, RequestType, Tag, window_number
 from mudra.metrics.payload.report import (
     Block,
     Counts,

@@ -6,21 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from mudra.metrics.payload.catalogue import (
-    Position,
-    StatusPosition,
-    window_at,
-)
+from mudra.metrics.payload.catalogue import Position, StatusPosition, window_at
 from mudra.metrics.sums.adding import summed_blocks
-from mudra.metrics.sums.cells import (
-    LATE,
-    POINTS,
-    REQUESTS,
-    SUMS,
-    TYPES,
-    Array,
-    Cells,
-)
+from mudra.metrics.sums.cells import LATE, POINTS, REQUESTS, SUMS, TYPES, Array, Cells
 from mudra.metrics.sums.percentiles import points_of
 from mudra.shared.csv_export import safe_cell
 

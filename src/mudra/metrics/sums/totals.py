@@ -9,14 +9,7 @@ import numpy as np
 
 from mudra.metrics.payload.catalogue import Tag, window_at
 from mudra.metrics.sums.adding import added, summed_blocks
-from mudra.metrics.sums.cells import (
-    COUNTS,
-    LATE,
-    REQUESTS,
-    STATUSES,
-    TYPES,
-    Cells,
-)
+from mudra.metrics.sums.cells import COUNTS, LATE, REQUESTS, STATUSES, TYPES, Cells
 from mudra.metrics.sums.percentiles import points_of, samples_of
 from mudra.metrics.sums.rollup import NONE_LATE, Cell, Late, ResponseTime, Rollup
 

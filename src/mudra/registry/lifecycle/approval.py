@@ -14,7 +14,7 @@ from mudra.registry.lifecycle.decision import (
     put_live,
     reason_missing,
 )
-from mudra.registry.lifecycle.record import Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import (
     RegistryRefusal,
     WrongState,
@@ -22,6 +22,7 @@ from mudra.registry.lifecycle.refusal import (
     version_moved,
 )
 from mudra.registry.lifecycle.second_operator import second_operator_needed
+from mudra.shared.entry_status import VersionStatus
 
 MAX_GO_LIVE: Final = dt.timedelta(days=366)
 

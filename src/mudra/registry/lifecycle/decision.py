@@ -10,13 +10,14 @@ from msgspec.structs import replace
 from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.difference import FieldChange, difference
 from mudra.registry.lifecycle.grants import Grant
-from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import AlreadyHeld, wrong_type
 from mudra.registry.payload.entry import Entry, canonical
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.registry.payload.finding_texts import WITH_NEW_TXNID, WITHDRAWS
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.shared.finding import Finding, Severity
 from mudra.shared.mail_text import unsafe_in_mail
 from mudra.shared.refusal import PlainRefusal, RefusalKind

@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from mudra.registry.lifecycle.decision import withdrawal_note
 from mudra.registry.lifecycle.difference import FieldChange, difference, matters, needs_approval
-from mudra.registry.lifecycle.record import Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.payload.validation import CheckedPayload
+from mudra.shared.entry_status import VersionStatus
 from mudra.shared.finding import Finding
 
 _OF_THE_REQUEST: Final = ("$.timestamp", "$.txnid")

@@ -14,9 +14,10 @@ from mudra.registry.lifecycle.decision import (
     reason_missing,
     without_pending,
 )
-from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import RegistryRefusal, WrongState, unknown_version
 from mudra.registry.lifecycle.second_operator import needs_two
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 
 
 def suspend(

@@ -8,7 +8,8 @@ from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
-from mudra.registry.lifecycle.record import Version, VersionStatus
+from mudra.registry.lifecycle.record import Version
+from mudra.shared.entry_status import VersionStatus
 from mudra.shared.mail_text import safe_in_mail
 
 _WHAT: Final = {
@@ -36,9 +37,10 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
     if what is None:
         return None
     if decision.action in {RegistryAction.UPDATE, RegistryAction.ROLL_BACK} and _waits(decision):
-        what = translatable("has an update that awaits approval")
+        what = translatable("was changed")
     return {
         "what": what,
+        "waits": "yes" if _waits(decision) else "",
         "done_by": _by(decision.actor),
         "operator_name": "" if decision.actor.kind in _BY else _name(decision.actor),
         "done_at": decision.at.astimezone(dt.UTC).isoformat(),

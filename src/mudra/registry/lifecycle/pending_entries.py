@@ -1,14 +1,14 @@
 """Entries awaiting approval: a pending version, and the live one that it replaces."""
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
 from mudra.registry.lifecycle.difference import FieldChange, difference
-from mudra.registry.lifecycle.record import EntityStatus, Version
+from mudra.registry.lifecycle.record import Version
 from mudra.registry.payload.fields.field_rules import Risk
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import EntityStatus
 
 MAX_PENDING: Final = 1000
 """Pending versions that are listed at most."""
@@ -33,11 +33,3 @@ class PendingEntry(Struct, frozen=True):
         """The risks of the changes, each once, in the order of `Risk`."""
         found = {change.risk for change in self.changes}
         return tuple(risk for risk in Risk if risk in found and risk is not Risk.NONE)
-
-
-class PendingEntries(Protocol):
-    """The versions that await approval."""
-
-    async def waiting(self, limit: int) -> Sequence[PendingEntry]:
-        """Return the pending versions, the longest waiting first, at most that many."""
-        ...

@@ -10,7 +10,6 @@ At most one version is live, at most one is pending (submitted or approved).
 """
 
 import datetime as dt
-import enum
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,33 +17,7 @@ from msgspec.structs import replace
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
-
-
-class EntityStatus(enum.StrEnum):
-    """The status of an entity as a whole."""
-
-    UNLISTED = "unlisted"
-    """Submitted, and never live."""
-    LIVE = "live"
-    SUSPENDED = "suspended"
-    RETIRED = "retired"
-
-
-class VersionStatus(enum.StrEnum):
-    """The status of one version of an entry."""
-
-    SUBMITTED = "submitted"
-    APPROVED = "approved"
-    """Approved from a time that has not come."""
-    LIVE = "live"
-    REJECTED = "rejected"
-    WITHDRAWN = "withdrawn"
-    """A newer version took its place before it was ever live."""
-    SUPERSEDED = "superseded"
-    """It was live; a newer version is."""
-
-
-PENDING = frozenset({VersionStatus.SUBMITTED, VersionStatus.APPROVED})
+from mudra.shared.entry_status import PENDING, EntityStatus, VersionStatus
 
 
 class Version(Struct, frozen=True):

@@ -17,7 +17,7 @@ from mudra.registry.lifecycle.approval import approve, go_live, reject
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
 from mudra.registry.lifecycle.grants import tied_since
-from mudra.registry.lifecycle.record import Record, VersionStatus
+from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import (
     NOT_YOUR_ENTRY,
     NeedsOperator,
@@ -29,6 +29,7 @@ from mudra.registry.lifecycle.submission import Repeat, submit, update
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.ports import Registry
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import VersionStatus
 from mudra.shared.refusal import PlainRefusal
 
 Outcome: TypeAlias = Decision | RegistryRefusal

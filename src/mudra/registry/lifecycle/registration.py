@@ -17,12 +17,14 @@ from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import NeedsOperator, RegistryRefusal
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.submission import Repeat
+from mudra.registry.lifecycle.write_budget_store import WriteBudget
 from mudra.registry.payload.extend_vocabulary import read_vocabulary
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, too_many_writes
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.payload.vocabulary import Vocabulary
-from mudra.registry.ports import Address, CheckSubmission, Registry, VocabularyStore, WriteBudget
+from mudra.registry.payload.vocabulary_store import VocabularyStore
+from mudra.registry.ports import Address, CheckSubmission, Registry
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import PlainRefusal

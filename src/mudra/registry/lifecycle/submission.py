@@ -14,7 +14,7 @@ from mudra.registry.lifecycle.decision import (
     without_pending,
 )
 from mudra.registry.lifecycle.difference import difference, needs_approval
-from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import (
     RegistryRefusal,
     WrongState,
@@ -22,6 +22,7 @@ from mudra.registry.lifecycle.refusal import (
     unknown_entity,
 )
 from mudra.registry.payload.validation import CheckedPayload
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 
 
 class Repeat(Struct, frozen=True):

@@ -7,7 +7,7 @@ from mudra.registry.payload.vocabulary import (
     check_addition,
     shipped_vocabulary,
 )
-from mudra.registry.ports import VocabularyStore
+from mudra.registry.payload.vocabulary_store import VocabularyStore
 
 
 async def read_vocabulary(store: VocabularyStore) -> Vocabulary:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -75,22 +74,3 @@ class WaitingProbe(Struct, frozen=True):
     base_url: str
     key: Mapping[str, str]
     caller: Caller
-
-
-class Probes(Protocol):
-    """Probes, in the caller's transaction."""
-
-    async def hold(self, entity_id: str) -> None:
-        """Let no one else ask for a probe of an entity until this transaction ends."""
-
-    async def latest(self, entity_id: str) -> Probe | None:
-        """Return the latest probe of an entity."""
-
-    async def add(self, entity_id: str, version: int, caller: Caller) -> Probe:
-        """Store a probe to be run; the job that runs probes wakes with the commit."""
-
-    async def waiting(self, limit: int) -> Sequence[WaitingProbe]:
-        """Return the probes that wait, the oldest first."""
-
-    async def complete(self, probe_id: str, result: ProbeResult) -> bool:
-        """Store what a probe found; False when another run did before."""

@@ -2,11 +2,12 @@
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
 from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.ports import Registry
-from mudra.registry.probe.probe import Probe, ProbeResult, Probes, WaitingProbe, nothing_to_probe
+from mudra.registry.probe.probe import Probe, ProbeResult, WaitingProbe, nothing_to_probe
+from mudra.registry.probe.probe_store import Probes
 from mudra.shared.refusal import PlainRefusal
 
 

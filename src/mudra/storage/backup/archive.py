@@ -15,7 +15,7 @@ from typing import IO, Final
 
 import msgspec
 
-from mudra.overview.backups import BackupDetails
+from mudra.shared.backup_details import BackupDetails
 
 DUMP: Final = ".dump.age"
 DETAILS: Final = ".json"

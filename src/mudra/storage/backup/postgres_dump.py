@@ -14,12 +14,7 @@ from typing import IO, Final, NamedTuple
 
 import psycopg
 
-from mudra.storage.backup.client_programs import (
-    client_programs,
-    encrypted_as,
-    environment,
-    way_out,
-)
+from mudra.storage.backup.client_programs import client_programs, encrypted_as, environment, way_out
 from mudra.storage.database.roles import without
 
 _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")

@@ -43,12 +43,7 @@ from mudra.storage.caching.quiet import Quiet
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
-from mudra.storage.database.primary import (
-    Lineage,
-    PrimaryConnection,
-    Timeline,
-    connect_to_primary,
-)
+from mudra.storage.database.primary import Lineage, PrimaryConnection, Timeline, connect_to_primary
 
 KEYS_CHANGED: Final = "keys"
 """The key under which changes of signing keys are announced."""

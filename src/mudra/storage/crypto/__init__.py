@@ -1,4 +1,4 @@
-"""Encryption at rest, password hashing, token signing.
+"""Encryption at rest, and the keys for it.
 
-Uses `cryptography` and `argon2-cffi`; never implements a primitive itself.
+Uses `cryptography`; never implements a primitive itself.
 """

@@ -8,12 +8,12 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from mudra.storage.crypto.keyring import Keyring, MasterVersionMissing
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity_secret, mail_outbox, sealed_key, signing_key
-from mudra.storage.identity.tables import link_request, totp_factor
-from mudra.storage.metrics.alarm_tables import health_webhook
-from mudra.storage.metrics.subscription_tables import status_subscription
-from mudra.storage.tokens.tables import sandbox_fault
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.alarms import health_webhook
+from mudra.storage.tables.identity import link_request, totp_factor
+from mudra.storage.tables.service import mail_outbox, sealed_key
+from mudra.storage.tables.subscriptions import status_subscription
+from mudra.storage.tables.tokens import entity_secret, sandbox_fault, signing_key
 
 OpenTransaction = Callable[[], AbstractAsyncContextManager[Transaction]]
 

@@ -6,24 +6,19 @@ follow a commit (dropping what memory holds) is registered with the transaction.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Final, TypeVar, cast
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import timedelta
+from typing import Final
 
 import psycopg
 import sqlalchemy as sa
-from psycopg.sql import Composed
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
-from mudra.storage.caching.announcement import CHANNEL
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.deadline import (
     TRANSACTION_S,
-    AnswerWatch,
     Deadline,
     TimeIsOver,
     abort_after,
@@ -40,13 +35,15 @@ from mudra.storage.database.primary import (
     timeline_of,
 )
 from mudra.storage.database.statement_watch import StatementWatch, watch_engine
+from mudra.storage.database.transaction import Process, Transaction
 from mudra.storage.database.turns import Turns
 from mudra.storage.database.watched import watched
 
-T = TypeVar("T", bound=tuple[object, ...])
-
 CONNECT_TIMEOUT_S: Final = 1
-MAX_CONNECTIONS: Final = 20
+MAX_CONNECTIONS: Final = 8
+"""Transactions of a process at a time. Its one thread of Python has work for fewer, but some take
+seconds: 4 pages (decision 0010) and 3 changes of the registry leave one for those of milliseconds,
+which come one after the other. With those that listen and lock it is 11 connections a process."""
 IDLE_S: Final = 30.0
 """After so long without any transaction a process keeps no connection but the listening one."""
 OLDEST_S: Final = 200
@@ -67,105 +64,12 @@ _OF_TRANSACTION: Final = sa.select(
     *(sa.literal_column(column) for column in IDENTITY),
 )
 _CONFIRM: Final = sa.text(CONFIRM)
-_NOW: Final = sa.select(sa.func.clock_timestamp())
-_LOCK_NAME: Final = sa.select(
-    sa.func.pg_advisory_xact_lock(
-        sa.func.hashtextextended(sa.bindparam("name", type_=sa.String), 0)
-    )
-)
-_NOTIFY: Final = sa.select(sa.func.pg_notify(CHANNEL, sa.bindparam("message", type_=sa.String)))
 _TRIAL: Final = """
 INSERT INTO service_fact (name, value)
 SELECT 'trial-' || gen_random_uuid(), string_agg(md5(random()::text), '')
 FROM generate_series(1, 8192)
 """
 """A quarter of a megabyte that cannot be compressed away; rolled back."""
-
-
-@lru_cache(maxsize=1)  # only a sandbox moves its clock
-def _moment(offset: timedelta) -> sa.ColumnElement[datetime]:
-    return sa.func.clock_timestamp() + sa.literal(offset, sa.Interval)
-
-
-@dataclass
-class Transaction:
-    """One open transaction."""
-
-    connection: AsyncConnection
-    invalidation: CacheInvalidation
-    _offset: Callable[[], timedelta]
-    _changed: list[tuple[str, str]] = field(default_factory=list)
-    """Keys, each with the fence that this change of it has."""
-    _watch: AnswerWatch | None = None
-
-    async def now(self) -> datetime:
-        """The database's clock at this moment (one source for all nodes)."""
-        at = await self.connection.scalar(_NOW)
-        assert isinstance(at, datetime)
-        return at + self._offset()
-
-    @property
-    def offset(self) -> timedelta:
-        """Returns how far the service is ahead of the database's clock: only a sandbox moves."""
-        return self._offset()
-
-    @property
-    def this_moment(self) -> sa.ColumnElement[datetime]:
-        """The same clock for a statement to read by itself, which saves asking first."""
-        return _moment(self._offset())
-
-    async def stay_open(self, seconds: float) -> None:
-        """From here on the transaction may be idle so long: it computes between statements."""
-        await self._limit(seconds, "idle_in_transaction_session_timeout")
-
-    async def take_time(self, seconds: float) -> None:
-        """From here on each statement may take so long, its waiting for a lock included."""
-        if self._watch is not None:
-            self._watch.end()
-        await self._limit(seconds, "lock_timeout", "statement_timeout")
-
-    async def _limit(self, seconds: float, *limits: str) -> None:
-        value = f"{seconds * 1000:.0f}ms"
-        await self.connection.execute(
-            sa.select(*(sa.func.set_config(limit, value, sa.true()) for limit in limits))
-        )
-
-    async def lock_name(self, name: str, /) -> None:
-        """Let all other transactions that lock this name wait until this one ends."""
-        await self.connection.execute(_LOCK_NAME, {"name": name})
-
-    @contextlib.asynccontextmanager
-    async def copying(self, into: str | Composed) -> AsyncIterator[psycopg.AsyncCopy]:
-        """Write rows by a statement `COPY … FROM STDIN`."""
-        raw = await self.connection.get_raw_connection()
-        driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
-        statement = into.encode() if isinstance(into, str) else into
-        async with driver.cursor() as cursor, cursor.copy(statement) as copy:
-            yield copy
-
-    async def in_parts(
-        self, statement: sa.Select[T], rows: int
-    ) -> AsyncIterator[Sequence[sa.Row[T]]]:
-        """Give the rows of a query, so many at a time: a cursor of the server has the others."""
-        found = await self.connection.stream(statement, execution_options={"yield_per": rows})
-        async for part in found.partitions():
-            yield part
-
-    async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
-        """Announce that this transaction changes `key`.
-
-        With `must_not_be_missed` every node reads the key from the database
-        before this returns, so that none acts on the old value after the commit.
-        """
-        fence_id = await self.invalidation.fence(key) if must_not_be_missed else ""
-        message = self.invalidation.change_message(key, fence_id)
-        await self.connection.execute(_NOTIFY, {"message": message})
-        self._changed.append((key, fence_id))
-
-    def committed(self) -> None:
-        """Apply on this node what the others will receive."""
-        for key, fence_id in self._changed:
-            self.invalidation.changed_here(key, fence_id)
 
 
 class Database:
@@ -179,10 +83,12 @@ class Database:
         *,
         connections: int = MAX_CONNECTIONS,
         direct: str | None = None,
+        process: Process | None = None,
         read_only: bool = False,
     ) -> None:
         """With `direct`, `conninfo` leads to a pooler whose connections keep no session state.
 
+        Its transactions carry `process`; without it they serve stores that need no keys.
         `read_only` is for a replica, whose failures are no outage of the service.
         """
         self.conninfo = conninfo
@@ -190,6 +96,7 @@ class Database:
         self._pooled = direct is not None
         self.invalidation = invalidation
         self.offset = offset
+        self._process = process
         self._read_only = read_only
         settings = _SETTINGS | ({"default_transaction_read_only": "on"} if read_only else {})
         lineage = None if read_only else invalidation.lineage
@@ -208,6 +115,7 @@ class Database:
             self.invalidation,
             self.offset,
             connections=connections,
+            process=self._process,
             read_only=True,
         )
 
@@ -230,7 +138,7 @@ class Database:
                     watched(connection, driver, within_s, deadline) as watch,
                 ):
                     transaction = Transaction(
-                        connection, self.invalidation, self.offset, _watch=watch
+                        connection, self.invalidation, self.offset, self._process, _watch=watch
                     )
                     timeline = await self._begun_on(connection, driver)
                     if within_s > IDLE_TRANSACTION_S:
@@ -358,8 +266,8 @@ def _engine(
     engine = create_async_engine(
         "postgresql+psycopg://",
         async_creator=connect,
-        pool_size=(connections + 1) // 2,  # half of them stay open
-        max_overflow=connections // 2,
+        pool_size=connections,
+        max_overflow=0,
         pool_timeout=POOL_WAIT_S,
         # The one used last has its statements prepared and its tables known: 25 ms of CPU for
         # an onboarding, not 31. Others rest, and a firewall may forget them: hence OLDEST_S.

@@ -17,7 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import ExceptionContext
 
 TRANSACTION_S: Final = 3.0
-"""How long a transaction may take unless it says otherwise."""
+"""How long a transaction may take, in seconds, unless a use case asks for more (decision 0010)."""
+PAGE_S: Final = 20.0
+"""One that reads health or for a page may wait for what is made for another reader (0010)."""
 ANSWER_S: Final = 3.0
 """How long one statement may be without an answer in a transaction that may take longer."""
 WATCHED_S: Final = 20.0

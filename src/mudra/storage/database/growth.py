@@ -10,7 +10,7 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 
 _PARTITIONS: Final = sa.text("""
     SELECT c.relname, pg_total_relation_size(c.oid)

@@ -60,12 +60,13 @@ def migrate(conninfo: str, folder: Path | None = None) -> None:
     known = known_revisions()
     if found.present is None or found.present in known:
         upgrade(lambda: for_schema(conninfo), folder=folder)
-    elif found.oldest in known:
+    elif found.present > HEAD and found.oldest in known:
         _log.warning("the schema is of a newer release", schema=found.present, ours=HEAD)
     else:
         raise SchemaUnknown(
-            f"the database is at schema revision {found.present}, and this release of Mudra knows "
-            f"up to {HEAD}: start the release that was last used with it, or a newer one"
+            f"the database is at schema revision {found.present}, which this release of Mudra "
+            f"does not know (its own is {HEAD}): start the release that was last used with it, or "
+            "a newer one; no release upgrades the database of a build that was never released"
         )
 
 

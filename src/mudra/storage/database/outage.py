@@ -1,5 +1,6 @@
 """What an error of the driver says about the database as a whole."""
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -16,15 +17,31 @@ _BY_SQLSTATE: Final = {
     "40001": Outage.TOO_SLOW,
     "40P01": Outage.TOO_SLOW,
     "53100": Outage.DISK_FULL,
-    "53300": Outage.ALL_IN_USE,
+    "53300": Outage.CONNECTION_LIMIT,
     "55P03": Outage.TOO_SLOW,
     "57014": Outage.TOO_SLOW,
     "42P01": Outage.SCHEMA,
     "42703": Outage.SCHEMA,
     "42P10": Outage.SCHEMA,
 }
-_STANDBY: Final = "server is in hot standby mode"
-"""Libpq's own text, for a session that asks for a primary."""
+_BY_WORDS: Final = {
+    Outage.CONNECTION_LIMIT: re.compile(
+        "too many clients already|too many connections for"
+        "|remaining connection slots are reserved|no more connections allowed"
+    ),
+    Outage.SIGN_IN_REFUSED: re.compile(
+        'authentication failed|no password supplied|pg_hba.conf|(role|database) ".*" does not exist'
+        "|is not permitted to log in|permission denied for database"
+    ),
+    # Last: of several hosts of an address the others may be standbys.
+    Outage.STANDBY: re.compile("server is in hot standby mode"),
+}
+"""Of a connection that was not made, libpq keeps the words of the server, not their SQLSTATE.
+
+A server that speaks another language than English counts as out of reach; the log has its words.
+"""
+_WORDS: Final = 300
+"""Characters of them that are logged."""
 
 _log = structlog.get_logger()
 
@@ -39,12 +56,20 @@ def outage_of(error: Exception) -> DatabaseUnavailable | None:
     cause = _BY_SQLSTATE.get(driver.sqlstate or "")
     if cause is None and isinstance(driver, SupersededPrimary):
         cause = Outage.SUPERSEDED
-    if cause is None and _STANDBY in str(driver):
-        cause = Outage.STANDBY
+    if cause is None and driver.sqlstate is None:
+        said = str(driver)
+        cause = next((found for found, words in _BY_WORDS.items() if words.search(said)), None)
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     if cause is None and (isinstance(driver, psycopg.OperationalError) or lost):
         cause = Outage.UNREACHABLE
-    return DatabaseUnavailable(type(driver).__name__, cause) if cause else None
+    return DatabaseUnavailable(_described(driver), cause) if cause else None
+
+
+def _described(driver: psycopg.Error) -> str:
+    """Return the class of an error, and what PostgreSQL or libpq said: no values, no password."""
+    said = " ".join((driver.diag.message_primary or str(driver)).split())
+    name = type(driver).__name__
+    return f"{name}: {said[:_WORDS]}" if said else name
 
 
 def is_lost(error: Exception) -> bool:

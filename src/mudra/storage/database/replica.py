@@ -17,8 +17,9 @@ import sqlalchemy as sa
 import structlog
 
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.database import Database
 from mudra.storage.database.deadline import TRANSACTION_S
+from mudra.storage.database.transaction import Transaction
 
 REST_S: Final = 5.0
 """So long the primary serves alone after the replica failed or was late."""

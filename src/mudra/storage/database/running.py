@@ -4,7 +4,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 
 _RUNNING: Final = sa.text(
     "SELECT count(*) FROM node WHERE proven_at > clock_timestamp() - interval '10 seconds'"

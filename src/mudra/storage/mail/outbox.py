@@ -10,13 +10,12 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.identity.ports import Notice
-from mudra.overview.mail_queue import StoredEmail
-from mudra.shared.email_message import Email, email_from_bytes, email_to_bytes
+from mudra.shared.email_message import Email, StoredEmail, email_from_bytes, email_to_bytes
 from mudra.shared.ids import fresh_id
-from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import mail_outbox, user_account
+from mudra.shared.notice import Notice
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.identity import user_account
+from mudra.storage.tables.service import mail_outbox
 
 OUTBOX_CHANGED: Final = "outbox"
 _TAKEN_FOR: Final = timedelta(minutes=2)
@@ -65,20 +64,19 @@ _SENT: Final = (
 )
 
 
-class PostgresOutbox:
+class Outbox:
     """Emails that wait, and those that were sent."""
 
     def __init__(
         self,
         transaction: Transaction,
-        encryption: DataEncryption,
         compose: Callable[[Notice, str], Email],
         *,
         keep_here: bool,
     ) -> None:
         """Without a mail server (`keep_here`) an email is sent once it is in the mailbox."""
         self._tx = transaction
-        self._encryption = encryption
+        self._encryption = transaction.encryption
         self._compose = compose
         self._keep_here = keep_here
 

@@ -24,15 +24,9 @@ from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Cha
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.storage.database.among import is_among, is_among_given
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity, entity_admin, user_account
-from mudra.storage.identity.tables import operator_scope
-from mudra.storage.metrics.alarm_tables import (
-    alarm_mail,
-    alarm_preference,
-    followed_fip,
-    health_webhook,
-)
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.alarms import alarm_mail, alarm_preference, followed_fip, health_webhook
+from mudra.storage.tables.identity import entity, entity_admin, operator_scope, user_account
 
 _M: Final = alarm_mail.c
 _P: Final = alarm_preference.c

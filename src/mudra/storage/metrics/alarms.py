@@ -8,27 +8,21 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.notifications.webhook import (
-    CHALLENGE,
-    Attempt,
-    Owner,
-    WaitingMessage,
-    Webhook,
-)
+from mudra.metrics.notifications.webhook import CHALLENGE, Attempt, Owner, WaitingMessage, Webhook
 from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
 from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
-from mudra.storage.metrics.alarm_tables import (
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.alarms import (
     health_silence,
     health_webhook,
     webhook_attempt,
     webhook_message,
 )
-from mudra.storage.metrics.subscription_tables import status_subscription
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.subscriptions import status_subscription
 
 _PLACE: Final = ("health_webhook", "secret")
 _PREVIOUS: Final = ("health_webhook", "previous")

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from mudra.metrics.announcements.announcement import Announcement, Kind, Translation
 from mudra.metrics.announcements.ports import Sending
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.announcement_tables import status_announcement
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
+from mudra.storage.tables.announcements import status_announcement
 
 _A: Final = status_announcement.c
 _UNENDED_AT: Final = sa.or_(_A.over_at.is_(None), _A.over_at > sa.bindparam("moment"))

@@ -14,20 +14,20 @@ from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS, LIVE, MAX_DELAY
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.stored_report import long_tag, short_tag
-from mudra.storage.metrics.tables import (
+from mudra.storage.tables.metrics import (
     metrics_attribution,
     metrics_fip_state,
     metrics_held,
     metrics_receipt,
     metrics_stale,
 )
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 _MAX_WINDOWS: Final = 1_200
 """More than eight days."""

@@ -12,10 +12,10 @@ from mudra.metrics.payload.held_reports import HeldReport, HeldState
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.payload.plausibility import HISTORY, SETTLED, Doubt, ReportedVolume
 from mudra.metrics.payload.report_facts import StorableReport
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.reports import PostgresReports, Row, receipt_of
 from mudra.storage.metrics.stored_report import long_tag, short_tag
-from mudra.storage.metrics.tables import metrics_held, metrics_receipt
+from mudra.storage.tables.metrics import metrics_held, metrics_receipt
 
 _R: Final = metrics_receipt.c
 _H: Final = metrics_held.c

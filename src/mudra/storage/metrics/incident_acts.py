@@ -10,12 +10,11 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.acts.act import Act, ActKind
 from mudra.metrics.incidents.incident import StoredIncident
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import user_account
-from mudra.storage.identity.tables import operator_scope
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.incidents import stored_incident
 from mudra.storage.metrics.reports import Row
-from mudra.storage.metrics.tables import incident_act, metrics_incident
+from mudra.storage.tables.identity import operator_scope, user_account
+from mudra.storage.tables.metrics import incident_act, metrics_incident
 
 _I: Final = metrics_incident.c
 _A: Final = incident_act.c

@@ -21,9 +21,9 @@ from mudra.metrics.incidents.incident import (
 from mudra.metrics.incidents.subject import SubjectKind, SubjectName, name_of, subject_of
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.reports import Row
-from mudra.storage.metrics.tables import metrics_incident
+from mudra.storage.tables.metrics import metrics_incident
 
 _I: Final = metrics_incident.c
 _NEWEST: Final = sa.select(metrics_incident).order_by(_I.began.desc())

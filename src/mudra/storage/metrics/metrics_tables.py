@@ -7,8 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import day_start
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.alarm_tables import alarm_mail, health_silence
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.partitions import (
     BLOCK_HOURS,
     BLOCK_PREVIOUS,
@@ -17,7 +16,8 @@ from mudra.storage.metrics.partitions import (
     drop_oldest,
     make_ahead,
 )
-from mudra.storage.metrics.tables import (
+from mudra.storage.tables.alarms import alarm_mail, health_silence
+from mudra.storage.tables.metrics import (
     metrics_held,
     metrics_push,
     metrics_receipt,

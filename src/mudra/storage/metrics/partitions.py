@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import day_start
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 
 DAYS_AHEAD: Final = 3
 

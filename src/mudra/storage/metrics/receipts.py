@@ -13,21 +13,17 @@ from mudra.identity.memberships.member import MemberStatus
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.ports import RefusedPush
-from mudra.metrics.rollup.coverage import (
-    ReportingTimes,
-    StatusChange,
-    TimeRange,
-    reporting_times,
-)
+from mudra.metrics.rollup.coverage import ReportingTimes, StatusChange, TimeRange, reporting_times
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.registry.payload.vocabulary_store import VocabularyStore
 from mudra.storage.database.among import is_among
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event, entity
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.reports import Row, findings_of, receipt_of
 from mudra.storage.metrics.stored_report import long_tag
-from mudra.storage.metrics.tables import metrics_receipt, metrics_refused
-from mudra.storage.registry.tables import registry_version
-from mudra.storage.registry.vocabulary import PostgresVocabulary
+from mudra.storage.tables.audit import audit_event
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.metrics import metrics_receipt, metrics_refused
+from mudra.storage.tables.registry import registry_version
 
 _R: Final = metrics_receipt.c
 _ACTIVE: Final = MemberStatus.ACTIVE.value
@@ -227,7 +223,7 @@ class OnboardedMembers:
 
     async def groups(self) -> Mapping[str, tuple[str, ...]]:
         """Returns the groups of each institution with a live entry, by its FI types."""
-        additions = await PostgresVocabulary(self._tx).additions()
+        additions = await VocabularyStore(self._tx).additions()
         vocabulary = shipped_vocabulary().extended(additions)
         rows = await self._tx.connection.execute(_FI_TYPES)
         return {fip_id: vocabulary.groups_of(words or ()) for fip_id, words in rows}

@@ -7,12 +7,12 @@ import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import Tag, hour_start
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.checking import damaged_held, is_damaged
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.stored_report import short_tag
-from mudra.storage.metrics.tables import metrics_push, metrics_receipt, metrics_stale
+from mudra.storage.tables.metrics import metrics_push, metrics_receipt, metrics_stale
+from mudra.storage.tables.metrics_blocks import metrics_block, metrics_block_previous
 
 _B: Final = metrics_block.c
 _P: Final = metrics_block_previous.c

@@ -14,10 +14,10 @@ from mudra.metrics.rollup.marks import DayMark, RangeMark, ReportsMark
 from mudra.metrics.rollup.stale import DAY
 from mudra.metrics.sums.selection import StaleSums, valid_days
 from mudra.storage.database.among import is_among
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.stale_sums import stale_sums
 from mudra.storage.metrics.stored_report import long_tag
-from mudra.storage.metrics.tables import metrics_held, metrics_receipt, metrics_received
+from mudra.storage.tables.metrics import metrics_held, metrics_receipt, metrics_received
 
 _R: Final = metrics_receipt.c
 _H: Final = metrics_held.c

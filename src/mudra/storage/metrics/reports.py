@@ -26,8 +26,7 @@ from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT
 from mudra.shared.finding import Finding
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
 from mudra.storage.metrics.partitions import (
@@ -37,12 +36,13 @@ from mudra.storage.metrics.partitions import (
     make_partition,
 )
 from mudra.storage.metrics.stored_report import buckets_in, long_tag, short_tag
-from mudra.storage.metrics.tables import (
+from mudra.storage.tables.metrics import (
     metrics_push,
     metrics_receipt,
     metrics_refused,
     metrics_stale,
 )
+from mudra.storage.tables.metrics_blocks import metrics_block, metrics_block_previous
 
 _R: Final = metrics_receipt.c
 _B: Final = metrics_block.c

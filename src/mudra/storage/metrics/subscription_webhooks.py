@@ -20,10 +20,10 @@ from mudra.metrics.subscriptions.webhook_subscription import (
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.alarm_tables import health_webhook, webhook_message
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.alarms import PostgresWebhooks
-from mudra.storage.metrics.subscription_tables import status_challenge, status_subscription
+from mudra.storage.tables.alarms import health_webhook, webhook_message
+from mudra.storage.tables.subscriptions import status_challenge, status_subscription
 
 _S: Final = status_subscription.c
 _W: Final = health_webhook.c

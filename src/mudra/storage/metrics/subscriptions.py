@@ -19,11 +19,10 @@ from mudra.metrics.subscriptions.subscription import (
 from mudra.metrics.subscriptions.webhook_subscription import host_of
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.announcement_tables import status_announcement
-from mudra.storage.metrics.subscription_tables import status_news, status_subscription
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.subscription_webhooks import PostgresSubscriptionWebhooks
+from mudra.storage.tables.announcements import status_announcement
+from mudra.storage.tables.subscriptions import status_news, status_subscription
 
 SUBSCRIPTION_ASKED: Final = "subscription"
 _S: Final = status_subscription.c
@@ -119,9 +118,9 @@ class PostgresNews:
 class PostgresSubscriptions:
     """Addresses in plain text, as those of accounts; tokens encrypted."""
 
-    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
+    def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._encryption = encryption
+        self._encryption = transaction.encryption
 
     @property
     def news(self) -> PostgresNews:

@@ -1,13 +1,12 @@
 """Authenticate an entity by its registered key instead of its secret (RFC 7523)."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditLog
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 from mudra.tokens.authentication.client_assertion import (
     UNKNOWN,
     AssertionInvalid,
@@ -16,42 +15,10 @@ from mudra.tokens.authentication.client_assertion import (
     read_assertion,
 )
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
-from mudra.tokens.authentication.proof_guard import UsedProofs
+from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.authentication.secret_check import RateLimited
-from mudra.tokens.ports import EntityCredentials, RegisteredKeys, SecretUses, TokenCounts
+from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.secrets.address_binding import AddressNotListed
-
-
-class AssertionUnitOfWork(Protocol):
-    """One transaction."""
-
-    @property
-    def registered_keys(self) -> RegisteredKeys:
-        """The members' keys, and which assertions were used."""
-        ...
-
-    @property
-    def used_proofs(self) -> UsedProofs:
-        """The DPoP proofs that were used."""
-        ...
-
-    @property
-    def uses(self) -> SecretUses:
-        """Return from where credentials were used."""
-        ...
-
-    @property
-    def token_counts(self) -> TokenCounts:
-        """Return the counts of issued tokens."""
-        ...
-
-    @property
-    def audit_log(self) -> AuditLog:
-        """The audit log."""
-        ...
-
-
-OpenAssertionWork: TypeAlias = Callable[[], AbstractAsyncContextManager[AssertionUnitOfWork]]
 
 
 class PresentedAssertion(Struct, frozen=True):
@@ -62,11 +29,11 @@ class PresentedAssertion(Struct, frozen=True):
     txn_id: str
 
 
-OnAccepted: TypeAlias = Callable[[AssertionUnitOfWork, EntityCredentials], Awaitable[None]]
+OnAccepted: TypeAlias = Callable[[Transaction, EntityCredentials], Awaitable[None]]
 """Runs in the transaction in which the assertion is accepted."""
 
 
-async def nothing_more(_: AssertionUnitOfWork, __: EntityCredentials) -> None:
+async def nothing_more(_: Transaction, __: EntityCredentials) -> None:
     """Do nothing but accept it."""
 
 
@@ -74,7 +41,7 @@ class AssertionAuthenticator(Struct, frozen=True):
     """Checks client assertions, each of which is accepted once."""
 
     entities: EntityAuthenticator
-    open_work: OpenAssertionWork
+    open_transaction: OpenTransaction
     audiences: tuple[str, ...]
 
     async def authenticate(
@@ -85,19 +52,17 @@ class AssertionAuthenticator(Struct, frozen=True):
         if isinstance(checked, AssertionInvalid | RateLimited):
             return checked
         assertion, entity = checked
-        async with self.open_work() as work:
-            if not is_signed_by(
-                assertion, await work.registered_keys.live_key(assertion.entity_id)
-            ):
+        async with self.open_transaction() as tx:
+            if not is_signed_by(assertion, await RegisteredKeys(tx).live_key(assertion.entity_id)):
                 return self._refused(presented, entity.entity_id)
             foreign = self.entities.address_refused(entity, presented)
             if foreign is not None:
                 return foreign
-            if not await work.registered_keys.use_assertion(
+            if not await RegisteredKeys(tx).use_assertion(
                 assertion.entity_id, assertion.jti, assertion.expires_at
             ):
                 return self._refused(presented, entity.entity_id)
-            await on_accepted(work, entity)
+            await on_accepted(tx, entity)
         return entity
 
     async def _known(

@@ -1,24 +1,18 @@
 """Accept each DPoP proof once, on whichever node (RFC 9449 11.1)."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditLog
-from mudra.shared.dpop_proof import (
-    DpopProof,
-    PresentedProof,
-    ProofInvalid,
-    bound_key,
-    check_proof,
-)
+from mudra.shared.dpop_proof import DpopProof, PresentedProof, ProofInvalid, bound_key, check_proof
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 from mudra.tokens.authentication.token_check import VerifiedToken
+from mudra.tokens.authentication.used_proof_store import UsedProofs
 
 USED: Final = ProofInvalid("it was used before: make one for each request")
 _NEEDED: Final = ProofInvalid(
@@ -36,32 +30,10 @@ class TooManyProofs(Refusal, frozen=True):
     retry_after_s: int
 
 
-class UsedProofs(Protocol):
-    """The proofs that were used, in the caller's transaction."""
-
-    async def use(self, proof: DpopProof) -> bool:
-        """Store that a proof is used; False when it was already."""
+OnUse: TypeAlias = Callable[[Transaction], Awaitable[None]]
 
 
-class ProofUnitOfWork(Protocol):
-    """One transaction."""
-
-    @property
-    def used_proofs(self) -> UsedProofs:
-        """The proofs that were used."""
-        ...
-
-    @property
-    def audit_log(self) -> AuditLog:
-        """The audit log."""
-        ...
-
-
-OpenProofWork: TypeAlias = Callable[[], AbstractAsyncContextManager[ProofUnitOfWork]]
-OnUse: TypeAlias = Callable[[ProofUnitOfWork], Awaitable[None]]
-
-
-async def nothing_more(_: ProofUnitOfWork) -> None:
+async def nothing_more(_: Transaction) -> None:
     """Do nothing but use the proof up."""
 
 
@@ -80,9 +52,10 @@ class ProofGuard(Struct, frozen=True):
     `rate` bounds the proofs that are stored for each entity, however many keys it has.
     """
 
-    open_work: OpenProofWork
+    open_transaction: OpenTransaction
     clock: Callable[[], datetime]
     rate: KeyedRateLimit
+    used_proofs: Callable[[Transaction], UsedProofs] = UsedProofs
 
     def check(self, presented: PresentedProof) -> DpopProof | ProofInvalid:
         """Check a proof that comes without a token, but not whether it was used before."""
@@ -95,10 +68,10 @@ class ProofGuard(Struct, frozen=True):
         limited = self._limited(entity_id)
         if limited is not None:
             return limited
-        async with self.open_work() as work:
-            refused = await self.store(entity_id, proof, work.used_proofs)
+        async with self.open_transaction() as tx:
+            refused = await self.store(entity_id, proof, self.used_proofs(tx))
             if refused is None:
-                await on_use(work)
+                await on_use(tx)
         return refused
 
     async def store(

@@ -2,16 +2,14 @@
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.shared.dpop_proof import PresentedProof, ProofInvalid
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.assertion_authenticator import PresentedAssertion
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
-from mudra.tokens.authentication.proof_guard import (
-    ProofGuard,
-    ProofUnitOfWork,
-    TooManyProofs,
-)
+from mudra.tokens.authentication.proof_guard import ProofGuard, TooManyProofs
 from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
     EntityAuthenticationRefusal,
@@ -69,8 +67,8 @@ class BoundTokenIssuer(Struct, frozen=True):
         unsigned = issuer.unsigned(presented, entity)
         claims: Claims = bound_claims(unsigned.claims, checked.thumbprint)
 
-        async def record(work: ProofUnitOfWork) -> None:
-            await work.audit_log.append(
+        async def record(tx: Transaction) -> None:
+            await AuditLog(tx).append(
                 AuditEntry(
                     EventName.ENTITY_TOKEN_BIND,
                     Caller(f"entity:{presented.entity_id}", presented.address, presented.txn_id),

@@ -4,22 +4,26 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.shared.dpop_proof import DpopProof, ProofInvalid
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.assertion_authenticator import (
     AssertionAuthenticator,
-    AssertionUnitOfWork,
     PresentedAssertion,
 )
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.proof_guard import ProofGuard, TooManyProofs
 from mudra.tokens.authentication.secret_check import RateLimited
+from mudra.tokens.authentication.used_proof_store import UsedProofs
 from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms, bound_claims, entity_claims
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP, IssuedEntityToken
+from mudra.tokens.issuing.token_count_store import TokenCounts
 from mudra.tokens.ports import EntityCredentials, Signer
 from mudra.tokens.secrets.address_binding import AddressNotListed
 from mudra.tokens.secrets.secret import SecretState
+from mudra.tokens.secrets.secret_use_store import SecretUses
 
 AssertionTokenOutcome = (
     IssuedEntityToken
@@ -52,16 +56,16 @@ class AssertionTokenIssuer(Struct, frozen=True):
         detail: dict[str, str | int] = {"by": "private_key_jwt", "count": 1, "jtis": jti}
         refused: ProofInvalid | TooManyProofs | None = None
 
-        async def record(work: AssertionUnitOfWork, entity: EntityCredentials) -> None:
+        async def record(tx: Transaction, entity: EntityCredentials) -> None:
             nonlocal refused
             if proof is not None:
-                refused = await self.guard.store(entity.entity_id, proof, work.used_proofs)
+                refused = await self.guard.store(entity.entity_id, proof, UsedProofs(tx))
             if refused is not None:
                 return
             caller = Caller(f"entity:{entity.entity_id}", presented.address, presented.txn_id)
-            await work.uses.add_key_use(entity.entity_id, presented.address)
-            await work.token_counts.add(entity.entity_id)
-            await work.audit_log.append(
+            await SecretUses(tx).add_key_use(entity.entity_id, presented.address)
+            await TokenCounts(tx).add(entity.entity_id)
+            await AuditLog(tx).append(
                 AuditEntry(
                     EventName.ENTITY_TOKEN_ISSUE,
                     caller,
@@ -71,7 +75,7 @@ class AssertionTokenIssuer(Struct, frozen=True):
             )
             if proof is not None:
                 bound = {"jti": jti, "jkt": proof.thumbprint}
-                await work.audit_log.append(
+                await AuditLog(tx).append(
                     AuditEntry(
                         EventName.ENTITY_TOKEN_BIND, caller, entity.entity_id, detail={**bound}
                     )

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.onboard import (
     ENTITY_ID,
@@ -20,18 +21,15 @@ from mudra.identity.memberships.onboard import (
 )
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
-from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.migration.keycloak_export import (
-    Admins,
-    ExportedClient,
-    ExportedKey,
-)
-from mudra.tokens.ports import Secrets, SigningKeys
+from mudra.tokens.migration.keycloak_export import Admins, ExportedClient, ExportedKey
 from mudra.tokens.secrets.secret import first_secret
+from mudra.tokens.secrets.secret_store import Secrets
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey, at_once
+from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 _SHORT: Final = 20
 _MAX_SECRET: Final = 1024
@@ -47,26 +45,17 @@ class Line(Struct, frozen=True):
     detail: str = ""
 
 
-class MigrationWork(IdentityUnitOfWork, Protocol):
-    """What the move needs of one transaction."""
-
-    @property
-    def secrets(self) -> Secrets:
-        """Secrets at rest."""
-
-
 class KnownSecret(Struct, frozen=True):
     """Gives a new member the secret that it has; implements the port of onboarding."""
 
-    secrets: Secrets
-    audit_log: AuditLog
+    tx: Transaction
     text: SecretText
 
     async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
         """Store the secret as the first one of the entity."""
-        await self.secrets.keep_first(first_secret(entity_id, now), self.text)
+        await Secrets(self.tx).keep_first(first_secret(entity_id, now), self.text)
         detail: dict[str, str | int] = {"version": 1, "origin": "imported"}
-        await self.audit_log.append(
+        await AuditLog(self.tx).append(
             AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail=detail)
         )
 
@@ -92,20 +81,17 @@ def member_of(client: ExportedClient, admins: Admins) -> NewMember | Line:
 
 
 async def move_member(
-    work: MigrationWork, client: ExportedClient, admins: Admins, caller: Caller
+    tx: Transaction, client: ExportedClient, admins: Admins, caller: Caller
 ) -> Line:
     """Onboard a client as a member with its secret; one that is there stays as it is."""
     member = member_of(client, admins)
     if isinstance(member, Line):
         return member
-    known = await work.people.member(member.entity_id)
+    known = await People(tx).member(member.entity_id)
     if known is not None:
-        return await _unchanged(work, client)
-    if client.secret is not None:
-        work = replace(  # type: ignore[type-var]  # the struct behind the protocol
-            work, first_secret=KnownSecret(work.secrets, work.audit_log, client.secret)
-        )
-    outcome = await onboard_member(work, member, owner(caller))
+        return await _unchanged(tx, client)
+    known_secret = None if client.secret is None else KnownSecret(tx, client.secret)
+    outcome = await onboard_member(tx, member, owner(caller), known_secret)
     if isinstance(outcome, Onboarded):
         return Line("member", member.entity_id, "new", _new_detail(client))
     if isinstance(outcome, MemberDiffers):
@@ -114,14 +100,14 @@ async def move_member(
     return _refused(member, outcome)
 
 
-async def preview_member(work: MigrationWork, client: ExportedClient, admins: Admins) -> Line:
+async def preview_member(tx: Transaction, client: ExportedClient, admins: Admins) -> Line:
     """Say what `move_member` would do."""
     member = member_of(client, admins)
     if isinstance(member, Line):
         return member
-    if await work.people.member(member.entity_id) is not None:
-        return await _unchanged(work, client)
-    refused = await preview_onboarding(work, member)
+    if await People(tx).member(member.entity_id) is not None:
+        return await _unchanged(tx, client)
+    refused = await preview_onboarding(tx, member)
     if refused is not None:
         return _refused(member, refused)
     return Line("member", member.entity_id, "new", _new_detail(client))
@@ -144,12 +130,12 @@ def _new_detail(client: ExportedClient) -> str:
     return "keeps its secret"
 
 
-async def _unchanged(work: MigrationWork, client: ExportedClient) -> Line:
+async def _unchanged(tx: Transaction, client: ExportedClient) -> Line:
     """Say whether a member that is there has the secret of the export."""
-    held = await work.secrets.held(client.client_id)
+    held = await Secrets(tx).held(client.client_id)
     if held is None or client.secret is None:
         return Line("member", client.client_id, "unchanged")
-    same = await work.secrets.text_of(held.current) == client.secret
+    same = await Secrets(tx).text_of(held.current) == client.secret
     detail = "" if same else "it has another secret here, which stays"
     return Line("member", client.client_id, "unchanged", detail)
 

@@ -11,13 +11,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from mudra.identity.memberships.token_end_rule import CLOCK_TOLERANCE
 from mudra.tokens.authentication.token_check import LEEWAY_S
 from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE
 
 LIST_LIFE: Final = timedelta(seconds=60)
 """How long a list may be relied on. It is made again much sooner."""
-CLOCK_TOLERANCE: Final = timedelta(seconds=30)
-"""Nodes' clocks differ by less than this from the database's, or they take themselves out."""
 _VERSION: Final = "1.0.0"
 
 
@@ -59,23 +58,6 @@ def revocation_list(issuer: str, ended: EndedTokens, now: datetime) -> bytes:
 def whole_second(at: datetime) -> int:
     """Return the first whole second that is not before `at`: `iat` has whole seconds."""
     return int(at.timestamp()) + (at.microsecond > 0)
-
-
-def ends_tokens_until(suspended_at: datetime) -> datetime:
-    """Return before which time tokens of an entity end that is suspended or retired now.
-
-    A node whose clock is ahead may have issued one "later" than the suspension.
-    """
-    return suspended_at + CLOCK_TOLERANCE
-
-
-def accepts_tokens_from(restored_at: datetime) -> datetime:
-    """Return since when tokens are valid again of an entity that is restored now.
-
-    Earlier by the tolerance, so that no token is refused that a node whose clock is behind issues
-    next. A suspension that is undone at once therefore leaves the latest tokens valid.
-    """
-    return restored_at - CLOCK_TOLERANCE
 
 
 def accepted_beyond(now: datetime) -> datetime:

@@ -1,17 +1,12 @@
 """The list of approvals says where it ends before its end."""
 
-import asyncio
-from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any, cast
-
 import pytest
 from tests.support.registry.registry_actions import submit
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import fip
 
 from mudra.console.framework.page_results import RenderedPage
-from mudra.console.pages.operator.approvals import _list
+from mudra.console.pages.operator.approvals import _listed
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
 
 
@@ -20,11 +15,7 @@ def test_a_list_that_is_cut_says_so(waiting: int, listed: int) -> None:
     after = submit(MemoryRegistry(), fip()).after
     one = PendingEntry("FIP-0", after.entity_type, after.status, after.pending, None)
 
-    async def stored(limit: int) -> Sequence[PendingEntry]:
-        return [one] * min(waiting, limit)
-
-    work = SimpleNamespace(pending_entries=SimpleNamespace(waiting=stored))
-    page = asyncio.run(_list(cast("Any", SimpleNamespace(work=work, query={}))))
+    page = _listed([one] * waiting, {})
 
     assert isinstance(page, RenderedPage)
     assert page.facts["listed"] == listed

@@ -13,9 +13,7 @@ from mudra.http.health.feed_events import FeedEvents
 from mudra.metrics.health.feed import HealthFeed, health_feed
 from mudra.metrics.health.fip_health import NOTHING_REPORTED
 from mudra.metrics.health.fip_state import ApiState, FipStates
-from mudra.metrics.health.health import (
-    Status,
-)
+from mudra.metrics.health.health import Status
 from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW
 from mudra.metrics.rollup.coverage import Proof, TimeRange
 

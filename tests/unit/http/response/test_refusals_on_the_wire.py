@@ -106,7 +106,7 @@ from mudra.metrics.payload.push_report import NotYourMetrics
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.subscriptions.subscription import SubscriptionGone
 from mudra.metrics.subscriptions.webhook_subscription import TooManyChallenges, TooManySubscriptions
-from mudra.overview.mail_queue import NoSuchMail
+from mudra.overview.mail_queue_store import NoSuchMail
 from mudra.registry.lifecycle.decision import RegistryAction, reason_missing
 from mudra.registry.lifecycle.refusal import (
     NOT_YOUR_ENTRY,

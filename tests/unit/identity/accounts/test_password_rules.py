@@ -20,7 +20,8 @@ LONG = PasswordFault.TOO_LONG
 COMMON = PasswordFault.COMMON
 REPEATED = PasswordFault.REPEATED
 SEQUENCE = PasswordFault.SEQUENCE
-CONTEXT = PasswordFault.CONTEXT
+NAME = PasswordFault.YOUR_NAME
+ENTITY = PasswordFault.ENTITY
 
 ASHA = PasswordContext(
     email="a.venkatesan@sunrise-bank.example",
@@ -88,13 +89,13 @@ VERDICTS = [
     ("1a2b3c4d5e6f7g8h", SEQUENCE),
     ("147258369963852", SEQUENCE),
     ("password12345678", SEQUENCE),
-    ("venkatesan likes tea", CONTEXT),
-    ("tea with ASHA at noon", CONTEXT),
-    ("s.u.n.r.i.s.e over hills", CONTEXT),
-    ("hills at SunRise today", CONTEXT),
-    ("sunrise-fip secret tea", CONTEXT),
-    ("नवजीवन और चाय सुबह", CONTEXT),
-    ("my mudra passphrase", CONTEXT),
+    ("venkatesan likes tea", NAME),
+    ("tea with ASHA at noon", NAME),
+    ("s.u.n.r.i.s.e over hills", ENTITY),
+    ("hills at SunRise today", ENTITY),
+    ("sunrise-fip secret tea", ENTITY),
+    ("नवजीवन और चाय सुबह", ENTITY),
+    ("my mudra passphrase", PasswordFault.NETWORK),
     ("pizza shack on a hill", GOOD),  # across the words only: "pizz[a sha]ck"
 ]
 

@@ -2,12 +2,7 @@
 
 import pytest
 
-from mudra.identity.operators.operator import (
-    OwnScopes,
-    Scope,
-    ScopeNotHeld,
-    may_change_scopes,
-)
+from mudra.identity.operators.operator import OwnScopes, Scope, ScopeNotHeld, may_change_scopes
 
 MEMBERS, KEYS = frozenset({Scope.MEMBERS}), frozenset({Scope.KEYS})
 

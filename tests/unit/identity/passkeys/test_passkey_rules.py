@@ -7,7 +7,7 @@ import pytest
 
 from mudra.identity.passkeys.assertion_rule import PasskeyFault, counter_is_higher, judge
 from mudra.identity.passkeys.manage_passkeys import passkey_name
-from mudra.identity.passkeys.ports import Assertion, Passkey
+from mudra.identity.passkeys.passkey import Assertion, Passkey
 from mudra.identity.passkeys.relying_party import RelyingParty, relying_party
 from mudra.shared.refusal import ValueRefused
 

@@ -19,9 +19,7 @@ from mudra.metrics.health.feed import (
 )
 from mudra.metrics.health.fip_health import published
 from mudra.metrics.health.fip_state import NOTHING_KNOWN, ApiState, FipStates
-from mudra.metrics.health.health import (
-    Status,
-)
+from mudra.metrics.health.health import Status
 from mudra.metrics.health.picturing import health_of_fips
 from mudra.metrics.incidents.incident import Fip, Path
 from mudra.metrics.incidents.subject import SubjectKind

@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.metrics.totals import together
 
-from mudra.metrics.health.health import (
-    NO_CALLS,
-    NO_OUTCOMES,
-    ErrorDetails,
-    Status,
-)
+from mudra.metrics.health.health import NO_CALLS, NO_OUTCOMES, ErrorDetails, Status
 from mudra.metrics.health.judging import certainly_good, health_of, outcomes_of
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.coverage import Proof

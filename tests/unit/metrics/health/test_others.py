@@ -4,11 +4,7 @@ import pytest
 
 from mudra.metrics.health.health import ErrorDetails, Health, Status
 from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
-from mudra.metrics.health.picture import (
-    ApiPicture,
-    Row,
-    Subject,
-)
+from mudra.metrics.health.picture import ApiPicture, Row, Subject
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import Proof
 

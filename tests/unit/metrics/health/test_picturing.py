@@ -3,9 +3,7 @@
 import pytest
 from tests.support.metrics.totals import reported_by, totals_of
 
-from mudra.metrics.health.picture import (
-    Grouping,
-)
+from mudra.metrics.health.picture import Grouping
 from mudra.metrics.health.picturing import picture
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.coverage import Coverage

@@ -20,14 +20,7 @@ from mudra.metrics.incidents.acts.act import (
 )
 from mudra.metrics.incidents.acts.story import post_mortem_of, story_of
 from mudra.metrics.incidents.contrast import MAX_ROWS, contrasts
-from mudra.metrics.incidents.incident import (
-    AaCalls,
-    Ending,
-    Fip,
-    Incident,
-    Path,
-    StoredIncident,
-)
+from mudra.metrics.incidents.incident import AaCalls, Ending, Fip, Incident, Path, StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.ports import Pair
 from mudra.shared.refusal import PlainRefusal, ValueRefused

@@ -27,10 +27,7 @@ from mudra.metrics.incidents.incident_change import (
 )
 from mudra.metrics.incidents.silence import Silence, SilenceCommand, new_silence
 from mudra.metrics.notifications.alarm import alarm_of
-from mudra.metrics.notifications.incident_notifications import (
-    Event,
-    incident_notifications,
-)
+from mudra.metrics.notifications.incident_notifications import Event, incident_notifications
 from mudra.shared.refusal import ValueRefused
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

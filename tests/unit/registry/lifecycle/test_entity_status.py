@@ -19,7 +19,6 @@ from tests.support.registry.registry_payloads import aa, fip, jwk, with_key
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, TokenEffect, reason_missing
-from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
     AlreadyHeld,
     NeedsOperator,
@@ -27,6 +26,7 @@ from mudra.registry.lifecycle.refusal import (
     duplicate_entity,
     unknown_version,
 )
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 
 
 @pytest.fixture

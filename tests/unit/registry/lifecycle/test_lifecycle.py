@@ -27,7 +27,6 @@ from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, gets_no_token
 from mudra.registry.lifecycle.draft_review import review_draft
 from mudra.registry.lifecycle.member_notice import member_notice
-from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
     NOT_YOUR_ENTRY,
     NeedsOperator,
@@ -41,6 +40,7 @@ from mudra.registry.lifecycle.register import put_live_if_due
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.registry.payload.fields.field_rules import Risk
 from mudra.shared.entity_type import EntityType
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 
 
 @pytest.fixture

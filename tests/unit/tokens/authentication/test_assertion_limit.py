@@ -10,9 +10,9 @@ from joserfc.jwk import RSAKey
 
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.assertion_authenticator import (
     AssertionAuthenticator,
-    AssertionUnitOfWork,
     PresentedAssertion,
 )
 from mudra.tokens.authentication.client_assertion import UNKNOWN
@@ -47,7 +47,7 @@ class NoOneThere:
 
 
 @contextlib.asynccontextmanager
-async def no_work() -> AsyncIterator[AssertionUnitOfWork]:
+async def no_work() -> AsyncIterator[Transaction]:
     raise AssertionError
     yield
 

@@ -16,7 +16,7 @@ BURST = 3
 def guarded() -> tuple[ProofGuard, ProofsInMemory, list[float]]:
     memory, seconds = ProofsInMemory(), [0.0]
     rate = KeyedRateLimit(1.0, BURST, lambda: seconds[0])
-    return ProofGuard(memory.open, lambda: NOW, rate), memory, seconds
+    return ProofGuard(memory.open, lambda: NOW, rate, lambda memory: memory), memory, seconds
 
 
 def proof(number: int) -> DpopProof:

@@ -127,7 +127,9 @@ def test_the_proof_of_an_admitted_entity_is_checked_once_and_used_once() -> None
     sent = PresentedProof((key.proof("POST", url, NOW.timestamp(), text),), "POST", (url,))
     checks = iter([NOW])
     memory = ProofsInMemory()
-    guard = ProofGuard(memory.open, checks.__next__, KeyedRateLimit(1.0, 9, lambda: 0.0))
+    guard = ProofGuard(
+        memory.open, checks.__next__, KeyedRateLimit(1.0, 9, lambda: 0.0), lambda memory: memory
+    )
     bearer = BearerAuthenticator(known, cache, known, known, lambda: NOW, guard)
     presented = PresentedToken(SecretText(text), is_dpop=True, proof=sent)
 

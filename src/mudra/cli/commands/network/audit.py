@@ -6,12 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
-from mudra.audit.archive import archive_next, check_archives
 from mudra.audit.chain import Broken, CheckpointForged
 from mudra.audit.event import Caller, Outcome
-from mudra.audit.lost_acts import lost_acts
-from mudra.audit.sealing import confirm_restore
-from mudra.audit.verification import verify_audit
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command, store_command
 from mudra.cli.local.checkpoints_option import CollectedLog, collected
@@ -79,9 +75,15 @@ async def verify_chain(dependencies: Dependencies, checkpoints: CollectedLog = N
     Exits with 1 when a row was changed, removed, added, moved or misdated (it names the first),
     when sealing has stopped, and when a restore took events back that no one has confirmed.
     """
+    from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
+    from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
+    from mudra.audit.verification import verify_audit  # noqa: PLC0415  # loads the database
+
     also = collected(dependencies, checkpoints)
-    async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-        verdict = await verify_audit(work, Caller(operator_name()), also)
+    async with dependencies.transaction(within_s=_MAX_S) as tx:
+        verdict = await verify_audit(
+            tx.service(AuditChain), AuditLog(tx), Caller(operator_name()), also
+        )
     if not verdict.intact:
         raise CommandFailed(verdict.problem)
     counts = {
@@ -112,10 +114,14 @@ async def confirm(dependencies: Dependencies) -> Shown:
 
     Your name is kept in the audit; the number of lost events stays in each verification.
     """
-    async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-        now = await work.audit_chain.ledger.now()
+    from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
+    from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
+    from mudra.audit.sealing import confirm_restore  # noqa: PLC0415  # loads the database
+
+    async with dependencies.transaction(within_s=_MAX_S) as tx:
+        now = await tx.service(AuditChain).ledger.now()
         caller = Caller(operator_name())
-        opened = await confirm_restore(work.audit_chain, work.audit_log, caller, now)
+        opened = await confirm_restore(tx.service(AuditChain), AuditLog(tx), caller, now)
     if opened is None:
         raise CommandFailed(
             "nothing to confirm: the second place has no checkpoint that the database lacks"
@@ -139,11 +145,17 @@ async def archive(
     What is archived is dropped from the database after MUDRA_AUDIT_ARCHIVED_DAYS, where that is
     set; a verification then begins where the archive ends. Keep the files: they are the audit.
     """
+    from mudra.audit.archive import archive_next  # noqa: PLC0415  # loads the database
+    from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
+    from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
+
     files, caller = dependencies.archive_files(to), Caller(operator_name())
     try:
-        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-            before = await work.audit_chain.ledger.now() - timedelta(days=older)
-            written = await archive_next(work.audit_chain, work.audit_log, caller, files, before)
+        async with dependencies.transaction(within_s=_MAX_S) as tx:
+            before = await tx.service(AuditChain).ledger.now() - timedelta(days=older)
+            written = await archive_next(
+                tx.service(AuditChain), AuditLog(tx), caller, files, before
+            )
     except (CheckpointForged, OSError) as error:
         raise CommandFailed(str(error)) from error
     if written is None:
@@ -164,10 +176,13 @@ async def check(
     folder: Annotated[Path, typer.Option("--in", help="The folder of the archives.")],
 ) -> Shown:
     """Verify every archive that the database knows: that it is there, its signature, its rows."""
+    from mudra.audit.archive import check_archives  # noqa: PLC0415  # loads the database
+    from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
+
     files = dependencies.archive_files(folder)
     try:
-        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-            found = await check_archives(work.audit_chain, files)
+        async with dependencies.transaction(within_s=_MAX_S) as tx:
+            found = await check_archives(tx.service(AuditChain), files)
     except (CheckpointForged, OSError) as error:
         raise CommandFailed(str(error)) from error
     if isinstance(found, Broken):
@@ -181,9 +196,12 @@ async def list_lost(dependencies: Dependencies) -> Shown:
 
     What came after the last checkpoint before the loss is not among them.
     """
+    from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
+    from mudra.audit.lost_acts import lost_acts  # noqa: PLC0415  # loads the database
+
     try:
-        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
-            lost = await lost_acts(work.audit_chain)
+        async with dependencies.transaction(within_s=_MAX_S) as tx:
+            lost = await lost_acts(tx.service(AuditChain))
     except CheckpointForged as error:
         raise CommandFailed(str(error)) from error
     documents = [act_document(one) for one in lost]

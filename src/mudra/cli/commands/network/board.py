@@ -6,18 +6,23 @@ import typer
 from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.response.operator_responses import dashboard_row
 from mudra.identity.operators.operator import Scope
-from mudra.overview.operator_dashboard import Dashboard, read_dashboard
 from mudra.shared.time_text import iso_ms
 
 
 def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show what needs attention this week, the worst first, each with the next step."""
+    from mudra.http.response.operator_responses import (  # noqa: PLC0415  # loads the database
+        dashboard_row,
+    )
+    from mudra.overview.operator_dashboard import (  # noqa: PLC0415  # loads the database
+        Dashboard,
+        read_dashboard,
+    )
 
     async def act(dependencies: Dependencies) -> Dashboard:
-        async with dependencies.unit_of_work() as work:
-            return await read_dashboard(work, frozenset(Scope))
+        async with dependencies.transaction() as tx:
+            return await read_dashboard(tx, frozenset(Scope))
 
     found = program().in_store(act, data_dir)
     rows, since = found.rows, found.unjudged_since

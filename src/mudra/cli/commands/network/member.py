@@ -106,9 +106,14 @@ async def tokens(
     days: Annotated[int, typer.Option(min=1, max=366, help="Number of days to show.")] = 90,
 ) -> Shown:
     """Count the Entity Access Tokens issued to a member, by day (UTC)."""
-    async with dependencies.unit_of_work() as work:
-        since = (await work.people.now()).date() - timedelta(days=days - 1)
-        found = await work.token_counts.by_day(entity_id, since)
+    from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
+    from mudra.tokens.issuing.token_count_store import (  # noqa: PLC0415  # loads the database
+        TokenCounts,
+    )
+
+    async with dependencies.transaction() as tx:
+        since = (await People(tx).now()).date() - timedelta(days=days - 1)
+        found = await TokenCounts(tx).by_day(entity_id, since)
     rows = [{"day": row.day.isoformat(), "count": row.count} for row in found]
     return table(["DAY", "TOKENS"], [[*map(str, row.values())] for row in rows], rows)
 

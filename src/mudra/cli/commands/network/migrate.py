@@ -5,7 +5,7 @@ import io
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
 import typer
@@ -26,14 +26,9 @@ from mudra.tokens.migration.keycloak_export import (
     ExportUnreadable,
     read_export,
 )
-from mudra.tokens.migration.move_in import (
-    LONGEST,
-    KeyMove,
-    Line,
-    end_keys,
-    move_member,
-    preview_member,
-)
+
+if TYPE_CHECKING:  # loads the database
+    from mudra.tokens.migration.move_in import Line
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -77,6 +72,12 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
     Without --apply it reports what it would do. The same command again changes nothing that is
     there: a member keeps the secret that it has here. Admins get their invitations by email.
     """
+    from mudra.tokens.migration.move_in import (  # noqa: PLC0415  # loads the database
+        Line,
+        move_member,
+        preview_member,
+    )
+
     export, known = _export(file, realm), _admins(admins)
     _check_issuer(issuer)
 
@@ -90,11 +91,11 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
                 lines.append(Line("member", client.client_id[:64], "refused", again))
                 continue
             seen.add(client.client_id)
-            async with dependencies.unit_of_work() as work:
+            async with dependencies.transaction() as tx:
                 lines.append(
-                    await move_member(work, client, known, Caller(operator_name()))
+                    await move_member(tx, client, known, Caller(operator_name()))
                     if apply
-                    else await preview_member(work, client, known)
+                    else await preview_member(tx, client, known)
                 )
         return lines
 
@@ -133,12 +134,18 @@ def end_imported_keys(
     as_json: AsJson = False,
 ) -> None:
     """End the imported keys before their date: the other issuer's tokens are refused from now."""
+    from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
+    from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
+    from mudra.tokens.migration.move_in import end_keys  # noqa: PLC0415  # loads the database
+    from mudra.tokens.signing_keys.signing_key_store import (  # noqa: PLC0415  # loads the database
+        SigningKeys,
+    )
 
     async def act(dependencies: Dependencies) -> list[str]:
-        async with dependencies.unit_of_work() as work:
-            now, caller = await work.people.now(), Caller(operator_name())
-            keys = work.signing_keys.keys
-            return list(await end_keys(keys, work.audit_log, issuer, now, caller))
+        async with dependencies.transaction() as tx:
+            now, caller = await People(tx).now(), Caller(operator_name())
+            keys = SigningKeys(tx)
+            return list(await end_keys(keys, AuditLog(tx), issuer, now, caller))
 
     ended = program().in_store(act, data_dir)
     if as_json:
@@ -149,7 +156,7 @@ def end_imported_keys(
 
 async def _keys(
     dependencies: Dependencies, export: Export, issuer: str, until: datetime | None, *, apply: bool
-) -> list[Line]:
+) -> "list[Line]":
     """Move the keys; the job that plans keys may hold their lock for a moment."""
     for _ in range(_TRIES - 1):
         try:
@@ -161,15 +168,25 @@ async def _keys(
 
 async def _moved_keys(
     dependencies: Dependencies, export: Export, issuer: str, until: datetime | None, *, apply: bool
-) -> list[Line]:
-    async with dependencies.unit_of_work() as work:
-        now = await work.people.now()
+) -> "list[Line]":
+    from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
+    from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
+    from mudra.tokens.migration.move_in import (  # noqa: PLC0415  # loads the database
+        LONGEST,
+        KeyMove,
+    )
+    from mudra.tokens.signing_keys.signing_key_store import (  # noqa: PLC0415  # loads the database
+        SigningKeys,
+    )
+
+    async with dependencies.transaction() as tx:
+        now = await People(tx).now()
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         end = until.replace(tzinfo=UTC) if until else today + timedelta(days=90)
         if not now < end <= now + LONGEST:
             fail("--until must be a day within the next year", Exit.USAGE)
         move = KeyMove(
-            *(work.signing_keys.keys, work.audit_log, issuer, end, now),
+            *(SigningKeys(tx), AuditLog(tx), issuer, end, now),
             Caller(operator_name()),
             asked=until is not None,
         )
@@ -211,7 +228,9 @@ def _plain(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _show(lines: list[Line], *, as_json: bool, applied: bool) -> None:
+def _show(lines: "list[Line]", *, as_json: bool, applied: bool) -> None:
+    from mudra.tokens.migration.move_in import Line  # noqa: PLC0415  # loads the database
+
     lines = [Line(one.what, _plain(one.name), one.result, _plain(one.detail)) for one in lines]
     if as_json:
         show_json(

@@ -11,7 +11,6 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.identity.operators.operator import Scope
-from mudra.identity.single_sign_on.local_sign_in import allow_password as allow_local_password
 from mudra.shared.refusal import Refusal
 
 app = typer.Typer(no_args_is_help=True)
@@ -50,8 +49,12 @@ async def allow_password(
     minutes: Annotated[int, typer.Option(min=1, max=1440, help="For how long.")] = 30,
 ) -> Shown:
     """Let an operator sign in with a password for some minutes, where only single sign-on may."""
-    async with dependencies.unit_of_work() as work:
-        allowed = await allow_local_password(work, email, minutes, Caller(operator_name()))
+    from mudra.identity.single_sign_on.local_sign_in import (  # noqa: PLC0415  # loads the database
+        allow_password as allow_local_password,
+    )
+
+    async with dependencies.transaction() as tx:
+        allowed = await allow_local_password(tx, email, minutes, Caller(operator_name()))
     if isinstance(allowed, Refusal):
         raise CommandFailed(_NO_OPERATOR.format(email))
     return facts(

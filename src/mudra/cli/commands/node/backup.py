@@ -10,7 +10,8 @@ from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_json
 from mudra.cli.output.steps import steps_shown
-from mudra.overview.backups import BackupDetails, BackupOrder
+from mudra.overview.backups import BackupOrder
+from mudra.shared.backup_details import BackupDetails
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)

@@ -13,7 +13,7 @@ from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.overview.mail_queue import StoredEmail
+from mudra.shared.email_message import StoredEmail
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)
@@ -33,6 +33,8 @@ def list_mails(
     as_json: AsJson = False,
 ) -> None:
     """List emails, the oldest first. Anyone who can read the master key can read them."""
+    from mudra.storage.mail.outbox import Outbox  # noqa: PLC0415  # loads the database
+
     if failed:
         as_owner(_failed, data_dir).write(as_json=as_json)
         return
@@ -40,8 +42,8 @@ def list_mails(
     wanted = to if isinstance(address, AddressRefused) else address
 
     async def run(dependencies: Dependencies) -> list[StoredEmail]:
-        async with dependencies.unit_of_work() as work:
-            return list(await work.mailbox.mails(to=wanted))
+        async with dependencies.transaction() as tx:
+            return list(await tx.service(Outbox).mails(to=wanted))
 
     mails = program().in_store(run, data_dir)
     if as_json:
@@ -63,10 +65,11 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one email with its text and attachments."""
+    from mudra.storage.mail.outbox import Outbox  # noqa: PLC0415  # loads the database
 
     async def run(dependencies: Dependencies) -> StoredEmail | None:
-        async with dependencies.unit_of_work() as work:
-            return await work.mailbox.mail(mail_id)
+        async with dependencies.transaction() as tx:
+            return await tx.service(Outbox).mail(mail_id)
 
     mail = program().in_store(run, data_dir)
     if mail is None:

@@ -80,12 +80,26 @@ class _Seen(Struct, frozen=True):
 
 
 async def _seen(dependencies: Dependencies, *, days: int) -> _Seen:
-    async with dependencies.unit_of_work() as work:
-        since = await work.people.now() - timedelta(days=days)
-        listed = await work.registered_keys.live_addresses()
-        report = report_addresses(await work.uses.since(since), listed)
-        network = work.address_bindings.network_enforces
-        chosen = await work.address_bindings.bindings.chosen()
+    from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
+    from mudra.tokens.authentication.registered_key_store import (  # noqa: PLC0415  # loads the database
+        RegisteredKeys,
+    )
+    from mudra.tokens.secrets.address_binding_store import (  # noqa: PLC0415  # loads the database
+        AddressBindings,
+    )
+    from mudra.tokens.secrets.binding_service import (  # noqa: PLC0415  # loads the database
+        BindingService,
+    )
+    from mudra.tokens.secrets.secret_use_store import (  # noqa: PLC0415  # loads the database
+        SecretUses,
+    )
+
+    async with dependencies.transaction() as tx:
+        since = await People(tx).now() - timedelta(days=days)
+        listed = await RegisteredKeys(tx).live_addresses()
+        report = report_addresses(await SecretUses(tx).since(since), listed)
+        network = tx.service(BindingService).network_enforces
+        chosen = await AddressBindings(tx).chosen()
     enforced = [
         entity_id
         for entity_id in sorted(listed.keys() | chosen.keys())

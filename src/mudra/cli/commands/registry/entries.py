@@ -16,6 +16,7 @@ from mudra.cli.local.program import CommandFailed, Dependencies, program
 from mudra.cli.local.settings import DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, facts
+from mudra.registry.ports import Registry
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)
@@ -36,8 +37,8 @@ Version = Annotated[
 @store_command(app, "mudra registry show KAVERI-FIP --json")
 async def show(dependencies: Dependencies, entity_id: EntityId) -> Shown:
     """Show an entity's live entry, else the latest version."""
-    async with dependencies.unit_of_work() as work:
-        record = await work.registry.record(entity_id)
+    async with dependencies.transaction() as tx:
+        record = await tx.service(Registry).record(entity_id)
     if record is None:
         raise CommandFailed(f"the registry has no entity {entity_id}")
     version = record.live or record.versions[-1]
@@ -150,8 +151,8 @@ def export(
     """Write all live entries as an array of payloads, as `import` reads them."""
 
     async def act(dependencies: Dependencies) -> bytes:
-        async with dependencies.unit_of_work() as work:
-            return b"[" + b",\n".join(await work.registry.live_entries()) + b"]\n"
+        async with dependencies.transaction() as tx:
+            return b"[" + b",\n".join(await tx.service(Registry).live_entries()) + b"]\n"
 
     written = program().in_store(act, data_dir)
     if output is None:

@@ -24,12 +24,12 @@ from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
 from mudra.registry.lifecycle.register import Outcome, preview_submission, submit_or_update
 from mudra.registry.lifecycle.submission import Repeat
-from mudra.registry.payload.extend_vocabulary import read_vocabulary
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.lint import LintReport, check_all
 from mudra.registry.payload.lint import lint as lint_file
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.registry.ports import Registry
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 from mudra.shared.unavailable import DatabaseUnavailable
@@ -121,6 +121,16 @@ def submit(
 
     With --as-operator it is written to the data directory or database directly.
     """
+    from mudra.registry.lifecycle.registration import (  # noqa: PLC0415  # loads the database
+        RegistrationService,
+    )
+    from mudra.registry.payload.extend_vocabulary import (  # noqa: PLC0415  # loads the database
+        read_vocabulary,
+    )
+    from mudra.registry.payload.vocabulary_store import (  # noqa: PLC0415  # loads the database
+        VocabularyStore,
+    )
+
     raw = _one_payload(file)
     if not as_operator:
         status, notes = _as_user(base_url, partial(send_entry, raw=raw))
@@ -128,12 +138,12 @@ def submit(
         return
 
     async def act(dependencies: Dependencies) -> Line:
-        async with dependencies.unit_of_work() as work:
-            vocabulary = await read_vocabulary(work.vocabulary)
-            checked = check_payload(raw, work.registration.policy, vocabulary)
+        async with dependencies.transaction() as tx:
+            vocabulary = await read_vocabulary(VocabularyStore(tx))
+            checked = check_payload(raw, tx.service(RegistrationService).policy, vocabulary)
             if not isinstance(checked, CheckedPayload):
                 return _refused(checked)
-            return _line(await submit_or_update(work.registry, checked, operator()), checked)
+            return _line(await submit_or_update(tx.service(Registry), checked, operator()), checked)
 
     lines = (program().in_store(act, data_dir),)
     _show(lines, as_json=as_json)
@@ -164,12 +174,22 @@ def import_file(
     another one imports the same file. An older entry without a type gets the one
     whose fields it fills, or that its ID names.
     """
+    from mudra.registry.lifecycle.registration import (  # noqa: PLC0415  # loads the database
+        RegistrationService,
+    )
+    from mudra.registry.payload.extend_vocabulary import (  # noqa: PLC0415  # loads the database
+        read_vocabulary,
+    )
+    from mudra.registry.payload.vocabulary_store import (  # noqa: PLC0415  # loads the database
+        VocabularyStore,
+    )
+
     raws = [_typed(raw, entity_type) for raw in _payloads(file)]
 
     async def act(dependencies: Dependencies) -> Imported:
-        async with dependencies.unit_of_work() as work:
-            vocabulary = await read_vocabulary(work.vocabulary)
-            policy = work.registration.policy
+        async with dependencies.transaction() as tx:
+            vocabulary = await read_vocabulary(VocabularyStore(tx))
+            policy = tx.service(RegistrationService).policy
         checked = check_all(raws, policy, vocabulary, older=older)
         lines: list[Line] = []
         for one in track(checked, "importing", console=console, disable=as_json):
@@ -193,12 +213,15 @@ def import_file(
 async def _imported(
     dependencies: Dependencies, checked: CheckedPayload | list[Finding], *, dry_run: bool
 ) -> Line:
+
     if not isinstance(checked, CheckedPayload):
         return _refused(checked)
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         if dry_run:
-            return _preview(await preview_submission(work.registry, checked, operator()), checked)
-        outcome = await submit_or_update(work.registry, checked, operator(), approved=True)
+            return _preview(
+                await preview_submission(tx.service(Registry), checked, operator()), checked
+            )
+        outcome = await submit_or_update(tx.service(Registry), checked, operator(), approved=True)
         return _line(outcome, checked)
 
 
@@ -231,14 +254,16 @@ def _refused(findings: list[Finding]) -> Line:
     return Line("", "refused", _sentences(tuple(findings)))
 
 
-def _preview(outcome: Outcome | Repeat, checked: CheckedPayload) -> Line:
+def _preview(outcome: "Outcome | Repeat", checked: CheckedPayload) -> Line:
+
     result = ""
     if isinstance(outcome, Decision):
         result = "new" if outcome.action is RegistryAction.SUBMIT else "changed"
     return _line(outcome, checked, result)
 
 
-def _line(outcome: Outcome | Repeat, checked: CheckedPayload, result: str = "") -> Line:
+def _line(outcome: "Outcome | Repeat", checked: CheckedPayload, result: str = "") -> Line:
+
     entity_id = checked.entry.entityinfo.id
     if isinstance(outcome, Repeat):
         return Line(entity_id, "unchanged")

@@ -8,7 +8,6 @@ from mudra.cli.command import store_command
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.output.shown import Shown, facts, table
-from mudra.registry.payload.extend_vocabulary import extend_vocabulary, read_vocabulary
 from mudra.registry.payload.refusals import PayloadRefused
 from mudra.registry.payload.vocabulary import Addition, VocabularyKind
 
@@ -18,8 +17,15 @@ app = typer.Typer(no_args_is_help=True, help="FI types and identifier types.")
 @store_command(app, "mudra registry vocabulary list --json", "list")
 async def list_words(dependencies: Dependencies) -> Shown:
     """List the words that entries may use."""
-    async with dependencies.unit_of_work() as work:
-        vocabulary = await read_vocabulary(work.vocabulary)
+    from mudra.registry.payload.extend_vocabulary import (  # noqa: PLC0415  # loads the database
+        read_vocabulary,
+    )
+    from mudra.registry.payload.vocabulary_store import (  # noqa: PLC0415  # loads the database
+        VocabularyStore,
+    )
+
+    async with dependencies.transaction() as tx:
+        vocabulary = await read_vocabulary(VocabularyStore(tx))
     words = {kind.value: list(vocabulary.words(kind).listed) for kind in VocabularyKind}
     rows = [[kind, one] for kind, listed in words.items() for one in listed]
     return table(["LIST", "WORD"], rows, words)
@@ -37,10 +43,17 @@ async def add(
     ] = "",
 ) -> Shown:
     """Add a word without a new release; again, to give it a variant or another group."""
+    from mudra.registry.payload.extend_vocabulary import (  # noqa: PLC0415  # loads the database
+        extend_vocabulary,
+    )
+    from mudra.registry.payload.vocabulary_store import (  # noqa: PLC0415  # loads the database
+        VocabularyStore,
+    )
+
     variants = [*(variant or ())]
     addition = Addition(kind, word, tuple(variants), group)
-    async with dependencies.unit_of_work() as work:
-        outcome = await extend_vocabulary(work.vocabulary, addition, operator_name())
+    async with dependencies.transaction() as tx:
+        outcome = await extend_vocabulary(VocabularyStore(tx), addition, operator_name())
     if isinstance(outcome, PayloadRefused):
         raise CommandFailed("; ".join(one.sentence() for one in outcome.findings))
     shown = {"kind": kind.value, "word": word, "variants": variants, "group": group}

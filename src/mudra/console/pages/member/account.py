@@ -16,7 +16,9 @@ from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
-from mudra.identity.sessions.session import end_own_session, open_sessions
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.second_factor.second_factor_store import SecondFactors
+from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
@@ -32,8 +34,8 @@ async def account_page(
     page_context: PageContext, password_refused: Refusal | None = None
 ) -> RenderedPage:
     """Show the page; with why a new password was refused, its form is open again."""
-    user_id, work = page_context.user.user_id, page_context.work
-    issued = await work.memberships.tokens(user_id)
+    user_id, tx = page_context.user.user_id, page_context.tx
+    issued = await Memberships(tx).tokens(user_id)
     problem = page_problem(password_refused) if password_refused else None
     text = problem.sentence if problem else ""
     if isinstance(password_refused, SignInRefused):
@@ -42,9 +44,9 @@ async def account_page(
         "account.html",
         {
             "tokens": [one for one in issued if one.revoked_at is None],
-            "sessions": await open_sessions(user_id, page_context.now, work.sessions),
+            "sessions": await open_sessions(tx, user_id, page_context.now),
             "here_id": page_context.session.session_id,
-            "enrolled": await work.second_factors.enrolled(user_id),
+            "enrolled": await SecondFactors(tx).enrolled(user_id),
             "done": page_context.query.get("told", ""),
             "password_problem": sentence(text) if text else "",
             "min_length": MIN_LENGTH,
@@ -61,20 +63,16 @@ async def end_token(page_context: PageContext, fields: Fields) -> Outcome:
     """End one of the user's tokens."""
     jti = fields.get("jti", "")
     user_id = page_context.user.user_id
-    ended = await end_user_token(page_context.work, user_id, jti, page_context.caller)
+    ended = await end_user_token(page_context.tx, user_id, jti, page_context.caller)
     return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
 
 
 @page.post("/account/session", gate=SIGNED_IN)
 async def end_session(page_context: PageContext, fields: Fields) -> Outcome:
     """End one of the user's sessions."""
-    work = page_context.work
+    tx = page_context.tx
     ended = await end_own_session(
-        page_context.user.user_id,
-        fields.get("session", ""),
-        page_context.caller,
-        work.sessions,
-        work.audit_log,
+        tx, page_context.user.user_id, fields.get("session", ""), page_context.caller
     )
     return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 
@@ -84,7 +82,7 @@ async def change_language(page_context: PageContext, fields: Fields) -> Outcome:
     """Change the language of the user's emails and pages."""
     known = {one.tag for one in page_context.dependencies.languages.choices}
     outcome = await choose_language(
-        page_context.work,
+        page_context.tx,
         page_context.user,
         page_context.caller,
         fields.get("language", ""),

@@ -11,17 +11,15 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome
 from mudra.http.auth.gates import SIGNED_IN
-from mudra.http.request.alarm_requests import (
-    AlarmPreferencesRequest,
-    clock_text,
-    severity_word,
-)
+from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook import Owner
+from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.shared.refusal import Refusal
 
@@ -60,9 +58,9 @@ _REFUSALS: Final = (
 
 async def alarm_facts(page_context: PageContext) -> dict[str, object]:
     """Returns the values about alarms for the account page."""
-    found = await page_context.work.alarm_preferences.of(page_context.user.user_id)
+    found = await page_context.tx.service(AlarmPreferenceService).of(page_context.user.user_id)
     owner = Owner(user_id=page_context.user.user_id)
-    hooks = await page_context.work.webhooks.list(owner)
+    hooks = await page_context.tx.service(WebhookService).list(owner)
     return {
         "alarms": {
             "time_zone": found.time_zone,
@@ -95,7 +93,7 @@ async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
     wanted = decode_struct({**sent, "apis": apis}, AlarmPreferencesRequest)
     if isinstance(wanted, InvalidField):
         return wanted
-    outcome = await page_context.work.alarm_preferences.set(
+    outcome = await page_context.tx.service(AlarmPreferenceService).set(
         page_context.user.user_id, wanted.preferences(), page_context.caller
     )
     return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=alarms#alarms")

@@ -38,7 +38,7 @@ async def change(page_context: PageContext, fields: Fields) -> Outcome | LongAct
             _chosen(fields),
             page_context.caller,
             hasher=dependencies.hasher,
-            open_work=dependencies.unit_of_work,
+            open_transaction=dependencies.transaction,
         )
         return outcome or GoTo(f"{SIGN_IN}?told=password")
 

@@ -18,7 +18,7 @@ from mudra.shared.refusal import Refusal
 async def change_zone(page_context: PageContext, fields: Fields) -> Outcome:
     """Change the time zone of the user's pages, and return to the page of the switch."""
     outcome = await choose_display_zone(
-        page_context.work, page_context.user, page_context.caller, fields.get("zone", "")
+        page_context.tx, page_context.user, page_context.caller, fields.get("zone", "")
     )
     if isinstance(outcome, Refusal):
         return outcome

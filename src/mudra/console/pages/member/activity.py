@@ -7,6 +7,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.audit.search_store import AuditSearch
 from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
@@ -70,10 +71,10 @@ async def activity(_: PageContext, entity_id: FromPath[str]) -> Outcome:
 
 
 async def _tables(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
-    work = page_context.work
-    days = await work.audit_search.tokens_by_day(entity_id, page_context.now - DAYS)
-    events = await work.audit_search.events(AuditFilter(entity_id=entity_id), None, _MAX_COUNT)
-    audit = _audit(await names_of_admins(work, entity_id))
+    tx = page_context.tx
+    days = await AuditSearch(tx).tokens_by_day(entity_id, page_context.now - DAYS)
+    events = await AuditSearch(tx).events(AuditFilter(entity_id=entity_id), None, _MAX_COUNT)
+    audit = _audit(await names_of_admins(tx, entity_id))
     return (
         _TOKENS.export(days, page_context.query)
         or audit.export(events, page_context.query)

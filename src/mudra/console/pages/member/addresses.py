@@ -26,7 +26,7 @@ from mudra.tokens.secrets.address_binding import (
     NoListedAddresses,
     TooManySwitches,
 )
-from mudra.tokens.secrets.binding_service import BindingView
+from mudra.tokens.secrets.binding_service import BindingService, BindingView
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 
 _PATH: Final = "/entity/{entity_id:str}/addresses"
@@ -55,7 +55,7 @@ async def switch(page_context: PageContext, fields: Fields, entity_id: FromPath[
     chosen = fields.get("binding", "")
     if chosen not in _CHOICES:
         return await _page(page_context, InvalidField("binding must be enforce or network"))
-    outcome = await page_context.work.address_bindings.bind(
+    outcome = await page_context.tx.service(BindingService).bind(
         entity_id,
         AddressBinding(chosen),
         _requester(page_context),
@@ -68,7 +68,7 @@ async def switch(page_context: PageContext, fields: Fields, entity_id: FromPath[
 
 
 async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Outcome:
-    view = await page_context.work.address_bindings.view(
+    view = await page_context.tx.service(BindingService).view(
         page_context.member.entity_id, _requester(page_context)
     )
     if isinstance(view, Refusal):

@@ -12,13 +12,7 @@ from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_results import (
-    Download,
-    GoTo,
-    Outcome,
-    RenderedPage,
-    StreamedPage,
-)
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import (
@@ -38,11 +32,13 @@ from mudra.http.auth.gates import ADMIN, READER
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.health_service import HealthOfMember
+from mudra.metrics.health.health_service import HealthOfMember, HealthService
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
@@ -147,7 +143,7 @@ async def _usual(page_context: PageContext) -> str:
     """Returns what the page opens on: the latest windows while something concerns the member."""
     if page_context.query.keys() & {"range", "from", "to", "incident"}:
         return _QUIET
-    found = await page_context.work.incidents.open_causes()
+    found = await page_context.tx.service(IncidentService).open_causes()
     followed = await _followed(page_context)
     now_wrong = any(_is_about(one, page_context, followed) for one in found)
     return LATEST if now_wrong else _QUIET
@@ -159,7 +155,7 @@ async def _at_incident(page_context: PageContext) -> HealthQuery | None:
         wanted = str(UUID(page_context.query.get("incident", "")))
     except ValueError:
         return None
-    stored = await page_context.work.incidents.find(wanted)
+    stored = await page_context.tx.service(IncidentService).find(wanted)
     if isinstance(stored, Refusal) or not _concerns(stored, page_context):
         return None
     return view_of(stored.incident, shown_codes(stored.incident), page_context.now)
@@ -179,7 +175,7 @@ def _is_about(stored: StoredIncident, page_context: PageContext, followed: froze
 
 async def _concerning(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
     followed = await _followed(page_context)
-    found = await page_context.work.incidents.causes_within(view.within)
+    found = await page_context.tx.service(IncidentService).causes_within(view.within)
     return [
         one
         for one in found
@@ -192,7 +188,7 @@ async def _followed(page_context: PageContext) -> frozenset[str]:
     kind = EntityType(page_context.member.entity_type)
     if kind is not EntityType.FIU or page_context.query.get("rows") == ALL_ROWS:
         return frozenset()
-    return await page_context.work.follows.of(page_context.member.entity_id)
+    return await page_context.tx.service(FollowService).of(page_context.member.entity_id)
 
 
 async def _charts(
@@ -251,7 +247,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             incidents, lambda one: f"?incident={one.incident_id}", member_headline
         ),
         "lines": lines,
-        "planned": await page_context.work.health.maintenances(
+        "planned": await page_context.tx.service(HealthService).maintenances(
             within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
         "proof": own.coverage.proof() if own.rows else None,
@@ -263,7 +259,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
 
 async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:
     member = page_context.member
-    return await page_context.work.health.of_member(
+    return await page_context.tx.service(HealthService).of_member(
         member.entity_id, EntityType(member.entity_type), within, page_context.now, by_aa=True
     )
 
@@ -278,9 +274,12 @@ def _any_bad(rows: Sequence[Row]) -> bool:
 
 async def _choices(page_context: PageContext) -> Mapping[str, object]:
     """Returns the FIPs that a FIU follows, and the others, by name."""
-    work = page_context.work
-    followed = await work.follows.of(page_context.member.entity_id)
-    names, live = await work.health.names(), await work.health.live_fips()
+    tx = page_context.tx
+    followed = await tx.service(FollowService).of(page_context.member.entity_id)
+    names, live = (
+        await tx.service(HealthService).names(),
+        await tx.service(HealthService).live_fips(),
+    )
     listed = sorted((names.get(one, one), one) for one in {*live, *followed})
     return {
         "followed": [(name, one) for name, one in listed if one in followed],
@@ -293,7 +292,7 @@ async def follow(page_context: PageContext, fields: Fields, entity_id: FromPath[
     """Follow a FIP (`follow` names it), or no longer (`unfollow`)."""
     follows = "follow" in fields
     fip_id = fields.get("follow" if follows else "unfollow", "")
-    refused = await page_context.work.follows.change(
+    refused = await page_context.tx.service(FollowService).change(
         entity_id, fip_id, page_context.caller, follow=follows
     )
     return refused or GoTo(f"{member_path(entity_id, 'health')}#followed")

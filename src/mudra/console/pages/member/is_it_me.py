@@ -8,6 +8,7 @@ from msgspec import Struct
 from mudra.console.framework.page_context import PageContext
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
 from mudra.metrics.health.picture import Row
 from mudra.metrics.rollup.coverage import TimeRange
@@ -40,7 +41,7 @@ async def compared_with_others(
     page_context: PageContext, rows: Sequence[Row], within: TimeRange, code: str
 ) -> Sequence[ComparisonLine]:
     """Return the APIs that fail from this AA, next to what the other AAs see."""
-    health, aa_id = page_context.work.health, page_context.member.entity_id
+    health, aa_id = page_context.tx.service(HealthService), page_context.member.entity_id
     bad = [(fip_id, api) for fip_id, api in bad_apis(rows, _MOST) if code in {"", api.type}]
     if not bad:
         return []

@@ -13,7 +13,8 @@ from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, translatable
 from mudra.overview.action_items import member_attention
 from mudra.overview.onboarding import onboarding_of
-from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
+from mudra.registry.lifecycle.record import Record
+from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.shared.refusal import Refusal
 
 _DAY: Final = timedelta(days=1)
@@ -36,8 +37,8 @@ _VERSION: Final = {
 @page.get("/entity/{entity_id:str}", gate=READER)
 async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outcome:
     """Show what needs attention now."""
-    work = page_context.work
-    found = await member_attention(work, page_context.user, entity_id)
+    tx = page_context.tx
+    found = await member_attention(tx, page_context.user, entity_id)
     if isinstance(found, Refusal):
         return found
     return RenderedPage(
@@ -50,7 +51,7 @@ async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outco
             "able": found.facts.able_admins,
             "tokens": found.facts.tokens,
             "refused": found.facts.refused,
-            "steps": await onboarding_of(work, entity_id),
+            "steps": await onboarding_of(tx, entity_id),
         },
     )
 

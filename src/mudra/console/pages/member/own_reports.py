@@ -9,8 +9,8 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
 from mudra.console.framework.table import Column, Table
 from mudra.localization.language import current, gettext, translatable
-from mudra.metrics.payload.held_reports import HeldReport
-from mudra.metrics.payload.receipt_service import Gap
+from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
+from mudra.metrics.payload.receipt_service import Gap, ReceiptService
 from mudra.metrics.ports import RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -94,11 +94,11 @@ class OwnReports(Struct, frozen=True):
 
 async def own_reports(page_context: PageContext, within: TimeRange) -> OwnReports:
     """Return what became of an AA's reports; held ones of any time, as each waits for someone."""
-    work, aa_id = page_context.work, page_context.member.entity_id
+    tx, aa_id = page_context.tx, page_context.member.entity_id
     return OwnReports(
-        await work.held_reports.waiting_of(aa_id),
-        await work.receipts.gaps(aa_id, within, page_context.now),
-        await work.receipts.refused(aa_id, within),
+        await tx.service(HeldReportService).waiting_of(aa_id),
+        await tx.service(ReceiptService).gaps(aa_id, within, page_context.now),
+        await tx.service(ReceiptService).refused(aa_id, within),
     )
 
 

@@ -15,11 +15,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.console.pages.member.second_factor import (
-    completed_alone,
-    is_still_open,
-    shown_codes,
-)
+from mudra.console.pages.member.second_factor import completed_alone, is_still_open, shown_codes
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.passkeys.challenge import ask_to_create
@@ -31,9 +27,7 @@ from mudra.identity.passkeys.manage_passkeys import (
     passkey_name,
     remove_passkey,
 )
-from mudra.identity.sessions.session import (
-    end_other_sessions,
-)
+from mudra.identity.sessions.console_sessions import end_other_sessions
 from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 
@@ -57,7 +51,7 @@ async def _may_add(page_context: PageContext, fields: Fields) -> Refusal | None:
     name = passkey_name(fields.get("name", ""))
     if isinstance(name, Refusal):
         return name
-    return await may_add(page_context.work, page_context.user)
+    return await may_add(page_context.tx, page_context.user)
 
 
 @page.post(
@@ -76,7 +70,7 @@ async def begin(page_context: PageContext, fields: Fields) -> Outcome:
     if isinstance(name, Refusal):
         return name
     options = await ask_to_create(
-        page_context.work,
+        page_context.tx,
         page_context.user,
         page_context.session.key,
         party,
@@ -93,7 +87,7 @@ async def add(page_context: PageContext, fields: Fields) -> Outcome:
     if not await is_still_open(page_context):
         return GoTo(f"{SIGN_IN}?told=ended")
     codes = await add_passkey(
-        page_context.work,
+        page_context.tx,
         page_context.user,
         fields.get("name", ""),
         fields.get("passkey", ""),
@@ -118,15 +112,15 @@ async def add(page_context: PageContext, fields: Fields) -> Outcome:
 
 async def _passkey_kept(page_context: PageContext, fields: Fields) -> Refusal | None:
     roles, chosen = page_context.dependencies.settings.factor_roles, fields.get("id", "")
-    return await passkey_kept(page_context.work, page_context.user, chosen, roles)
+    return await passkey_kept(page_context.tx, page_context.user, chosen, roles)
 
 
 @page.post(f"{_PATH}/remove", gate=SIGNED_IN, proof=EACH_TIME.after(_passkey_kept))
 async def remove(page_context: PageContext, fields: Fields) -> Outcome:
     """Remove a passkey, unless it is the last factor of one whose role needs one."""
-    work, session = page_context.work, page_context.session
+    tx, session = page_context.tx, page_context.session
     refused = await remove_passkey(
-        work,
+        tx,
         page_context.user,
         fields.get("id", ""),
         page_context.dependencies.settings.factor_roles,
@@ -134,7 +128,7 @@ async def remove(page_context: PageContext, fields: Fields) -> Outcome:
     )
     if refused is not None:
         return refused
-    await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+    await end_other_sessions(tx, session, page_context.caller)
     return GoTo(f"{SECOND_FACTOR}?told=passkey-removed")
 
 

@@ -99,7 +99,7 @@ def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPR
         if isinstance(body, Refusal):
             return await _page(page_context, body, fields, done)
         requester = Requester(page_context.caller, page_context.user)
-        outcome = await body.run(page_context.work, requester)
+        outcome = await body.run(page_context.tx, requester)
         match outcome:
             case NotYourEntity():
                 return outcome
@@ -132,7 +132,7 @@ async def _page(
     """Show the page; a refusal appears at its form, with what was typed there."""
     problem = page_problem(refusal) if refusal is not None else None
     requester = Requester(page_context.caller, page_context.user)
-    found = await admins_of(page_context.work, requester, page_context.member.entity_id)
+    found = await admins_of(page_context.tx, requester, page_context.member.entity_id)
     if not isinstance(found, EntityAdmins):
         return found
     admins = found.admins

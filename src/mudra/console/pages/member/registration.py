@@ -27,8 +27,9 @@ from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
 from mudra.registry.lifecycle.record import Record, Version
-from mudra.registry.lifecycle.registration import Receipt, ReviewedDraft
+from mudra.registry.lifecycle.registration import Receipt, RegistrationService, ReviewedDraft
 from mudra.registry.payload.refusals import PayloadRefused
+from mudra.registry.ports import Registry
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
@@ -63,7 +64,7 @@ async def registration(_: PageContext, entity_id: FromPath[str]) -> Outcome:
 
 
 async def _current(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
-    stored = await page_context.work.registry.history(entity_id)
+    stored = await page_context.tx.service(Registry).history(entity_id)
     draft = draft_of(
         stored,
         entity_id=entity_id,
@@ -87,7 +88,7 @@ async def check(page_context: PageContext, fields: Fields, entity_id: FromPath[s
     reviewed = await _reviewed(page_context, draft)
     if page_context.context.request.headers.get("hx-request"):
         return RenderedPage("registration_checked.html", _review_facts(reviewed.review, draft))
-    stored = await page_context.work.registry.history(entity_id)
+    stored = await page_context.tx.service(Registry).history(entity_id)
     return _page(page_context, draft, reviewed, stored)
 
 
@@ -96,16 +97,16 @@ async def submit(page_context: PageContext, fields: Fields, entity_id: FromPath[
     """Submit a draft, within the same budget of writes as /entityInfo, refused or not."""
     draft = fields.get("payload", "")
     reviewed = await _reviewed(page_context, draft)
-    registration = page_context.work.registration
+    registration = page_context.tx.service(RegistrationService)
     outcome = await registration.submit_draft(reviewed.review, _actor(page_context))
     if isinstance(outcome, Receipt):
         return GoTo(f"{member_path(entity_id, 'registration')}?told={outcome.status}")
-    stored = await page_context.work.registry.history(entity_id)
+    stored = await page_context.tx.service(Registry).history(entity_id)
     return _page(page_context, draft, reviewed, stored, outcome)
 
 
 async def _reviewed(page_context: PageContext, draft: str) -> ReviewedDraft:
-    member, registration = page_context.member, page_context.work.registration
+    member, registration = page_context.member, page_context.tx.service(RegistrationService)
     payload: object
     try:
         payload = parse_document(draft.encode())

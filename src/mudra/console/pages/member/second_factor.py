@@ -32,12 +32,15 @@ from mudra.identity.second_factor.enroll import (
 )
 from mudra.identity.second_factor.policy import is_required
 from mudra.identity.second_factor.recovery_codes import FEW_LEFT
-from mudra.identity.sessions.session import (
+from mudra.identity.second_factor.second_factor_store import SecondFactors
+from mudra.identity.sessions.console_sessions import (
     BegunSession,
-    Stage,
     complete_session,
     end_other_sessions,
 )
+from mudra.identity.sessions.session import Stage
+from mudra.identity.sessions.session_store import Sessions
+from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
@@ -49,7 +52,7 @@ _PATH: Final = "/account/second-factor"
 @page.get(_PATH, gate=SIGNED_IN, enrolling=True)
 async def show(page_context: PageContext) -> Outcome:
     """Show whether the user has a second factor, and what can be done with it."""
-    user, factors = page_context.user, page_context.work.second_factors
+    user, factors = page_context.user, SecondFactors(page_context.tx)
     return RenderedPage(
         "second_factor.html",
         {
@@ -74,7 +77,7 @@ async def show(page_context: PageContext) -> Outcome:
 async def begin(page_context: PageContext, _: Fields) -> Outcome:
     """Make the secret of a new app, and show it."""
     enrollment = await begin_enrollment(
-        page_context.work,
+        page_context.tx,
         page_context.user,
         page_context.session.key,
         page_context.dependencies.settings.network_name,
@@ -86,12 +89,12 @@ async def begin(page_context: PageContext, _: Fields) -> Outcome:
 @page.post(f"{_PATH}/confirm", gate=SIGNED_IN, enrolling=True)
 async def confirm(page_context: PageContext, fields: Fields) -> Outcome:
     """Put the new app into use by its first code, and show the recovery codes once."""
-    work, user, session = page_context.work, page_context.user, page_context.session
+    tx, user, session = page_context.tx, page_context.user, page_context.session
     dependencies = page_context.dependencies
     if not await is_still_open(page_context):
         return GoTo(f"{SIGN_IN}?told=ended")
     codes = await confirm_enrollment(
-        work,
+        tx,
         user,
         session.key,
         SecretText(fields.get("new_code", "")),
@@ -100,7 +103,7 @@ async def confirm(page_context: PageContext, fields: Fields) -> Outcome:
     )
     if isinstance(codes, Refusal):
         enrollment = await pending_enrollment(
-            work, user, session.key, dependencies.settings.network_name
+            tx, user, session.key, dependencies.settings.network_name
         )
         return enrollment if isinstance(enrollment, Refusal) else _setup(enrollment, codes)
     completed = await completed_alone(page_context)
@@ -113,7 +116,7 @@ async def confirm(page_context: PageContext, fields: Fields) -> Outcome:
 async def renew(page_context: PageContext, _: Fields) -> Outcome:
     """Make new recovery codes, and show them once."""
     codes = await renew_recovery_codes(
-        page_context.work,
+        page_context.tx,
         page_context.user,
         page_context.caller,
         page_context.dependencies.random_bytes,
@@ -125,18 +128,18 @@ async def renew(page_context: PageContext, _: Fields) -> Outcome:
 
 async def _app_kept(page_context: PageContext, _: Fields) -> Refusal | None:
     roles = page_context.dependencies.settings.factor_roles
-    return await app_kept(page_context.work, page_context.user, roles)
+    return await app_kept(page_context.tx, page_context.user, roles)
 
 
 @page.post(f"{_PATH}/remove", gate=SIGNED_IN, proof=EACH_TIME.after(_app_kept))
 async def remove(page_context: PageContext, _: Fields) -> Outcome:
     """Remove the app, unless the user's role needs a second factor and there is no passkey."""
-    work, session = page_context.work, page_context.session
+    tx, session = page_context.tx, page_context.session
     roles = page_context.dependencies.settings.factor_roles
-    refused = await remove_app(work, page_context.user, roles, page_context.caller)
+    refused = await remove_app(tx, page_context.user, roles, page_context.caller)
     if refused is not None:
         return refused
-    await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+    await end_other_sessions(tx, session, page_context.caller)
     return GoTo(f"{SECOND_FACTOR}?told=removed")
 
 
@@ -158,9 +161,9 @@ async def is_still_open(page_context: PageContext) -> bool:
 
     A reset of the factor ends the session in its own turn: no factor is stored for one that ended.
     """
-    work, session = page_context.work, page_context.session
-    await work.attempts.history(Counted.SECOND_FACTOR, page_context.user.user_id, lock=True)
-    return await work.sessions.find(session.key) is not None
+    tx, session = page_context.tx, page_context.session
+    await Attempts(tx).history(Counted.SECOND_FACTOR, page_context.user.user_id, lock=True)
+    return await Sessions(tx).find(session.key) is not None
 
 
 async def completed_alone(page_context: PageContext) -> BegunSession | None:
@@ -168,14 +171,13 @@ async def completed_alone(page_context: PageContext) -> BegunSession | None:
 
     None when it has ended meanwhile.
     """
-    work, session = page_context.work, page_context.session
-    await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+    tx, session = page_context.tx, page_context.session
+    await end_other_sessions(tx, session, page_context.caller)
     return await complete_session(
+        tx,
         session,
         page_context.caller,
         page_context.now,
-        sessions=work.sessions,
-        audit_log=work.audit_log,
         random_bytes=page_context.dependencies.random_bytes,
     )
 

@@ -22,6 +22,7 @@ from mudra.http.request.request_context import RequestContext
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.errors import Problem
 from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
@@ -32,6 +33,7 @@ from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, ExpiryD
 from mudra.tokens.secrets.secret_service import (
     ResetCommand,
     SecretDetails,
+    SecretService,
     SecretUsage,
 )
 
@@ -80,7 +82,7 @@ async def show_text(page_context: PageContext, _: Fields, entity_id: FromPath[st
     """Show the secret itself, once, to an admin who has just typed the password or a code."""
     if not page_context.is_proven:
         return await _outcome(page_context, _proof_refusal(page_context))
-    details = await page_context.work.secret_service.read(
+    details = await page_context.tx.service(SecretService).read(
         entity_id, page_context.user, page_context.caller
     )
     return await _outcome(page_context, details)
@@ -106,7 +108,7 @@ async def reset(page_context: PageContext, fields: Fields, entity_id: FromPath[s
         return await _outcome(page_context, received, typed=fields)
     expiry_days, keep_days = received.secret_expiry_days, received.old_secret_validity
     command = ResetCommand(entity_id, expiry_days, keep_days, _version(fields))
-    details = await page_context.work.secret_service.reset(
+    details = await page_context.tx.service(SecretService).reset(
         command, page_context.user, page_context.caller
     )
     return await _outcome(page_context, details, done="reset")
@@ -116,7 +118,7 @@ async def reset(page_context: PageContext, fields: Fields, entity_id: FromPath[s
 async def retire(page_context: PageContext, fields: Fields, entity_id: FromPath[str]) -> Outcome:
     """End the grace period of the old secret early."""
     # The version that the reader saw: programs may well use that of a later reset.
-    old = await page_context.work.secret_service.retire(
+    old = await page_context.tx.service(SecretService).retire(
         entity_id, page_context.user, page_context.caller, _version(fields)
     )
     if isinstance(old, Refusal):
@@ -125,7 +127,7 @@ async def retire(page_context: PageContext, fields: Fields, entity_id: FromPath[
 
 
 async def _usage(page_context: PageContext) -> SecretUsage | NotYourEntity:
-    return await page_context.work.secret_service.usage(
+    return await page_context.tx.service(SecretService).usage(
         page_context.member.entity_id, page_context.user, page_context.caller
     )
 
@@ -175,7 +177,7 @@ async def _page(
     """Show the page; with what was `typed` into the dialog of a reset, that is open again."""
     problem = page_problem(refusal) if refusal is not None else None
     next_reset = usage.next_reset
-    enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
+    enrolled = await SecondFactors(page_context.tx).enrolled(page_context.user.user_id)
     permitted = isinstance(next_reset, ResetPermitted)
     return RenderedPage(
         "secret.html",

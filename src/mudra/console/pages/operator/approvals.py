@@ -1,5 +1,6 @@
 """Approvals: pending entries, their changes and risks, and decisions on entries."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -26,11 +27,15 @@ from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryActi
 from mudra.registry.lifecycle.difference import difference, in_one_line
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
+from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
+from mudra.registry.ports import Registry
+from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
+from mudra.tokens.secrets.address_binding_store import AddressBindings
 
 DONE: Final = {
     "approve": "Approved.",
@@ -103,24 +108,30 @@ async def find_entry(page_context: PageContext) -> Outcome:
     """Go to the entry of an ID."""
     typed = page_context.query.get("id", "").strip()
     known = ENTITY_ID.fullmatch(typed)
-    if known and await page_context.work.registry.record(typed) is not None:
+    if known and await page_context.tx.service(Registry).record(typed) is not None:
         return GoTo(approval_link(typed))
     return await _list(page_context, typed)
 
 
 async def _list(page_context: PageContext, unknown: str | None = None) -> Outcome:
     """Shows what waits; `unknown` is an ID that was typed and that the registry does not have."""
-    found = await page_context.work.pending_entries.waiting(MAX_PENDING + 1)
+    found = await PendingEntries(page_context.tx).waiting(MAX_PENDING + 1)
+    return _listed(found, page_context.query, unknown)
+
+
+def _listed(
+    found: Sequence[PendingEntry], query: Mapping[str, str], unknown: str | None = None
+) -> Outcome:
     rows = found[:MAX_PENDING]
     facts = {
-        "view": TABLE.view(rows, page_context.query),
+        "view": TABLE.view(rows, query),
         "listed": len(rows) if len(found) > len(rows) else 0,
         "typed": unknown or "",
         "problem": f"The registry has no entry of {unknown}: check the spelling, or search by name."
         if unknown
         else "",
     }
-    return TABLE.export(rows, page_context.query) or RenderedPage(
+    return TABLE.export(rows, query) or RenderedPage(
         "operator_approvals.html", facts, 200 if unknown is None else 404
     )
 
@@ -139,7 +150,7 @@ async def decide_on_entry(
     command = _command(page_context, entity_id, fields)
     if isinstance(command, InvalidField):
         return await _page(page_context, entity_id, command)
-    outcome = await decide(page_context.work.registry, command)
+    outcome = await decide(page_context.tx.service(Registry), command)
     if isinstance(outcome, Decision):
         waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
         shown = _WAITS if waits else command.action.value
@@ -184,14 +195,14 @@ def _goes_live_at(fields: Fields) -> datetime | InvalidField | None:
 async def _page(
     page_context: PageContext, entity_id: str, refusal: Refusal | None = None
 ) -> Outcome:
-    record = await page_context.work.registry.history(entity_id)
+    record = await page_context.tx.service(Registry).history(entity_id)
     if record is None:
         return unknown_entity(entity_id)
     keys = key_periods(record)
     export = _KEYS.export(keys, page_context.query)
     if export is not None:
         return export
-    bound = await page_context.work.address_bindings.bindings.of(entity_id)
+    bound = await AddressBindings(page_context.tx).of(entity_id)
     problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_approval.html",
@@ -203,10 +214,10 @@ async def _page(
             "member_link": member_link(entity_id) if Scope.MEMBERS in page_context.scopes else "",
             "names": await names_of(
                 [who for one in record.versions for who in (one.submitted_by, one.decided_by)],
-                page_context.work,
+                page_context.tx,
             ),
             "bound": bound is not None and bound.binding is AddressBinding.ENFORCE,
-            "probe": await page_context.work.probes.probes.latest(entity_id),
+            "probe": await page_context.tx.service(ProbeService).probes.latest(entity_id),
             "longest": MAX_REASON,
             "tone": tone,
             "notice": _SENTENCES.get(page_context.query.get("told", ""), "")

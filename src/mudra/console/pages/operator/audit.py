@@ -9,8 +9,11 @@ from urllib.parse import quote
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.audit.audit_chain import AuditChain
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import ActedBy, AuditFilter, AuditRow
+from mudra.audit.search_store import AuditSearch
 from mudra.audit.verification import MAX_S, verify_audit
 from mudra.console.framework import page
 from mudra.console.framework import page_results as answer
@@ -101,7 +104,7 @@ async def search(page_context: PageContext) -> answer.Outcome:
     before = page_context.query.get("before", "")
     upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
     exports = page_context.query.get("export") == TABLE.name
-    found = await page_context.work.audit_search.events(
+    found = await AuditSearch(page_context.tx).events(
         which, upto, EXPORTED + 1 if exports else MAX_COUNT
     )
     if len(found) > EXPORTED:
@@ -128,7 +131,7 @@ async def search(page_context: PageContext) -> answer.Outcome:
 
 async def _rows(page_context: PageContext, found: Sequence[AuditRow]) -> list[EventRow]:
     people = [row.actor for row in found] + [_person(row) for row in found]
-    names = await names_of(people, page_context.work)
+    names = await names_of(people, page_context.tx)
     return [
         EventRow(row, names.get(row.actor, _unnamed(row.actor)), _detail(row, names))
         for row in found
@@ -147,7 +150,9 @@ def _person(row: AuditRow) -> str:
 @page.post("/operator/audit/verify", gate=operator(Scope.AUDIT), within_s=MAX_S)
 async def verify(page_context: PageContext, _: Fields) -> answer.Outcome:
     """Verify the whole audit and show the verdict."""
-    verdict = await verify_audit(page_context.work, page_context.caller)
+    verdict = await verify_audit(
+        page_context.tx.service(AuditChain), AuditLog(page_context.tx), page_context.caller
+    )
     return RenderedPage("operator_verdict.html", {"verdict": verdict})
 
 

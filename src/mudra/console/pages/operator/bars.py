@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.tokens.ports import DayCount
+from mudra.tokens.issuing.token_count_store import DayCount
 
 HEIGHT: Final = 72
 STEP: Final = 14

@@ -15,6 +15,7 @@ from mudra.console.health.cause_rows import CauseRow, cause_rows, silent_aas
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.health_service import HealthService
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
     MAX_COUNTED,
@@ -59,7 +60,7 @@ _MAX_OF_KIND: Final = 5
 async def show_board(page_context: PageContext) -> Outcome:
     """Show what needs attention this week, limited to the operator's scopes."""
     most = MAX_COUNTED if EXPORTED.is_exported(page_context.query) else MAX_COUNT
-    found = await read_dashboard(page_context.work, page_context.scopes, most)
+    found = await read_dashboard(page_context.tx, page_context.scopes, most)
     kind = page_context.query.get("kind", "")
     chosen = [row for row in found.rows if not kind or row.kind.value == kind]
     rows = [row for row in chosen if row.kind not in _CAUSES]
@@ -103,7 +104,7 @@ async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow]
     if Scope.HEALTH not in page_context.scopes:
         return None
     found = board.to_handle[:MAX_COUNT]
-    never = await page_context.work.health.never_reported(silent_aas(found))
+    never = await page_context.tx.service(HealthService).never_reported(silent_aas(found))
     return cause_rows(found, board.judged_until, page_context.now, never)
 
 

@@ -15,11 +15,16 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.registry.ports import Registry
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.ports import KeyFetch
+from mudra.tokens.signing_keys.key_fetch_store import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyDetails
+from mudra.tokens.signing_keys.signing_key_service import (
+    KEY_CHANGE_S,
+    KeyDetails,
+    SigningKeyService,
+)
 
 DONE_TEXTS: Final = {
     "rotated": "The next key will sign as soon as everyone can have fetched it.",
@@ -67,7 +72,7 @@ async def show_keys(page_context: PageContext) -> Outcome:
     """Show the keys that are published, and who has fetched them."""
     keys = [
         one
-        for one in await page_context.work.signing_keys.list(page_context.now)
+        for one in await page_context.tx.service(SigningKeyService).list(page_context.now)
         if one.state is not KeyState.RETIRED
     ]
     rows = [_row(one) for one in keys]
@@ -79,7 +84,7 @@ async def show_keys(page_context: PageContext) -> Outcome:
                 (kind, title, [one for one in rows if one.key.kind is kind])
                 for kind, title in KINDS.items()
             ],
-            "live_members": await page_context.work.registry.live_count(),
+            "live_members": await page_context.tx.service(Registry).live_count(),
             "view": FETCHES.view(fetches, page_context.query),
             "done": DONE_TEXTS.get(page_context.query.get("told", ""), ""),
         },
@@ -96,7 +101,7 @@ async def rotate(page_context: PageContext, fields: Fields) -> Outcome:
     if emergency and fields.get("typed", "").strip().lower() != kind.value:
         return InvalidField(f"to drop the key, type the word {kind.value}")
     if not emergency:
-        changes = await page_context.work.signing_keys.rotate(
+        changes = await page_context.tx.service(SigningKeyService).rotate(
             frozenset([kind]), page_context.caller, page_context.now, emergency=False
         )
         return _shown("rotated" if changes else "under-way")
@@ -105,7 +110,7 @@ async def rotate(page_context: PageContext, fields: Fields) -> Outcome:
 
 async def _drop(page_context: PageContext, kind: TokenKind, fields: Fields) -> Outcome:
     """Drop the key that was chosen, every one of the kind, or else the one that signs now."""
-    keys, by = page_context.work.signing_keys, (page_context.caller, page_context.now)
+    keys, by = page_context.tx.service(SigningKeyService), (page_context.caller, page_context.now)
     kinds, kid = frozenset([kind]), fields.get("kid", "")
     if fields.get("all") == "true":
         return _shown("dropped-all" if await keys.drop_all(kinds, *by) else "dropped-all-before")

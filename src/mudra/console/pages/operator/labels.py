@@ -5,10 +5,11 @@ from typing import Final
 from urllib.parse import quote
 
 from mudra.console.framework.navigation import Link, operator_path
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.overview.operator_dashboard import DashboardRow, Kind, Urgency
 from mudra.shared.entity_type import EntityType
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 _USER: Final = "user:"
 STATUS_TONES: Final = {
@@ -98,8 +99,8 @@ def row_link(row: DashboardRow) -> str:
             return member_link(row.entity_id)
 
 
-async def names_of(actors: Iterable[str], work: UnitOfWork) -> dict[str, str]:
+async def names_of(actors: Iterable[str], tx: Transaction) -> dict[str, str]:
     """Give the address of each actor that is a person (`user:ID`); of others nothing."""
     ids = {one.removeprefix(_USER) for one in actors if one.startswith(_USER)}
-    addresses = await work.member_search.addresses(ids)
+    addresses = await MemberSearch(tx).addresses(ids)
     return {f"{_USER}{user_id}": email for user_id, email in addresses.items()}

@@ -14,7 +14,8 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
-from mudra.overview.mail_queue import QueuedMail, retry_mail
+from mudra.overview.mail_queue import retry_mail
+from mudra.overview.mail_queue_store import MailQueue, QueuedMail
 
 MAX_COUNT: Final = 2000
 TABLE: Final = Table[QueuedMail](
@@ -42,8 +43,8 @@ async def mails(page_context: PageContext) -> Outcome:
 
 
 async def _figures(page_context: PageContext) -> Mapping[str, object] | Download:
-    failing = await page_context.work.mail_queue.queue(failed=True, limit=MAX_COUNT)
-    rows = await page_context.work.mail_queue.queue(failed=False, limit=MAX_COUNT)
+    failing = await MailQueue(page_context.tx).queue(failed=True, limit=MAX_COUNT)
+    rows = await MailQueue(page_context.tx).queue(failed=False, limit=MAX_COUNT)
     return TABLE.export(rows, page_context.query) or {
         "failing": failing,
         "view": TABLE.view(rows, page_context.query),
@@ -54,10 +55,8 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
 @page.post("/operator/mails/retry", gate=operator(Scope.MEMBERS))
 async def retry(page_context: PageContext, fields: Fields) -> Outcome:
     """Try an unsent email again now."""
-    work = page_context.work
-    outcome = await retry_mail(
-        fields.get("mail", ""), page_context.caller, work.mail_queue, work.audit_log
-    )
+    tx = page_context.tx
+    outcome = await retry_mail(tx, fields.get("mail", ""), page_context.caller)
     return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 
 

@@ -15,12 +15,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.bars import Bar, bars_of_days
-from mudra.console.pages.operator.labels import (
-    approval_link,
-    member_link,
-    pages_of_member,
-    tone,
-)
+from mudra.console.pages.operator.labels import approval_link, member_link, pages_of_member, tone
 from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
@@ -39,12 +34,13 @@ from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_admins_factor
-from mudra.overview.mail_queue import QueuedMail
+from mudra.overview.mail_queue_store import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
 from mudra.overview.onboarding import onboarding_of
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
+from mudra.tokens.secrets.binding_service import BindingService
 
 DAYS: Final = 30
 _DONE: Final = {
@@ -120,26 +116,26 @@ async def _change(
     page_context: PageContext, entity_id: str, action: str, fields: Fields
 ) -> Refusal | None:
     """Carry out one action; returns the refusal, if any."""
-    work, by = page_context.work, page_context.acting_operator
+    tx, by = page_context.tx, page_context.acting_operator
     given = {**fields, "entityId": entity_id}
     if action in _ADMIN_CHANGES:
         change = decode_struct(given, _ADMIN_CHANGES[action])
         if isinstance(change, Refusal):
             return change
-        return _refusal(await change.run(work, requested_by(by)))
+        return _refusal(await change.run(tx, requested_by(by)))
     match action:
         case "status":
             body = decode_struct(given, StatusRequest)
             if isinstance(body, Refusal):
                 return body
             status = MemberStatus(body.status)
-            return _refusal(await set_member_status(work, entity_id, status, body.reason, by))
+            return _refusal(await set_member_status(tx, entity_id, status, body.reason, by))
         case "binding":
             return await _bind(page_context, entity_id, fields)
         case "invitation":
-            return _refusal(await invite_admin(work, by, entity_id, fields.get("email", "")))
+            return _refusal(await invite_admin(tx, by, entity_id, fields.get("email", "")))
         case "second-factor":
-            return _refusal(await reset_admins_factor(work, by, entity_id, fields.get("email", "")))
+            return _refusal(await reset_admins_factor(tx, by, entity_id, fields.get("email", "")))
         case _:
             return no_such_entity(entity_id)
 
@@ -148,7 +144,7 @@ async def _bind(page_context: PageContext, entity_id: str, fields: Fields) -> Re
     chosen = fields.get("binding", "")
     if chosen not in set(AddressBinding):
         return InvalidField(f"binding must be one of {', '.join(AddressBinding)}")
-    outcome = await page_context.work.address_bindings.bind(
+    outcome = await page_context.tx.service(BindingService).bind(
         entity_id,
         AddressBinding(chosen),
         requested_by(page_context.acting_operator),
@@ -166,7 +162,7 @@ def _refusal(
 async def _page(
     page_context: PageContext, entity_id: str, refusal: Refusal | None = None
 ) -> Outcome:
-    member = await find_member(page_context.work, entity_id)
+    member = await find_member(page_context.tx, entity_id)
     if member is None:
         return no_such_entity(entity_id)
     problem = None if refusal is None else page_problem(refusal)
@@ -193,26 +189,26 @@ async def _page(
 async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str, object] | Download:
     today = page_context.now.date()
     since = today - timedelta(days=DAYS - 1)
-    found = await member_overview(page_context.work, member, since)
+    found = await member_overview(page_context.tx, member, since)
     tokens = bars_of_days(found.tokens, since, today)
     export = MAILS.export(found.mails, page_context.query) or _BY_DAY.export(
         tokens.bars, page_context.query
     )
     if export is not None:
         return export
-    binding = await page_context.work.address_bindings.view(
+    binding = await page_context.tx.service(BindingService).view(
         member.entity_id, requested_by(page_context.acting_operator)
     )
     may_approve = Scope.REGISTRY in page_context.scopes
     return {
-        "steps": await onboarding_of(page_context.work, member.entity_id),
+        "steps": await onboarding_of(page_context.tx, member.entity_id),
         "admins": found.admins,
         "binding": None if isinstance(binding, Refusal) else binding,
         "holding": found.holding,
         "use": found.use,
         "record": found.record,
         "ended": await suspension_of(
-            page_context.work, member.entity_id, MemberStatus(member.status)
+            page_context.tx, member.entity_id, MemberStatus(member.status)
         ),
         "approval": approval_link(member.entity_id) if may_approve else "",
         "tokens": tokens,

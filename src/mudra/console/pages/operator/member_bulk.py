@@ -17,15 +17,14 @@ from mudra.console.pages.operator.members import MAX_COUNT, TABLE, shown_filter
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.bulk_act import (
-    MAX_REASON,
-    BulkAct,
     BulkOutcome,
     BulkResult,
     act_in_bulk,
-    checked_reason,
     export_chosen,
     preview_bulk,
 )
+from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct, checked_reason
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
@@ -51,7 +50,7 @@ async def check_bulk(page_context: PageContext, fields: Fields) -> Outcome:
     if not chosen:
         return _page(act, refusal=_NONE_CHOSEN)
     by = page_context.acting_operator
-    planned = await preview_bulk(page_context.work, act, chosen, by)
+    planned = await preview_bulk(page_context.tx, act, chosen, by)
     if isinstance(planned, Refusal):
         return _page(act, refusal=planned)
     return _page(act, planned)
@@ -71,9 +70,9 @@ async def act_on_many(page_context: PageContext, fields: Fields) -> Outcome | Lo
         return _page(act, refusal=wrong)
 
     async def run() -> RenderedPage:
-        open_work = page_context.dependencies.unit_of_work
+        open_transaction = page_context.dependencies.transaction
         by = page_context.acting_operator
-        outcomes = await act_in_bulk(open_work, act, chosen, reason, by)
+        outcomes = await act_in_bulk(open_transaction, act, chosen, reason, by)
         if isinstance(outcomes, Refusal):
             return _page(act, refusal=outcomes)
         return _page(act, outcomes, reason)
@@ -84,7 +83,7 @@ async def act_on_many(page_context: PageContext, fields: Fields) -> Outcome | Lo
 @page.post("/operator/bulk/export", gate=operator(Scope.MEMBERS), limits=_LIMITS)
 async def export_many(page_context: PageContext, fields: Fields) -> Outcome:
     """Export the members of the preview as a file, which an import reads."""
-    text = await export_chosen(page_context.work, fields.get("members", "").split())
+    text = await export_chosen(page_context.tx, fields.get("members", "").split())
     return Download("members-for-import.csv", "text/csv", text.encode())
 
 
@@ -98,9 +97,9 @@ def _act(fields: Fields) -> BulkAct | InvalidField:
 async def _chosen(page_context: PageContext, fields: Fields) -> Sequence[str]:
     """Return the members that were ticked, or all that the filter of the list shows."""
     if fields.get("which") == "all":
-        work = page_context.work
-        which = await shown_filter(work, fields)
-        rows = await work.member_search.members(which, "", MAX_COUNT)
+        tx = page_context.tx
+        which = await shown_filter(tx, fields)
+        rows = await MemberSearch(tx).members(which, "", MAX_COUNT)
         return [row.entity_id for row in TABLE.chosen(rows, fields)]
     ticked = TABLE.tick("")
     return [name.removeprefix(ticked) for name in fields if name.startswith(ticked)]

@@ -46,7 +46,7 @@ async def check_import(page_context: PageContext, fields: Fields) -> Outcome:
     rows = read_member_file(text)
     if isinstance(rows, Refusal):
         return _page(text, rows)
-    return _page(text, outcomes=await preview_import(page_context.work, rows))
+    return _page(text, outcomes=await preview_import(page_context.tx, rows))
 
 
 @page.post("/operator/import", gate=operator(Scope.MEMBERS), proof=RECENT, limits=_LIMITS)
@@ -58,8 +58,8 @@ async def import_file(page_context: PageContext, fields: Fields) -> Outcome | Lo
         return _page(text, rows)
 
     async def run() -> RenderedPage:
-        open_work = page_context.dependencies.unit_of_work
-        outcomes = await import_members(open_work, rows, page_context.acting_operator)
+        open_transaction = page_context.dependencies.transaction
+        outcomes = await import_members(open_transaction, rows, page_context.acting_operator)
         return _page(text, outcomes=outcomes, done=True)
 
     return LongAct(run)

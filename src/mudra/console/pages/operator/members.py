@@ -21,16 +21,25 @@ from mudra.http.request.validation import decode_struct
 from mudra.identity.memberships.bulk_act import MAX_MEMBERS
 from mudra.identity.memberships.import_members import export_members
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
-from mudra.overview.onboarding import OnboardingReads, unfinished_members
+from mudra.overview.onboarding import unfinished_members
 from mudra.shared.refusal import Refusal
+from mudra.storage.database.transaction import Transaction
 
 MAX_COUNT: Final = 5000
 FILE: Final = "file"
 """The export that an import reads; the one of the table has what its reader sees."""
 TYPES: Final = ("AA", "FIP", "FIU")
 STATES: Final = ("active", "suspended", "retired")
+
+
+def _is_stuck(row: MemberRow) -> bool:
+    """Return whether a member gets tokens, but no person can read or reset its secret."""
+    return row.status == "active" and not row.able
+
+
 TABLE: Final = Table[MemberRow](
     "members",
     "Members",
@@ -44,12 +53,14 @@ TABLE: Final = Table[MemberRow](
         ),
         Column("type", "Type", lambda r: r.entity_type, "type"),
         Column("name", "Name", lambda r: r.name),
-        Column("status", "Status", lambda r: r.status, "tag", tone=lambda r: tone(r.status)),
         Column(
-            "admins",
-            "Admins",
-            lambda r: ", ".join(r.admins) + ("" if r.able else " (none can act)"),
+            "status",
+            "Status",
+            lambda r: "no admin can act" if _is_stuck(r) else r.status,
+            "tag",
+            tone=lambda r: "bad" if _is_stuck(r) else tone(r.status),
         ),
+        Column("admins", "Admins", lambda r: ", ".join(r.admins)),
         Column("secret", "Secret expires", lambda r: r.secret_expires_at, "time"),
         Column("since", "Onboarded", lambda r: r.created_at, "time"),
     ),
@@ -58,7 +69,7 @@ TABLE: Final = Table[MemberRow](
 )
 
 
-async def shown_filter(work: OnboardingReads, query: Mapping[str, str]) -> MemberFilter:
+async def shown_filter(tx: Transaction, query: Mapping[str, str]) -> MemberFilter:
     """Return what the filters above the list select; a value in error selects all."""
     kind, status = query.get("type", ""), query.get("status", "")
     is_new = query.get("onboarding") == "open"
@@ -66,18 +77,18 @@ async def shown_filter(work: OnboardingReads, query: Mapping[str, str]) -> Membe
         entity_type=kind if kind in TYPES else "",
         status=status if status in STATES else "",
         without_admin=query.get("alone") == "true",
-        among=await unfinished_members(work) if is_new else None,
+        among=await unfinished_members(tx) if is_new else None,
     )
 
 
 @page.get("/operator/members", gate=operator(Scope.MEMBERS))
 async def members(page_context: PageContext) -> Outcome:
     """List members."""
-    which = await shown_filter(page_context.work, page_context.query)
+    which = await shown_filter(page_context.tx, page_context.query)
     if page_context.query.get("export") == FILE:
-        text = await export_members(page_context.work, which)
+        text = await export_members(page_context.tx, which)
         return Download("members-for-import.csv", "text/csv", text.encode())
-    rows = await page_context.work.member_search.members(which, "", MAX_COUNT)
+    rows = await MemberSearch(page_context.tx).members(which, "", MAX_COUNT)
     return TABLE.export(rows, page_context.query) or RenderedPage(
         "operator_members.html",
         {
@@ -113,7 +124,7 @@ async def onboard(page_context: PageContext, fields: Fields) -> Outcome:
     if isinstance(body, Refusal):
         return _form(fields, body)
     by = page_context.acting_operator
-    outcome = await onboard_member(page_context.work, body.new_member(), by)
+    outcome = await onboard_member(page_context.tx, body.new_member(), by)
     if isinstance(outcome, Refusal):
         return _form(fields, outcome)
     notice = "known"

@@ -13,8 +13,10 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.memberships.member_search import UserFilter
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.manage_operators import change_scopes
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_factor
@@ -47,7 +49,7 @@ async def set_operator(page_context: PageContext, fields: Fields) -> Outcome:
     """Create an operator, or change its scopes."""
     scopes = frozenset(scope for scope in Scope if fields.get(scope.value) == "on")
     outcome = await change_scopes(
-        page_context.work,
+        page_context.tx,
         page_context.acting_operator,
         fields.get("email", ""),
         fields.get("name", ""),
@@ -62,19 +64,17 @@ async def set_operator(page_context: PageContext, fields: Fields) -> Outcome:
 @page.post("/operator/people/second-factor", gate=operator(Scope.MEMBERS), proof=RECENT)
 async def reset_second_factor(page_context: PageContext, fields: Fields) -> Outcome:
     """Reset the lost second factor of another operator."""
-    person = await page_context.work.people.by_username(fields.get("email", ""))
+    person = await People(page_context.tx).by_username(fields.get("email", ""))
     if person is None:
         return await _page(page_context, NoSuchUser())
-    outcome = await reset_factor(page_context.work, page_context.acting_operator, person.user_id)
+    outcome = await reset_factor(page_context.tx, page_context.acting_operator, person.user_id)
     if isinstance(outcome, Refusal):
         return await _page(page_context, outcome)
     return GoTo(operator_path("people?told=factor"))
 
 
 async def _page(page_context: PageContext, refusal: Refusal | None = None) -> RenderedPage:
-    rows = await page_context.work.member_search.users(
-        UserFilter(operators_only=True), "", MAX_COUNT
-    )
+    rows = await MemberSearch(page_context.tx).users(UserFilter(operators_only=True), "", MAX_COUNT)
     problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_people.html",

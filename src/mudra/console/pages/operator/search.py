@@ -14,13 +14,7 @@ from mudra.console.pages.operator.labels import member_link
 from mudra.http.auth.gates import operator
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.overview.global_search import (
-    MAX_TEXT,
-    SCOPE_OF,
-    Found,
-    FoundKind,
-    search_everything,
-)
+from mudra.overview.global_search import MAX_TEXT, SCOPE_OF, Found, FoundKind, search_everything
 
 TITLES: Final = {
     FoundKind.MEMBER: "Members",
@@ -38,7 +32,7 @@ SEARCH: Final = operator_path("search")
 async def show_search(page_context: PageContext) -> Outcome:
     """Show what these words find; go to it when they name one thing alone."""
     text = page_context.query.get("q", "").strip()[:MAX_TEXT]
-    result = await search_everything(page_context.work, text, page_context.scopes)
+    result = await search_everything(page_context.tx, text, page_context.scopes)
     if result.only is not None:
         return GoTo(_link(result.only))
     menu = operator_links(

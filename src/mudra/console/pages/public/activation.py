@@ -43,9 +43,9 @@ async def activate(
 ) -> Response[str]:
     """Show the form, or the reason why the link is not valid and how to get a new one."""
     link = SecretText(token)
-    async with dependencies.unit_of_work() as work:
-        holder = await holder_of_link(work, link)
-        agreement = await agreement_of_link(work, link)
+    async with dependencies.transaction() as tx:
+        holder = await holder_of_link(tx, link)
+        agreement = await agreement_of_link(tx, link)
     facts: dict[str, object] = {
         **write_in_language(request, dependencies, _chosen(holder, agreement)),
         "network": dependencies.settings.network_name,

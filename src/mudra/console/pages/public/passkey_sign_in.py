@@ -31,17 +31,18 @@ from mudra.console.framework.session.sign_in_form import sign_in_form
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.challenge import LIFE, ask_to_prove, ask_to_sign_in
 from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF
 from mudra.identity.passkeys.relying_party import RelyingParty
 from mudra.identity.passkeys.sign_in_with_passkey import sign_in_with_passkey
-from mudra.identity.sessions.session import (
+from mudra.identity.sessions.console_sessions import (
     BegunSession,
-    Stage,
     authenticate_session,
     begin_session,
 )
+from mudra.identity.sessions.session import Stage
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.network_address import address_key
 from mudra.shared.refusal import PlainRefusal, Refusal
@@ -58,18 +59,14 @@ async def challenge(request: AnyRequest, dependencies: InjectedDependencies) -> 
     if isinstance(party, Refusal):
         return _refused(party)
     await dependencies.passkeys.load()
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         found = await authenticate_session(
-            session_cookie(request, dependencies.settings),
-            sessions=work.sessions,
-            people=work.people,
-            memberships=work.memberships,
-            stages=_ANY_STAGE,
+            tx, session_cookie(request, dependencies.settings), stages=_ANY_STAGE
         )
         if found is None:
             return _json({"problem": "Your session has ended: sign in again."}, 401)
         options = await ask_to_prove(
-            work, found.user, found.session.key, party, dependencies.random_bytes
+            tx, found.user, found.session.key, party, dependencies.random_bytes
         )
     return _options(options)
 
@@ -86,9 +83,9 @@ async def sign_in_challenge(
     raw = dependencies.random_bytes(_COOKIE_BYTES)
     cookie = SecretText(base64.urlsafe_b64encode(raw).rstrip(b"=").decode())
     address = address_key(new_context(request, dependencies).caller("nobody").address)
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         options = await ask_to_sign_in(
-            work, _holder(cookie), address, party, dependencies.random_bytes
+            tx, _holder(cookie), address, party, dependencies.random_bytes
         )
     if isinstance(options, Refusal):
         return _refused(options)
@@ -129,9 +126,9 @@ async def _begun(
     context: RequestContext, signed: str, cookie: SecretText | None
 ) -> BegunSession | Refusal:
     dependencies, caller = context.dependencies, context.caller("nobody")
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         user = await sign_in_with_passkey(
-            work,
+            tx,
             signed,
             _holder(cookie or SecretText("")),
             caller,
@@ -143,16 +140,11 @@ async def _begun(
             return user
         caller = context.caller(f"user:{user.user_id}")
         allowed = dependencies.settings.operator_local_sign_in
-        refused = await refuse_local(work, user, caller, allowed=allowed)
+        refused = await refuse_local(tx, user, caller, allowed=allowed)
         if refused is not None:
             return refused
         return await begin_session(
-            user.user_id,
-            caller,
-            await work.people.now(),
-            sessions=work.sessions,
-            audit_log=work.audit_log,
-            random_bytes=dependencies.random_bytes,
+            tx, user.user_id, caller, await People(tx).now(), random_bytes=dependencies.random_bytes
         )
 
 

@@ -20,11 +20,14 @@ from mudra.http.auth.gates import operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
+from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.identity.memberships.member_search import UserFilter
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.shared.email_message import links_in
 from mudra.shared.entity_type import EntityType
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.mail.outbox import Outbox
 
 _MAX_MAILS: Final = 50
 _MEMBERS: Final = Table[Member](
@@ -51,10 +54,10 @@ def sandbox_home(password: str) -> Router:
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[str] | Response[bytes]:
         """Show the members, operators and emails to try."""
-        async with dependencies.unit_of_work() as work:
-            members: Sequence[Member] = await work.people.members()
-            operators = await work.member_search.users(UserFilter(operators_only=True), "", 20)
-            mailbox = await _mailbox(work, dependencies.settings.issuer)
+        async with dependencies.transaction() as tx:
+            members: Sequence[Member] = await People(tx).members()
+            operators = await MemberSearch(tx).users(UserFilter(operators_only=True), "", 20)
+            mailbox = await _mailbox(tx, dependencies.settings.issuer)
         query = dict(request.query_params.items())
         export = _MEMBERS.export(members, query)
         if export is not None:
@@ -82,7 +85,7 @@ def sandbox_home(password: str) -> Router:
 async def operator_sandbox(page_context: PageContext) -> Outcome:
     """Show mailbox and time machine to operators of any scope."""
     issuer = page_context.dependencies.settings.issuer
-    return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work, issuer))
+    return RenderedPage("operator_sandbox.html", await _mailbox(page_context.tx, issuer))
 
 
 def _to_try(members: Sequence[Member]) -> Member | None:
@@ -92,9 +95,9 @@ def _to_try(members: Sequence[Member]) -> Member | None:
     return next(iter([*users, *able]), None)
 
 
-async def _mailbox(work: UnitOfWork, issuer: str) -> dict[str, object]:
+async def _mailbox(tx: Transaction, issuer: str) -> dict[str, object]:
     """Return emails, each with its links to this service: others are addresses that it names."""
-    own, mails = urljoin(issuer, "/"), await work.mailbox.mails(limit=_MAX_MAILS)
+    own, mails = urljoin(issuer, "/"), await tx.service(Outbox).mails(limit=_MAX_MAILS)
     return {
         "mails": [
             (mail, [link for link in links_in(mail.email.text) if link.startswith(own)])

@@ -25,28 +25,29 @@ from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.identity.second_factor.check_code import CODE_REFUSED, FactorKind
-from mudra.identity.second_factor.ports import EnrolledFactors
+from mudra.identity.second_factor.factors import EnrolledFactors
+from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
-from mudra.identity.sessions.session import (
+from mudra.identity.sessions.console_sessions import (
     BegunSession,
     SignedIn,
-    Stage,
     authenticate_session,
     complete_session,
 )
+from mudra.identity.sessions.session import Stage
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 
 @get("/sign-in/code", include_in_schema=False)
 async def show_code_form(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
     """Ask for passkey or code, if a password was right before; else for that."""
     context = new_context(request, dependencies)
-    async with dependencies.unit_of_work() as work:
-        waiting = await waiting_for_code(request, dependencies, work)
+    async with dependencies.transaction() as tx:
+        waiting = await waiting_for_code(request, dependencies, tx)
         if waiting is None:
             return redirect(context, SIGN_IN)
-        enrolled = await work.second_factors.enrolled(waiting.user.user_id)
+        enrolled = await SecondFactors(tx).enrolled(waiting.user.user_id)
     to = own_page_path(request.query_params.get("to", ""))
     return _form(context, waiting, enrolled, to)
 
@@ -61,8 +62,8 @@ async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) ->
     if isinstance(fields, Mapping) and fields.get("passkey"):
         await dependencies.passkeys.load()
     outcome: BegunSession | Refusal | None
-    async with dependencies.unit_of_work() as work:
-        waiting = await waiting_for_code(request, dependencies, work)
+    async with dependencies.transaction() as tx:
+        waiting = await waiting_for_code(request, dependencies, tx)
         if waiting is None:
             return redirect(context, f"{SIGN_IN}?told=ended")
         if isinstance(fields, Refusal):
@@ -70,8 +71,8 @@ async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) ->
         elif not token_matches(waiting.session, fields.get(CSRF_FIELD, "")):
             outcome = StaleForm()
         else:
-            outcome = await _checked(context, work, waiting, fields)
-        enrolled = await work.second_factors.enrolled(waiting.user.user_id)
+            outcome = await _checked(context, tx, waiting, fields)
+        enrolled = await SecondFactors(tx).enrolled(waiting.user.user_id)
     to = own_page_path(fields.get("to", "")) if isinstance(fields, Mapping) else own_page_path("")
     if isinstance(outcome, Refusal):
         return _form(context, waiting, enrolled, to, outcome)
@@ -83,33 +84,24 @@ async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) ->
 
 
 async def waiting_for_code(
-    request: AnyRequest, dependencies: HttpDependencies, work: UnitOfWork
+    request: AnyRequest, dependencies: HttpDependencies, tx: Transaction
 ) -> SignedIn | None:
     """Find the session whose password was right and whose code is missing."""
     return await authenticate_session(
-        session_cookie(request, dependencies.settings),
-        sessions=work.sessions,
-        people=work.people,
-        memberships=work.memberships,
-        stages=frozenset({Stage.CODE}),
+        tx, session_cookie(request, dependencies.settings), stages=frozenset({Stage.CODE})
     )
 
 
 async def _checked(
-    context: RequestContext, work: UnitOfWork, waiting: SignedIn, fields: Mapping[str, str]
+    context: RequestContext, tx: Transaction, waiting: SignedIn, fields: Mapping[str, str]
 ) -> BegunSession | Refusal | None:
     caller = context.caller(f"user:{waiting.user.user_id}")
     verifier, key = context.dependencies.passkeys, waiting.session.key
-    shown = await second_factor_shown(work, waiting.user, key, fields, caller, verifier)
+    shown = await second_factor_shown(tx, waiting.user, key, fields, caller, verifier)
     if not isinstance(shown, FactorKind):
         return shown or CODE_REFUSED
     return await complete_session(
-        waiting.session,
-        caller,
-        waiting.now,
-        sessions=work.sessions,
-        audit_log=work.audit_log,
-        random_bytes=context.dependencies.random_bytes,
+        tx, waiting.session, caller, waiting.now, random_bytes=context.dependencies.random_bytes
     )
 
 

@@ -7,11 +7,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page, render
 from mudra.console.framework.console_errors import NO_SUCH_PAGE, CrossSiteForm
-from mudra.console.framework.navigation import (
-    CONSOLE,
-    member_path,
-    operator_links,
-)
+from mudra.console.framework.navigation import CONSOLE, member_path, operator_links
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_language import (
@@ -41,18 +37,19 @@ from mudra.http.request.account_requests import UserTokenRequest
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.request.validation import decode_struct
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import stage_after_password
-from mudra.identity.sessions.session import (
-    Stage,
+from mudra.identity.sessions.console_sessions import (
     authenticate_session,
     begin_session,
     end_session,
 )
+from mudra.identity.sessions.session import Stage
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.secret_text import SecretText
-from mudra.unit_of_work import UnitOfWork
+from mudra.storage.database.transaction import Transaction
 
 
 @page.get("/", gate=SIGNED_IN)
@@ -77,13 +74,9 @@ async def show_sign_in(request: AnyRequest, dependencies: InjectedDependencies) 
     if not request.query_params.get("again"):
         cookie = session_cookie(request, dependencies.settings)
     if cookie is not None:
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.transaction() as tx:
             begun = await authenticate_session(
-                cookie,
-                sessions=work.sessions,
-                people=work.people,
-                memberships=work.memberships,
-                stages=frozenset({Stage.CODE, Stage.ENROLL}),
+                tx, cookie, stages=frozenset({Stage.CODE, Stage.ENROLL})
             )
         if begun is not None:
             return redirect(context, after_sign_in(begun.session.stage, to))
@@ -107,22 +100,19 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
     if not sessions_are_safe(dependencies.settings):
         return sign_in_form(context, to, username)
 
-    async def start_session(
-        work: UnitOfWork, user: User
-    ) -> tuple[SecretText, Stage] | PlainRefusal:
+    async def start_session(tx: Transaction, user: User) -> tuple[SecretText, Stage] | PlainRefusal:
         caller, allowed = context.caller(f"user:{user.user_id}"), settings.operator_local_sign_in
-        refused = await refuse_local(work, user, caller, allowed=allowed)
+        refused = await refuse_local(tx, user, caller, allowed=allowed)
         if refused is not None:
             return refused
-        stage = await stage_after_password(work, user, dependencies.settings.factor_roles)
+        stage = await stage_after_password(tx, user, dependencies.settings.factor_roles)
         if stage is Stage.FULL:
-            await take_over_language(request, dependencies, work, user, caller)
+            await take_over_language(request, dependencies, tx, user, caller)
         begun = await begin_session(
+            tx,
             user.user_id,
             caller,
-            await work.people.now(),
-            sessions=work.sessions,
-            audit_log=work.audit_log,
+            await People(tx).now(),
             random_bytes=dependencies.random_bytes,
             stage=stage,
         )
@@ -142,12 +132,7 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
 @page.post("/sign-out", gate=SIGNED_IN, enrolling=True)
 async def sign_out(page_context: PageContext, _: Fields) -> Outcome:
     """End this session."""
-    await end_session(
-        page_context.session,
-        page_context.caller,
-        page_context.work.sessions,
-        page_context.work.audit_log,
-    )
+    await end_session(page_context.tx, page_context.session, page_context.caller)
     # A form of another site comes without the cookie: it must not remove it from the browser.
     return GoTo(f"{SIGN_IN}?told=signed-out", ends=True)
 

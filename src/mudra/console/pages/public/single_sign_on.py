@@ -10,12 +10,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import CrossSiteForm
 from mudra.console.framework.navigation import CONSOLE
-from mudra.console.framework.page_responses import (
-    SIGN_IN,
-    after_sign_in,
-    own_page_path,
-    redirect,
-)
+from mudra.console.framework.page_responses import SIGN_IN, after_sign_in, own_page_path, redirect
 from mudra.console.framework.session.cookie import (
     BrowserCookie,
     browser_cookie,
@@ -26,10 +21,12 @@ from mudra.console.framework.session.cookie import (
 from mudra.console.framework.session.sign_in_form import sign_in_form
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import stage_after_password
+from mudra.identity.sessions.console_sessions import BegunSession, begin_session
 from mudra.identity.sessions.session import LIFE as SESSION_LIFE
-from mudra.identity.sessions.session import BegunSession, Stage, begin_session
+from mudra.identity.sessions.session import Stage
 from mudra.identity.single_sign_on.attempt import LIFE, begin_attempt, end_attempt
 from mudra.identity.single_sign_on.claims import ProvidedIdentity, SignOnRefused, read_identity
 from mudra.identity.single_sign_on.ports import IdentityProvider, ProviderFailed
@@ -51,9 +48,9 @@ async def to_provider(request: AnyRequest, dependencies: InjectedDependencies) -
         return redirect(context, SIGN_IN)
     if request.headers.get("sec-fetch-site") not in {None, "same-origin", "none"}:
         return sign_in_form(context, CONSOLE, refusal=CrossSiteForm())
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         begun = await begin_attempt(
-            work,
+            tx,
             to,
             address_key(context.caller("nobody").address),
             _redirect_uri(context),
@@ -96,41 +93,40 @@ async def _signed_in(
     dependencies, caller = context.dependencies, context.caller("nobody")
     cookie = browser_cookie(context.request, BrowserCookie.SIGN_ON, dependencies.settings)
     redirect_uri, origin = _redirect_uri(context), address_key(caller.address)
-    async with dependencies.unit_of_work() as work:
-        ended = await end_attempt(work, cookie, query["state"], redirect_uri)
+    async with dependencies.transaction() as tx:
+        ended = await end_attempt(tx, cookie, query["state"], redirect_uri)
         if isinstance(ended, SignOnRefused):
-            return await refused(work, caller, ended.reason)
+            return await refused(tx, caller, ended.reason)
     to, asked = ended
     # RFC 9207: an answer of another provider is not taken to this one.
     if query["iss"] not in {"", provider.terms.issuer} or not 0 < len(query["code"]) <= _MAX_CODE:
         answer: Mapping[str, object] | Refusal = ProviderFailed("no-code")
     else:
         answer = await provider.redeem(query["code"], asked)
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         if isinstance(answer, ProviderFailed):
-            await refused(work, caller, answer.reason)
+            await refused(tx, caller, answer.reason)
             return answer
         assert not isinstance(answer, Refusal)
         identity = read_identity(answer, provider.terms, provider.now())
         if isinstance(identity, SignOnRefused):
-            return await refused(work, caller, identity.reason)
+            return await refused(tx, caller, identity.reason)
         hourly = dependencies.settings.sign_in_hourly
         user = await sign_in_by_provider(
-            work, identity, provider.terms, caller, origin=origin, hourly=hourly
+            tx, identity, provider.terms, caller, origin=origin, hourly=hourly
         )
         if not isinstance(user, User):
             return user
         stage = Stage.FULL
         if not identity.has_second_factor:
             roles = dependencies.settings.factor_roles
-            stage = await stage_after_password(work, user, roles)
-        now = await work.people.now()
+            stage = await stage_after_password(tx, user, roles)
+        now = await People(tx).now()
         session = await begin_session(
+            tx,
             user.user_id,
             context.caller(f"user:{user.user_id}"),
             now,
-            sessions=work.sessions,
-            audit_log=work.audit_log,
             random_bytes=dependencies.random_bytes,
             stage=stage,
             proven_at=_proven_at(identity, now),

@@ -19,17 +19,9 @@ from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
 from mudra.console.pages.public import status_downloads, subscription
-from mudra.console.pages.public.public_response import (
-    choose_language,
-    in_language,
-    public,
-)
+from mudra.console.pages.public.public_response import choose_language, in_language, public
 from mudra.console.pages.public.status_announcements import announced
-from mudra.console.pages.public.status_cache import (
-    CachedStatus,
-    InjectedStatusCache,
-    StatusCache,
-)
+from mudra.console.pages.public.status_cache import CachedStatus, InjectedStatusCache, StatusCache
 from mudra.console.pages.public.status_groups import title_of
 from mudra.console.pages.public.status_headline import headline
 from mudra.console.pages.public.status_lines import (
@@ -47,9 +39,7 @@ from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.feed import is_current
-from mudra.metrics.health.status_history import (
-    open_incidents,
-)
+from mudra.metrics.health.status_history import open_incidents
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()

@@ -11,11 +11,7 @@ from msgspec import Struct
 
 from mudra.console.pages.public.status_lines import FipState, names_of
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.status_history import (
-    PublicAnnouncement,
-    PublicIncident,
-    StatusSnapshot,
-)
+from mudra.metrics.health.status_history import PublicAnnouncement, PublicIncident, StatusSnapshot
 
 MAX_ENTRIES: Final = 50
 ATOM: Final = "application/atom+xml"

@@ -28,7 +28,9 @@ from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.http_refusals import Unavailable
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.localization.language import current, gettext
-from mudra.metrics.subscriptions.status_webhooks import OptedIn
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.subscriptions.ports import Subscriptions
+from mudra.metrics.subscriptions.status_webhooks import OptedIn, StatusWebhooks
 from mudra.metrics.subscriptions.subscribe import (
     ask_for_subscription,
     confirm_subscription,
@@ -101,9 +103,9 @@ async def subscribe(
         refused = _page(dependencies, facts | {"state": "ask", "problem": problem}, 429)
         refused.headers["Retry-After"] = str(wait_s)
         return refused
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.transaction() as tx:
         await ask_for_subscription(
-            work.subscriptions, email, fip_id, current().tag, dependencies.random_bytes, url
+            tx.service(Subscriptions), email, fip_id, current().tag, dependencies.random_bytes, url
         )
     return _page(dependencies, facts | {"state": "asked"}, HTTPStatus.ACCEPTED)
 
@@ -113,9 +115,9 @@ async def show(
     token: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str]:
     """Show a subscription to anyone who has its link, with what can be done about it."""
-    async with dependencies.unit_of_work() as work:
-        found = await subscription_of(work.subscriptions, SecretText(token))
-        names = await work.health.names()
+    async with dependencies.transaction() as tx:
+        found = await subscription_of(tx.service(Subscriptions), SecretText(token))
+        names = await tx.service(HealthService).names()
     return _of(request, dependencies, found, names, _state(found))
 
 
@@ -124,12 +126,12 @@ async def confirm(
     token: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str]:
     """Confirm the address; of a webhook, show the key that signs its messages, this once."""
-    async with dependencies.unit_of_work() as work:
-        found = await confirm_subscription(work.subscriptions, SecretText(token))
-        names = await work.health.names()
+    async with dependencies.transaction() as tx:
+        found = await confirm_subscription(tx.service(Subscriptions), SecretText(token))
+        names = await tx.service(HealthService).names()
         if isinstance(found, SubscriptionGone) or not found.url:
             return _of(request, dependencies, found, names, "confirmed")
-        opted = await work.status_webhooks.opt_in(SecretText(token))
+        opted = await tx.service(StatusWebhooks).opt_in(SecretText(token))
     match opted:
         case SubscriptionGone():
             return _of(request, dependencies, opted, names, "gone")
@@ -146,10 +148,10 @@ async def challenge(
     token: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str]:
     """Send a challenge to the webhook: what comes of it is seen only once it was answered."""
-    async with dependencies.unit_of_work() as work:
-        found = await subscription_of(work.subscriptions, SecretText(token))
-        names = await work.health.names()
-        outcome = await work.status_webhooks.challenge(SecretText(token))
+    async with dependencies.transaction() as tx:
+        found = await subscription_of(tx.service(Subscriptions), SecretText(token))
+        names = await tx.service(HealthService).names()
+        outcome = await tx.service(StatusWebhooks).challenge(SecretText(token))
     match outcome:
         case Subscription() | SubscriptionGone():
             return _of(request, dependencies, outcome, names, _state(outcome), {"sent": True})
@@ -165,14 +167,14 @@ async def end(
 
     A second click finds nothing to end, and is answered as the first.
     """
-    async with dependencies.unit_of_work() as work:
-        found = await end_subscription(work.subscriptions, SecretText(token))
+    async with dependencies.transaction() as tx:
+        found = await end_subscription(tx.service(Subscriptions), SecretText(token))
     return _of(request, dependencies, found, {}, "ended")
 
 
 async def _is_possible(dependencies: HttpDependencies, url: str) -> bool:
-    async with dependencies.unit_of_work() as work:
-        return work.status_webhooks.is_possible(url)
+    async with dependencies.transaction() as tx:
+        return tx.service(StatusWebhooks).is_possible(url)
 
 
 def _state(found: Subscription | SubscriptionGone) -> str:

@@ -1,4 +1,4 @@
--- The schema of the first release, as storage/database/schema.py describes it.
+-- The schema of 1.0.0. What changed since is in since_1_0_0.sql.
 
 CREATE TABLE address_failure (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -1003,3 +1003,169 @@ BEGIN
     END LOOP;
 END
 $body$;
+
+-- The faults that a sandbox shows to the clients of one entity.
+CREATE TABLE sandbox_fault (
+    fault_id uuid CONSTRAINT pk_sandbox_fault PRIMARY KEY,
+    entity_id text NOT NULL
+        CONSTRAINT fk_sandbox_fault_entity_id REFERENCES entity (entity_id),
+    kind text NOT NULL,
+    seconds integer NOT NULL,
+    starts_at timestamptz NOT NULL,
+    ends_at timestamptz NOT NULL,
+    set_by text NOT NULL,
+    by_operator boolean NOT NULL,
+    kid text NOT NULL,
+    public_jwk jsonb,
+    sealed_private bytea
+);
+CREATE INDEX ix_sandbox_fault_entity_id ON sandbox_fault (entity_id);
+CREATE INDEX ix_sandbox_fault_ends_at ON sandbox_fault (ends_at);
+
+-- Public keys of another issuer, whose tokens are valid too.
+ALTER TABLE signing_key ADD COLUMN issuer text NOT NULL DEFAULT '';
+ALTER TABLE signing_key ADD CONSTRAINT ck_signing_key_imported
+    CHECK (issuer = '' OR sealed_private IS NULL);
+
+-- Binding of credentials to listed addresses, used DPoP proofs, probes of base URLs.
+ALTER TABLE entity ADD COLUMN address_binding text NOT NULL DEFAULT 'network';
+ALTER TABLE entity ADD CONSTRAINT ck_entity_address_binding
+    CHECK (address_binding IN ('network', 'watch', 'enforce'));
+CREATE TABLE used_proof (
+    proof_hash bytea CONSTRAINT pk_used_proof PRIMARY KEY,
+    expires_at timestamptz NOT NULL
+);
+CREATE INDEX ix_used_proof_expires_at ON used_proof (expires_at);
+CREATE TABLE registry_probe (
+    probe_id uuid CONSTRAINT pk_registry_probe PRIMARY KEY,
+    entity_id text NOT NULL
+        CONSTRAINT fk_registry_probe_entity_id REFERENCES registry_entity (entity_id),
+    version integer NOT NULL,
+    requested_by text NOT NULL,
+    requested_address text NOT NULL,
+    txn_id text NOT NULL,
+    requested_at timestamptz NOT NULL,
+    done_at timestamptz,
+    result jsonb
+);
+CREATE INDEX ix_registry_probe_entity_id ON registry_probe (entity_id);
+CREATE INDEX ix_registry_probe_requested_at ON registry_probe (requested_at);
+
+-- The language that a person chose for pages and emails.
+ALTER TABLE user_account ADD COLUMN language text NOT NULL DEFAULT '';
+
+-- The time zone in which a person's pages write times.
+ALTER TABLE user_account ADD COLUMN display_zone text NOT NULL DEFAULT 'browser';
+
+-- Keys of the metrics begin with `aa_id`, so that what belongs to one AA is in one place.
+ALTER TABLE metrics_held ADD COLUMN aa_id text;
+UPDATE metrics_held h SET aa_id = r.aa_id
+FROM metrics_receipt r WHERE r.receipt_id = h.receipt_id;
+ALTER TABLE metrics_held ALTER COLUMN aa_id SET NOT NULL;
+ALTER TABLE metrics_held DROP CONSTRAINT fk_metrics_held_receipt_id;
+ALTER TABLE metrics_push DROP CONSTRAINT fk_metrics_push_receipt_id;
+ALTER TABLE metrics_raw
+    DROP CONSTRAINT pk_metrics_raw,
+    ADD CONSTRAINT pk_metrics_raw PRIMARY KEY (aa_id, window_at, tag, fip_id, type);
+ALTER TABLE metrics_previous
+    DROP CONSTRAINT pk_metrics_previous,
+    ADD CONSTRAINT pk_metrics_previous PRIMARY KEY (aa_id, window_at, tag, fip_id, type, version);
+ALTER TABLE metrics_hour
+    DROP CONSTRAINT pk_metrics_hour,
+    ADD CONSTRAINT pk_metrics_hour PRIMARY KEY (aa_id, at, tag, fip_id, type);
+ALTER TABLE metrics_day
+    DROP CONSTRAINT pk_metrics_day,
+    ADD CONSTRAINT pk_metrics_day PRIMARY KEY (aa_id, at, tag, fip_id, type);
+ALTER TABLE metrics_pair_hour
+    DROP CONSTRAINT pk_metrics_pair_hour,
+    ADD CONSTRAINT pk_metrics_pair_hour PRIMARY KEY (aa_id, at, type, fip_id);
+ALTER TABLE metrics_pair_day
+    DROP CONSTRAINT pk_metrics_pair_day,
+    ADD CONSTRAINT pk_metrics_pair_day PRIMARY KEY (aa_id, at, type, fip_id);
+ALTER TABLE metrics_received
+    DROP CONSTRAINT pk_metrics_received,
+    ADD CONSTRAINT pk_metrics_received PRIMARY KEY (aa_id, at, tag);
+ALTER TABLE metrics_receipt
+    DROP CONSTRAINT pk_metrics_receipt,
+    ADD CONSTRAINT pk_metrics_receipt PRIMARY KEY (aa_id, receipt_id);
+ALTER TABLE metrics_held
+    DROP CONSTRAINT pk_metrics_held,
+    ADD CONSTRAINT pk_metrics_held PRIMARY KEY (aa_id, receipt_id);
+ALTER TABLE metrics_refused
+    DROP CONSTRAINT pk_metrics_refused,
+    ADD CONSTRAINT pk_metrics_refused PRIMARY KEY (aa_id, id);
+ALTER TABLE metrics_stale
+    DROP CONSTRAINT pk_metrics_stale,
+    ADD CONSTRAINT pk_metrics_stale PRIMARY KEY (aa_id, id);
+CREATE INDEX ix_metrics_raw_window_at ON metrics_raw (window_at);
+CREATE INDEX ix_metrics_hour_at ON metrics_hour (at);
+CREATE INDEX ix_metrics_day_at ON metrics_day (at);
+CREATE INDEX ix_metrics_pair_hour_at ON metrics_pair_hour (at, type);
+CREATE INDEX ix_metrics_pair_day_at ON metrics_pair_day (at, type);
+CREATE INDEX ix_metrics_received_at ON metrics_received (at);
+CREATE INDEX ix_metrics_receipt_receipt_id ON metrics_receipt (receipt_id);
+CREATE INDEX ix_metrics_push_receipt_id ON metrics_push (aa_id, receipt_id);
+CREATE INDEX ix_metrics_stale_id ON metrics_stale (id);
+ALTER TABLE metrics_held ADD CONSTRAINT fk_metrics_held_aa_id
+    FOREIGN KEY (aa_id, receipt_id)
+    REFERENCES metrics_receipt (aa_id, receipt_id) ON DELETE CASCADE;
+ALTER TABLE metrics_push ADD CONSTRAINT fk_metrics_push_aa_id
+    FOREIGN KEY (aa_id, receipt_id)
+    REFERENCES metrics_receipt (aa_id, receipt_id);
+
+-- An operator's exemption from the network's binding stays while the member binds itself.
+ALTER TABLE entity ADD COLUMN address_exempt boolean NOT NULL DEFAULT false;
+UPDATE entity SET address_exempt = true WHERE address_binding = 'watch';
+
+-- Subscriptions to the public status by email, and what was announced to them.
+CREATE TABLE status_subscription (
+    subscription_id uuid CONSTRAINT pk_status_subscription PRIMARY KEY,
+    email text NOT NULL,
+    fip_id text NOT NULL,
+    language text NOT NULL,
+    token_hash bytea NOT NULL CONSTRAINT uq_status_subscription_token_hash UNIQUE,
+    sealed_token bytea NOT NULL,
+    waits boolean NOT NULL,
+    confirmations integer NOT NULL DEFAULT 0,
+    asked_at timestamptz NOT NULL,
+    mailed_at timestamptz,
+    confirmed_at timestamptz,
+    CONSTRAINT uq_status_subscription_email UNIQUE (email, fip_id)
+);
+CREATE INDEX ix_status_subscription_asked ON status_subscription (asked_at);
+CREATE INDEX ix_status_subscription_fip ON status_subscription (fip_id, subscription_id);
+CREATE TABLE status_news (
+    incident_id uuid CONSTRAINT pk_status_news PRIMARY KEY,
+    fip_id text NOT NULL,
+    codes text NOT NULL,
+    state text NOT NULL CONSTRAINT ck_status_news_state CHECK (state IN ('open', 'over')),
+    began timestamptz NOT NULL,
+    ended timestamptz,
+    at timestamptz NOT NULL,
+    after uuid,
+    done boolean NOT NULL
+);
+
+-- What is handed over from a second database, which has the metrics, to the first one.
+CREATE TABLE handover (
+    aa_id text NOT NULL,
+    handover_id uuid NOT NULL,
+    noted_at timestamptz NOT NULL,
+    body bytea NOT NULL,
+    CONSTRAINT pk_handover PRIMARY KEY (aa_id, handover_id)
+);
+CREATE INDEX ix_handover_noted_at ON handover (noted_at);
+CREATE TABLE handover_done (
+    handover_id uuid CONSTRAINT pk_handover_done PRIMARY KEY,
+    done_at timestamptz NOT NULL
+);
+CREATE INDEX ix_handover_done_done_at ON handover_done (done_at);
+
+-- The FIPs that a FIU follows: its health page and its alarms are about them.
+CREATE TABLE followed_fip (
+    entity_id text NOT NULL
+        CONSTRAINT fk_followed_fip_entity_id REFERENCES entity (entity_id),
+    fip_id text NOT NULL,
+    CONSTRAINT pk_followed_fip PRIMARY KEY (entity_id, fip_id)
+);
+CREATE INDEX ix_followed_fip_fip_id ON followed_fip (fip_id);

@@ -11,9 +11,9 @@ import structlog
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.cells import Names
-from mudra.storage.metrics.block_tables import metrics_block
 from mudra.storage.metrics.blocks.daily import OF_SERIES, daily_rows
-from mudra.storage.metrics.tables import metrics_daily
+from mudra.storage.tables.metrics import metrics_daily
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
 _DAYS: Final = (

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from mudra.storage.database.schema import metadata
+from mudra.storage.tables.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -26,18 +26,14 @@ from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.buckets import bucket_of
 from mudra.metrics.sums.cells import Names
 from mudra.shared.undecodable import UNDECODABLE
-from mudra.storage.database.database import Database, Transaction
-from mudra.storage.database.tables import service_fact
-from mudra.storage.metrics.block_tables import metrics_block, metrics_block_previous
+from mudra.storage.database.database import Database
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
-from mudra.storage.metrics.partitions import (
-    ALL_PARTITIONED,
-    BLOCK_OF,
-    BLOCK_PREVIOUS,
-    Partitioned,
-)
+from mudra.storage.metrics.partitions import ALL_PARTITIONED, BLOCK_OF, BLOCK_PREVIOUS, Partitioned
 from mudra.storage.metrics.stored_report import buckets_in
-from mudra.storage.metrics.tables import metrics_held, metrics_receipt
+from mudra.storage.tables.metrics import metrics_held, metrics_receipt
+from mudra.storage.tables.metrics_blocks import metrics_block, metrics_block_previous
+from mudra.storage.tables.service import service_fact
 
 CHECK_S: Final = 60.0
 """The time limit of one transaction."""

@@ -14,10 +14,10 @@ from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, wind
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.cells import COUNTS, TYPES, Cells, across
 from mudra.metrics.sums.table_rows import times_of
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import REQ, Grain
 from mudra.storage.metrics.blocks.writing import Series
-from mudra.storage.metrics.tables import metrics_daily
+from mudra.storage.tables.metrics import metrics_daily
 
 DailyRow = tuple[date, str, str, int, int, int, int, int | None, int | None, int | None]
 """In the order of the columns of the table."""

@@ -16,7 +16,7 @@ from mudra.metrics.rollup.stale import DAY
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.cells import KEYS, Cells
 from mudra.metrics.sums.selection import OfAas, SeriesKey, Times, of_aas
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain, by_grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted, only
 from mudra.storage.metrics.blocks.stale_sums import stale_sums

@@ -17,7 +17,7 @@ from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.cells import Cells
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags, fan_for, has_times
 from mudra.storage.metrics.blocks.grain import DERIVED, LONGER, Grain, Tier
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted

@@ -19,20 +19,13 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
 from mudra.metrics.sums.cells import Cells
 from mudra.metrics.sums.totals import Totals
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
 from mudra.storage.metrics.blocks.derived import derived, derived_tags, fan_for
 from mudra.storage.metrics.blocks.grain import ALL, DERIVED, SEEN, Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.settling import unsettle
-from mudra.storage.metrics.blocks.writing import (
-    Row,
-    Series,
-    delete,
-    delete_of_each,
-    put,
-    rows_of,
-)
+from mudra.storage.metrics.blocks.writing import Row, Series, delete, delete_of_each, put, rows_of
 
 _FINER: Final = {Grain.HOUR: Grain.WINDOW, Grain.DAY: Grain.HOUR}
 _BY: Final = ("type", "fip")

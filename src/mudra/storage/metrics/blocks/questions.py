@@ -15,13 +15,7 @@ import sqlalchemy as sa
 from mudra.metrics.health.judging import certainly_good
 from mudra.metrics.health.weighing import may_be_disputed
 from mudra.metrics.incidents.heard import Heard
-from mudra.metrics.payload.catalogue import (
-    CALL_CODES,
-    WINDOW,
-    Tag,
-    day_start,
-    window_at,
-)
+from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start, window_at
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
@@ -39,7 +33,7 @@ from mudra.metrics.sums.selection import (
     windows_asked,
 )
 from mudra.metrics.sums.totals import Totals
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import (
     ALL,
     NOT,
@@ -60,7 +54,7 @@ from mudra.storage.metrics.blocks.reading import (
 )
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
-from mudra.storage.metrics.tables import metrics_receipt
+from mudra.storage.tables.metrics import metrics_receipt
 
 _CALLS: Final = types_of(CALL_CODES)
 _R: Final = metrics_receipt.c

@@ -16,11 +16,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.payload.catalogue import (
-    CODES,
-    Tag,
-    window_number,
-)
+from mudra.metrics.payload.catalogue import CODES, Tag, window_number
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace, damaged
 from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
@@ -28,9 +24,9 @@ from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of
 from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
 from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import LONGER, SHORTER, Grain, Tier
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
 _TOGETHER: Final = 16

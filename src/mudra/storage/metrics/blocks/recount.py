@@ -32,7 +32,7 @@ from mudra.metrics.sums.plain_recount import PlainColumns, PlainSums, plain_adde
 from mudra.metrics.sums.report_cells import blocks_of
 from mudra.metrics.sums.selection import SeriesKey, StaleSums
 from mudra.metrics.sums.totals import Totals
-from mudra.storage.database.database import Transaction
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import ALL, NOT, NOT_GOOD, OVER_FIPS, REQ, Grain, source_tag
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
 from mudra.storage.metrics.blocks.stale_sums import stale_sums

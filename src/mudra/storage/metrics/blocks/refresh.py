@@ -23,8 +23,7 @@ from mudra.metrics.rollup.stale import (
     Stale,
 )
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.longer import make_longer
@@ -35,7 +34,8 @@ from mudra.storage.metrics.blocks.settling import next_unsettled, settle, times_
 from mudra.storage.metrics.blocks.writing import Series
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
 from mudra.storage.metrics.stored_report import long_tag, short_tag
-from mudra.storage.metrics.tables import metrics_receipt, metrics_received, metrics_stale
+from mudra.storage.tables.metrics import metrics_receipt, metrics_received, metrics_stale
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 ROLLUP_S: Final = 60.0
 """The time limit of one statement of a roll-up."""

@@ -12,8 +12,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.rollup.damage import BlockDamaged, NothingFiner
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags
 from mudra.storage.metrics.blocks.grain import Grain, source_tag
 from mudra.storage.metrics.blocks.longer import make_longer
@@ -27,6 +26,7 @@ from mudra.storage.metrics.blocks.making import (
 from mudra.storage.metrics.blocks.settling import is_settled, lock_layout, times_of_layout
 from mudra.storage.metrics.blocks.writing import Series, delete, put
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
 

@@ -21,11 +21,11 @@ from mudra.metrics.sums.adding import stacked
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import FANS, fan_of
 from mudra.metrics.sums.cells import Cells
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import UNSETTLED, metrics_block
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
+from mudra.storage.tables.metrics_blocks import UNSETTLED, metrics_block
 
 UNCHANGING_AFTER: Final = timedelta(days=RECOUNTED_DAYS)
 _C: Final = metrics_block.c

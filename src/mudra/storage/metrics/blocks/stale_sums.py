@@ -11,10 +11,10 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.selection import SeriesKey, StaleSums
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import NOT, REQ, Grain
-from mudra.storage.metrics.tables import metrics_receipt, metrics_stale
+from mudra.storage.tables.metrics import metrics_receipt, metrics_stale
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 _S: Final = metrics_stale.c
 _R: Final = metrics_receipt.c

@@ -13,9 +13,9 @@ from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import split
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.among import is_among_given
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.block_tables import metrics_block
+from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
+from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
 _COPY: Final = (

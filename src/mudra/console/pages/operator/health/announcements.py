@@ -35,6 +35,8 @@ from mudra.metrics.announcements.announcement import (
     State,
     Translation,
 )
+from mudra.metrics.announcements.announcement_service import AnnouncementService
+from mudra.metrics.health.health_service import HealthService
 from mudra.shared.refusal import Refusal, ValueRefused
 
 _PAGE: Final = "/console/operator/announcements"
@@ -79,7 +81,9 @@ async def publish(page_context: PageContext, fields: Fields) -> Outcome:
     if isinstance(command, Refusal):
         return await _list_page(page_context, _again(fields, command))
     now = page_context.now
-    outcome = await page_context.work.announcements.publish(command, page_context.caller, now)
+    outcome = await page_context.tx.service(AnnouncementService).publish(
+        command, page_context.caller, now
+    )
     if isinstance(outcome, Refusal):
         return await _list_page(page_context, _again(fields, outcome))
     is_current = outcome.state(now) is State.CURRENT
@@ -99,7 +103,7 @@ async def change(
     command = _command(page_context, fields)
     if isinstance(command, Refusal):
         return await _change_page(page_context, which, _again(fields, command))
-    outcome = await page_context.work.announcements.change(
+    outcome = await page_context.tx.service(AnnouncementService).change(
         which, command, page_context.caller, page_context.now
     )
     if isinstance(outcome, NoSuchAnnouncement):
@@ -112,7 +116,7 @@ async def change(
 @page.post("/operator/announcements/{announcement_id:uuid}/end", gate=operator(Scope.HEALTH))
 async def end(page_context: PageContext, _: Fields, announcement_id: FromPath[UUID]) -> Outcome:
     """Move one to the history."""
-    outcome = await page_context.work.announcements.end(
+    outcome = await page_context.tx.service(AnnouncementService).end(
         str(announcement_id), page_context.caller, page_context.now
     )
     return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Announcement) else outcome
@@ -120,7 +124,7 @@ async def end(page_context: PageContext, _: Fields, announcement_id: FromPath[UU
 
 async def _list_page(page_context: PageContext, form: AnnouncementForm) -> Outcome:
     now = page_context.now
-    found = await page_context.work.announcements.list(now, past=True)
+    found = await page_context.tx.service(AnnouncementService).list(now, past=True)
     unended = [one for one in found if one.state(now) is not State.OVER]
     over = [one for one in found if one.state(now) is State.OVER]
     facts = {
@@ -137,7 +141,7 @@ async def _change_page(
     page_context: PageContext, announcement_id: str, form: AnnouncementForm | None
 ) -> Outcome:
     """Shows the form with what was typed, or with what the announcement says."""
-    found = await page_context.work.announcements.list(page_context.now)
+    found = await page_context.tx.service(AnnouncementService).list(page_context.now)
     one = next((each for each in found if each.announcement_id == announcement_id), None)
     if one is None:
         return NoSuchAnnouncement()
@@ -157,8 +161,8 @@ async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict
         "language_names": {
             one.tag: one.name for one in page_context.dependencies.languages.choices
         },
-        "names": await page_context.work.health.names(),
-        "entity_ids": sorted(await page_context.work.health.onboarded_fips()),
+        "names": await page_context.tx.service(HealthService).names(),
+        "entity_ids": sorted(await page_context.tx.service(HealthService).onboarded_fips()),
     }
 
 

@@ -17,6 +17,8 @@ from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.rollup.coverage import Coverage
 
@@ -48,13 +50,13 @@ def _drawn(grid: Grid, view: HealthQuery, hit: Collection[str]) -> _Drawn:
 
 
 async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object]:
-    work = page_context.work
-    matrix = await work.health.matrix(view.within, view.code)
-    coverage = await work.health.coverage(view.within, page_context.now)
-    names, silent = await work.health.names(), _silent(coverage)
-    latest = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
+    tx = page_context.tx
+    matrix = await tx.service(HealthService).matrix(view.within, view.code)
+    coverage = await tx.service(HealthService).coverage(view.within, page_context.now)
+    names, silent = await tx.service(HealthService).names(), _silent(coverage)
+    latest = await tx.service(IncidentService).latest(only_open=True, limit=_MAX_OPEN)
     still_open = [one for one in latest if one.is_open]  # not what people closed, as on the board
-    fips = await work.health.live_fips()
+    fips = await tx.service(HealthService).live_fips()
     hit = {fip_id for one in still_open if (fip_id := fip_concerned(one.incident.subject))}
     shown = await shared_part(
         page_context,
@@ -67,9 +69,11 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "rows": shown.rows,
         "causes": cause_lines(matrix.causes),
         "proof": coverage.proof(),
-        "planned": await work.health.maintenances(view.within, page_context.now),
+        "planned": await tx.service(HealthService).maintenances(view.within, page_context.now),
         "silent": silent,
-        "never": await work.health.never_reported([aa for aa, heard, _ in silent if not heard]),
+        "never": await tx.service(HealthService).never_reported(
+            [aa for aa, heard, _ in silent if not heard]
+        ),
         "names": names,
         "open_count": len(still_open),
         "marks": sorted({*MARKS.values(), AMBIGUOUS}, reverse=True),

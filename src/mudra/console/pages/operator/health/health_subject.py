@@ -29,9 +29,11 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.rollup.coverage import TimeRange
@@ -89,7 +91,7 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
     if _is_pair(about) and AS_REPORTED.is_part(page_context.query):
         totals = await _totals(page_context, about, view)
         return RenderedPage(COUNTS_PART, {"counts": counted(totals, page_context.query)})
-    names = await page_context.work.health.names()
+    names = await page_context.tx.service(HealthService).names()
     return StreamedPage(
         "health_subject.html",
         {
@@ -113,7 +115,7 @@ def _pages(page_context: PageContext, about: About, names: Mapping[str, str]) ->
 
 
 async def _totals(page_context: PageContext, about: About, view: HealthQuery) -> Totals:
-    health = page_context.work.health
+    health = page_context.tx.service(HealthService)
     return await health.totals(view.within, about.aa_id, about.fip_id, view.code)
 
 
@@ -127,7 +129,7 @@ async def _charts(
 async def _content(
     page_context: PageContext, about: About, view: HealthQuery, code: str
 ) -> Mapping[str, object] | Download:
-    work, within = page_context.work, view.within
+    tx, within = page_context.tx, view.within
     stored = await _stored(page_context, view)
     incidents = _incidents(stored, about, view)
     charts: Mapping[str, object] | Download = LATER
@@ -135,7 +137,7 @@ async def _content(
         charts = await _charts(page_context, about, view, incidents)
     if isinstance(charts, Download):
         return charts
-    found = await work.health.of_subject(
+    found = await tx.service(HealthService).of_subject(
         within, page_context.now, about.aa_id, about.fip_id, view.code
     )
     totals = Totals(empty(), ())
@@ -171,7 +173,7 @@ async def _content(
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
         "causes": _causes(stored, about, view),
-        "planned": await work.health.maintenances(
+        "planned": await tx.service(HealthService).maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
         "outvoted": sorted({aa_id for one in found.disputed.values() for aa_id in one.outvoted}),
@@ -203,7 +205,7 @@ def _causes(
 
 async def _stored(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
     """Returns all incidents since the beginning of the requested time, the oldest first."""
-    return await page_context.work.incidents.since(view.within.start)
+    return await page_context.tx.service(IncidentService).since(view.within.start)
 
 
 def _incidents(

@@ -17,7 +17,8 @@ from mudra.http.request.health_requests import HeldReportRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.payload.held_reports import HeldState
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.payload.held_reports import HeldReportService, HeldState
 from mudra.shared.refusal import Refusal
 
 _PAGE: Final = operator_path("held-reports")
@@ -36,11 +37,11 @@ async def show_reports(page_context: PageContext) -> Outcome:
         {
             "reports": [
                 (one, (one.state.value, tone(one.state.value)))
-                for one in await page_context.work.held_reports.list(all_=all_)
+                for one in await page_context.tx.service(HeldReportService).list(all_=all_)
             ],
             "all": all_,
             "waiting": HeldState.WAITING,
-            "names": await page_context.work.health.names(),
+            "names": await page_context.tx.service(HealthService).names(),
             "message": _DONE.get(page_context.query.get("told", ""), ""),
         },
     )
@@ -54,7 +55,7 @@ async def decide(
     asked = decode_struct({"reason": fields.get("reason", "").strip()}, HeldReportRequest)
     if isinstance(asked, InvalidField):
         return asked
-    service = page_context.work.held_reports
+    service = page_context.tx.service(HeldReportService)
     if decision not in _DONE:
         return InvalidField("the address must end in admit or refuse")
     act = service.admit if decision == "admit" else service.refuse

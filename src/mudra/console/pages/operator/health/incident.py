@@ -26,19 +26,19 @@ from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
+from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act import ActCommand, ActKind
+from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.acts.story import hand_over_of, post_mortem_of, story_of
 from mudra.metrics.incidents.contrast import Contrast, contrasts
 from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
-from mudra.metrics.incidents.incident_service import NoSuchIncident
+from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
+from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of
 from mudra.metrics.incidents.verdict import certainty, grounds, reach_of
-from mudra.metrics.notifications.alarm import (
-    ambiguity,
-    counted_text,
-    timeline_lines,
-)
+from mudra.metrics.notifications.alarm import ambiguity, counted_text, timeline_lines
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
@@ -103,7 +103,9 @@ async def act(page_context: PageContext, fields: Fields, incident_id: FromPath[U
         return NoSuchIncident()
     text = fields.get("text", "")
     command = ActCommand(ActKind(kind), text, fields.get("owner", ""), fields.get("instead_of"))
-    outcome = await page_context.work.incident_acts.act(wanted, command, page_context.caller)
+    outcome = await page_context.tx.service(IncidentActService).act(
+        wanted, command, page_context.caller
+    )
     if isinstance(outcome, NoSuchIncident):
         return outcome
     if isinstance(outcome, Refusal):
@@ -117,7 +119,7 @@ async def silence(
 ) -> Outcome:
     """Silence alerts about its subject for some hours."""
     wanted = str(incident_id)
-    stored = await page_context.work.incidents.find(wanted)
+    stored = await page_context.tx.service(IncidentService).find(wanted)
     if isinstance(stored, Refusal):
         return stored
     hours = fields.get("hours", "")
@@ -128,8 +130,8 @@ async def silence(
         page_context.now + timedelta(hours=int(hours)),
         fields.get("reason", ""),
     )
-    work = page_context.work
-    outcome = await work.silences.begin(command, page_context.caller, page_context.now)
+    tx = page_context.tx
+    outcome = await tx.service(SilenceService).begin(command, page_context.caller, page_context.now)
     if isinstance(outcome, Refusal):
         typed = fields.get("reason", "")
         return await _page(page_context, wanted, _refused(_SILENCED, outcome, typed))
@@ -144,7 +146,7 @@ def _refused(form: str, refusal: Refusal, text: str) -> Refused:
 async def _page(
     page_context: PageContext, incident_id: str, refused: Refused | None = None
 ) -> Outcome:
-    stored = await page_context.work.incidents.find(incident_id)
+    stored = await page_context.tx.service(IncidentService).find(incident_id)
     if isinstance(stored, Refusal):
         return stored
     view = view_of(stored.incident, shown_codes(stored.incident), page_context.now)
@@ -161,7 +163,9 @@ async def _page(
         return export
     facts = {
         **charts,
-        **_verdict(page_context, stored, await page_context.work.health.judged_until()),
+        **_verdict(
+            page_context, stored, await page_context.tx.service(HealthService).judged_until()
+        ),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
@@ -206,7 +210,7 @@ def _verdict(
 
 async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     """Returns the latest windows, and the calls of its bad time next to like ones."""
-    health, end = page_context.work.health, window_start(page_context.now)
+    health, end = page_context.tx.service(HealthService), window_start(page_context.now)
     codes = shown_codes(found)
     if isinstance(found.subject, AaReporting):
         return Evidence((), (), all_apis=True)
@@ -224,9 +228,9 @@ async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
 
 
 async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
-    work, now = page_context.work, page_context.now
-    acts = await work.incident_acts.of(stored.incident_id)
-    silences = await work.silences.list(now, past=True)
+    tx, now = page_context.tx, page_context.now
+    acts = await tx.service(IncidentActService).of(stored.incident_id)
+    silences = await tx.service(SilenceService).list(now, past=True)
     subject = stored.incident.subject
     return {
         "story": story_of(stored, timeline_lines(stored.incident), acts, silences, now),
@@ -234,7 +238,7 @@ async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[st
         "hand_over": hand_over_of(acts) if stored.is_open else None,
         "mine": stored.acknowledged_by == page_context.caller.actor,
         "me": page_context.caller.actor.removeprefix("operator:"),
-        "owners": (await work.incident_acts.owners())[:_MAX_OWNERS],
+        "owners": (await tx.service(IncidentActService).owners())[:_MAX_OWNERS],
         "silenced": [one for one in silences if one.covers(subject, now)],
         "lengths": LENGTHS,
     }
@@ -261,7 +265,7 @@ async def _sides(page_context: PageContext, found: Incident) -> Sequence[Side]:
     """Returns whom to call: those at the cause first, then those that it affects."""
     named = _named(found)
     affected = _affected(found)[: _MAX_CONTACTS - len(named)]
-    search = page_context.work.member_search
+    search = MemberSearch(page_context.tx)
     return [
         Side("at the cause" if entity_id in named else "affected", row)
         for entity_id in (*named, *affected)

@@ -20,7 +20,9 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import Subject
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence import (
     CODES,
     MAX_LEAD_TIME,
@@ -28,6 +30,7 @@ from mudra.metrics.incidents.silence import (
     Silence,
     SilenceCommand,
 )
+from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.refusal import Refusal
@@ -68,7 +71,7 @@ class SilenceForm(Struct, frozen=True):
 async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcome:
     """Shows the list of incidents with the silences, and the form for another one."""
     only_open = page_context.query.get("open") == "true"
-    found = page_context.work.incidents
+    found = page_context.tx.service(IncidentService)
     rows = await (found.to_handle if only_open else found.latest)(limit=_MAX_COUNT)
     table = incidents_table()
     export = table.export(rows, page_context.query)
@@ -77,10 +80,10 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
     facts = {
         "view": table.view(rows, page_context.query),
         "only_open": only_open,
-        "silences": await page_context.work.silences.list(page_context.now),
+        "silences": await page_context.tx.service(SilenceService).list(page_context.now),
         "apis": {code: api_name(code) for code in CALL_CODES},
         "lengths": LENGTHS,
-        "entity_ids": sorted(await page_context.work.health.names()),
+        "entity_ids": sorted(await page_context.tx.service(HealthService).names()),
         "form": form,
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }
@@ -100,7 +103,9 @@ async def begin(page_context: PageContext, fields: Fields) -> Outcome:
     command = _command(fields, page_context.now)
     if isinstance(command, Refusal):
         return await _again(page_context, fields, command)
-    outcome = await page_context.work.silences.begin(command, page_context.caller, page_context.now)
+    outcome = await page_context.tx.service(SilenceService).begin(
+        command, page_context.caller, page_context.now
+    )
     if isinstance(outcome, Refusal):
         return await _again(page_context, fields, outcome)
     return GoTo(f"{_PAGE}?told={'maintenance' if outcome.maintenance else 'silenced'}")
@@ -140,7 +145,7 @@ async def _again(page_context: PageContext, fields: Fields, refusal: Refusal) ->
 @page.post("/operator/silences/{silence_id:uuid}/end", gate=operator(Scope.HEALTH))
 async def end(page_context: PageContext, _: Fields, silence_id: FromPath[UUID]) -> Outcome:
     """End a silence now."""
-    outcome = await page_context.work.silences.end(
+    outcome = await page_context.tx.service(SilenceService).end(
         str(silence_id), page_context.caller, page_context.now
     )
     if not isinstance(outcome, Silence):

@@ -10,17 +10,12 @@ from psycopg.sql import SQL, Identifier
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 OLD: Final = "old_"
-"""Revision 0024 puts it before their names, so that no node of 1.0.0 writes into them any more."""
+"""Before their names from revision 0026 on, so that no node of 1.0.0 writes into them any more."""
 RAW: Final = "metrics_raw"
 PREVIOUS: Final = "metrics_previous"
 HOURS: Final = "metrics_hour"
 DAYS: Final = "metrics_day"
 CONVERTED: Final = (RAW, PREVIOUS, HOURS, DAYS)
-MADE_AGAIN: Final = (
-    *("metrics_window", "metrics_packed", "metrics_window_calls"),
-    *("metrics_pair_hour", "metrics_pair_day"),
-)
-"""Of them nothing is converted: blocks are read instead, or made of blocks."""
 _SIZES: Final = """
 SELECT c.relname, pg_total_relation_size(c.oid)
 FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
@@ -49,7 +44,7 @@ class Part(NamedTuple):
 
 
 def parts_of(connection: Connection, table: str) -> Sequence[Part]:
-    """Returns what is left of an old table, before revision 0024 or after it, the oldest first."""
+    """Returns what is left of an old table, under its old name or its new one, the oldest first."""
     found: list[Part] = []
     for name in (table, OLD + table):
         rows = connection.execute(_SIZES, [name]).fetchall()

@@ -1,4 +1,4 @@
-"""Writes blocks as revision 0024 made their tables, and adds up those that are there."""
+"""Writes blocks as since_1_0_0.sql makes their tables, and adds up those that are there."""
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence

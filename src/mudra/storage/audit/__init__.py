@@ -1,4 +1,0 @@
-"""The audit log, its hash chain and its checkpoints.
-
-Never deletes an event.
-"""

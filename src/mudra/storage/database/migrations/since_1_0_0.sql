@@ -1,0 +1,226 @@
+-- The schema of 1.0.0 becomes this one; what the rows of metrics are converted to is made first.
+
+-- Subscriptions to the public status by webhook: their address, its proof, and their limits.
+ALTER TABLE status_subscription
+    ADD COLUMN url text NOT NULL DEFAULT '',
+    ADD COLUMN host text NOT NULL DEFAULT '',
+    ADD COLUMN opted_at timestamptz,
+    DROP CONSTRAINT uq_status_subscription_email,
+    ADD CONSTRAINT uq_status_subscription_email UNIQUE (email, fip_id, url);
+CREATE INDEX ix_status_subscription_host ON status_subscription (host);
+ALTER TABLE health_webhook
+    ADD COLUMN subscription_id uuid
+        CONSTRAINT fk_health_webhook_subscription_id
+        REFERENCES status_subscription (subscription_id) ON DELETE CASCADE,
+    ADD COLUMN failing_since timestamptz,
+    ADD COLUMN gave_up_at timestamptz,
+    ADD COLUMN warned_at timestamptz;
+CREATE UNIQUE INDEX health_webhook_of_subscription ON health_webhook (subscription_id)
+    WHERE subscription_id IS NOT NULL;
+CREATE TABLE status_challenge (
+    challenge_id uuid CONSTRAINT pk_status_challenge PRIMARY KEY,
+    email text NOT NULL,
+    host text NOT NULL,
+    at timestamptz NOT NULL
+);
+CREATE INDEX ix_status_challenge_at ON status_challenge (at);
+
+-- The APIs that a person wants alarms about; none are all.
+ALTER TABLE alarm_preference ADD COLUMN apis text[] NOT NULL DEFAULT '{}';
+
+-- A hand-over waits for acceptance: its invitation names the admin from whom it takes over.
+ALTER TABLE admin_invitation ADD COLUMN takes_over text NOT NULL DEFAULT '';
+
+-- Readers of an entity: people who see its pages and change nothing.
+CREATE TABLE entity_reader (
+    entity_id text NOT NULL
+        CONSTRAINT fk_entity_reader_entity_id REFERENCES entity (entity_id),
+    user_id uuid NOT NULL
+        CONSTRAINT fk_entity_reader_user_id REFERENCES user_account (user_id),
+    since timestamptz NOT NULL,
+    CONSTRAINT pk_entity_reader PRIMARY KEY (entity_id, user_id)
+);
+CREATE INDEX ix_entity_reader_user_id ON entity_reader (user_id);
+ALTER TABLE admin_invitation ADD COLUMN role text NOT NULL DEFAULT 'admin';
+
+-- What operators announce on the public status, and groups of its institutions.
+CREATE TABLE status_announcement (
+    announcement_id uuid NOT NULL,
+    kind text NOT NULL,
+    title text NOT NULL,
+    text text NOT NULL,
+    translations jsonb NOT NULL DEFAULT '[]',
+    fip_ids text[] NOT NULL DEFAULT '{}',
+    publish_at timestamptz NOT NULL,
+    begins timestamptz,
+    ends timestamptz,
+    made_by text NOT NULL,
+    made_at timestamptz NOT NULL,
+    changed_at timestamptz,
+    ended_at timestamptz,
+    over_at timestamptz,
+    after uuid,
+    done boolean NOT NULL DEFAULT false,
+    CONSTRAINT pk_status_announcement PRIMARY KEY (announcement_id),
+    CONSTRAINT ck_status_announcement_kind
+        CHECK (kind IN ('information', 'incident', 'maintenance'))
+);
+ALTER TABLE registry_word ADD COLUMN status_group text NOT NULL DEFAULT '';
+CREATE INDEX ix_status_announcement_publish_at ON status_announcement (publish_at);
+
+-- Finds the last change of each entry of the registry, however long the log of changes is.
+CREATE INDEX registry_change_of_entity ON registry_change (entity_id, sequence);
+
+-- Who gave a person a right, so that no one approves what their own accomplice submitted.
+CREATE TABLE access_grant (
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    user_id uuid NOT NULL,
+    entity_id text NOT NULL,
+    given_by uuid NOT NULL,
+    at timestamptz NOT NULL,
+    CONSTRAINT pk_access_grant PRIMARY KEY (number)
+);
+CREATE INDEX ix_access_grant_at ON access_grant (at);
+
+-- What is read no more, and what a second database handed over.
+DROP TRIGGER IF EXISTS metrics_held_aa ON metrics_held;
+DROP FUNCTION IF EXISTS metrics_held_aa();
+DROP TABLE handover, handover_done;
+DELETE FROM service_fact WHERE name ~ '^metrics-(database|moving|restored)$';
+DROP INDEX ix_registry_version_entityhandle, ix_registry_version_kid,
+    ix_registry_version_modulus_hash;
+DELETE FROM totp_factor WHERE NOT confirmed;
+ALTER TABLE totp_factor DROP COLUMN confirmed,
+    ADD CONSTRAINT uq_totp_factor_user_id UNIQUE (user_id);
+
+-- Metrics as blocks. Blocks are compressed: PostgreSQL would try in vain, so they are stored as they are.
+CREATE TABLE metrics_block (
+    aa_id text NOT NULL,
+    grain text NOT NULL,
+    bucket smallint NOT NULL,
+    at timestamptz NOT NULL,
+    until timestamptz NOT NULL,
+    tag text NOT NULL,
+    version uuid NOT NULL,
+    numbers bytea NOT NULL,
+    times bytea NOT NULL,
+    CONSTRAINT pk_metrics_block PRIMARY KEY (aa_id, grain, bucket, at, tag),
+    CONSTRAINT ck_metrics_block_grain CHECK (grain IN ('window', 'hour', 'day'))
+) PARTITION BY LIST (grain);
+CREATE TABLE metrics_block_previous (
+    aa_id text NOT NULL,
+    grain text NOT NULL,
+    bucket smallint NOT NULL,
+    at timestamptz NOT NULL,
+    until timestamptz NOT NULL,
+    tag text NOT NULL,
+    version uuid NOT NULL,
+    numbers bytea NOT NULL,
+    times bytea NOT NULL,
+    report_version integer NOT NULL,
+    CONSTRAINT pk_metrics_block_previous
+        PRIMARY KEY (aa_id, grain, bucket, at, tag, report_version)
+) PARTITION BY RANGE (at);
+CREATE INDEX ix_metrics_block_at ON metrics_block (at, grain, aa_id);
+CREATE INDEX ix_metrics_block_unsettled ON metrics_block (at)
+    WHERE grain <> 'window' AND tag IN ('req', 'not')
+        AND until - at <= CASE grain WHEN 'hour' THEN interval '1 hour' ELSE interval '1 day' END;
+CREATE TABLE metrics_block_window PARTITION OF metrics_block
+    FOR VALUES IN ('window') PARTITION BY RANGE (at);
+CREATE TABLE metrics_block_hour PARTITION OF metrics_block
+    FOR VALUES IN ('hour') PARTITION BY RANGE (at);
+CREATE TABLE metrics_block_day PARTITION OF metrics_block
+    FOR VALUES IN ('day') PARTITION BY RANGE (at);
+DO $body$
+DECLARE
+    one TEXT;
+BEGIN
+    FOREACH one IN ARRAY ARRAY['block', 'block_previous', 'block_window', 'block_hour', 'block_day'] LOOP
+        EXECUTE 'ALTER TABLE metrics_' || one || ' ALTER COLUMN numbers SET STORAGE EXTERNAL,'
+            || ' ALTER COLUMN times SET STORAGE EXTERNAL';
+    END LOOP;
+END
+$body$;
+ALTER TABLE metrics_held ADD COLUMN buckets bytea;
+
+CREATE OR REPLACE FUNCTION metrics_partition_unit(parent TEXT) RETURNS TEXT
+LANGUAGE plpgsql IMMUTABLE AS $body$
+BEGIN
+    IF parent IN ('metrics_block_window', 'metrics_block_previous') THEN
+        RETURN 'day';
+    ELSIF parent = 'metrics_block_hour' THEN
+        RETURN 'month';
+    ELSIF parent = 'metrics_block_day' THEN
+        RETURN 'year';
+    END IF;
+    RAISE EXCEPTION 'this table has no partitions';
+END
+$body$;
+
+CREATE OR REPLACE FUNCTION metrics_partition_name(parent TEXT, moment TIMESTAMP WITH TIME ZONE)
+RETURNS TEXT LANGUAGE sql STABLE AS $body$
+    SELECT parent || '_' || to_char(
+        moment AT TIME ZONE 'UTC',
+        CASE metrics_partition_unit(parent)
+            WHEN 'day' THEN 'YYYYMMDD' WHEN 'month' THEN 'YYYYMM' ELSE 'YYYY' END
+    )
+$body$;
+
+CREATE OR REPLACE FUNCTION metrics_partition_make(parent TEXT, moment TIMESTAMP WITH TIME ZONE)
+RETURNS BOOLEAN LANGUAGE plpgsql SECURITY DEFINER AS $body$
+DECLARE
+    unit CONSTANT TEXT := metrics_partition_unit(parent);
+    begins CONSTANT TIMESTAMP := date_trunc(unit, moment AT TIME ZONE 'UTC');
+    ends CONSTANT TIMESTAMP := begins + ('1 ' || unit)::INTERVAL;
+    part CONSTANT TEXT := metrics_partition_name(parent, moment);
+BEGIN
+    IF begins NOT BETWEEN '2000-01-01' AND '2199-12-31' THEN
+        RAISE EXCEPTION 'a partition of metrics is of the years 2000 to 2199';
+    END IF;
+    -- One at a time, and not by to_regclass: its cache may not include the latest commit.
+    PERFORM pg_advisory_xact_lock(1835365490);
+    IF EXISTS (SELECT FROM pg_class
+               WHERE relname = part AND relnamespace = current_schema()::REGNAMESPACE) THEN
+        RETURN false;
+    END IF;
+    -- Attaching does not block pushes into other partitions; CREATE … PARTITION OF would.
+    EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE ' || quote_ident(parent)
+        || ' INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)';
+    EXECUTE 'ALTER TABLE ' || quote_ident(parent) || ' ATTACH PARTITION ' || quote_ident(part)
+        || ' FOR VALUES FROM (' || quote_literal(begins || '+00')
+        || ') TO (' || quote_literal(ends || '+00') || ')';
+    RETURN true;
+END
+$body$;
+
+-- A function that is replaced loses its settings: see the end of baseline.sql.
+DO $body$
+BEGIN
+    EXECUTE 'ALTER FUNCTION metrics_partition_make(TEXT, TIMESTAMP WITH TIME ZONE) SET search_path = '
+        || quote_ident(current_schema()) || ', pg_temp';
+END
+$body$;
+
+-- Requests by day as rows, for SQL.
+CREATE TABLE metrics_daily (
+    day date NOT NULL,
+    fip_id text NOT NULL,
+    type text NOT NULL,
+    total numeric NOT NULL,
+    succeeded numeric NOT NULL,
+    errors_4xx numeric NOT NULL,
+    errors_5xx numeric NOT NULL,
+    p50 bigint,
+    p95 bigint,
+    p99 bigint,
+    CONSTRAINT pk_metrics_daily PRIMARY KEY (day, fip_id, type)
+);
+CREATE INDEX ix_metrics_daily_fip_id ON metrics_daily (fip_id, day);
+
+-- Sums of 1.0.0 that are made of blocks now, and rows that are converted to them. No node of 1.0.0
+-- that still runs may store a row in them meanwhile.
+DROP TABLE metrics_window_calls, metrics_pair_hour, metrics_pair_day;
+ALTER TABLE metrics_raw RENAME TO old_metrics_raw;
+ALTER TABLE metrics_previous RENAME TO old_metrics_previous;
+ALTER TABLE metrics_hour RENAME TO old_metrics_hour;
+ALTER TABLE metrics_day RENAME TO old_metrics_day;

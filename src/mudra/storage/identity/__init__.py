@@ -1,4 +1,0 @@
-"""Tables and queries of identity.
-
-Never decides: rows become values of mudra.identity.
-"""

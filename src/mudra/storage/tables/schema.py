@@ -1,0 +1,27 @@
+"""All tables, for the migrations and the test that compares them."""
+
+from mudra.storage.tables import (
+    alarms,
+    announcements,
+    audit,
+    identity,
+    metrics,
+    registry,
+    service,
+    subscriptions,
+    tokens,
+)
+from mudra.storage.tables.metadata import metadata
+
+__all__ = [
+    "alarms",
+    "announcements",
+    "audit",
+    "identity",
+    "metadata",
+    "metrics",
+    "registry",
+    "service",
+    "subscriptions",
+    "tokens",
+]
