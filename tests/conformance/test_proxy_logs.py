@@ -31,7 +31,7 @@ CALLS = {
     "refused by the FIP": ("fip", "/v2/FI/request?status=403", 403),
     "failed at the FIP": ("fip", "/v2/FI/fetch?status=503", 503),
     "its own gateway's time-out": ("fip", "/v2/Accounts/link?status=504", 504),
-    "nobody listens": ("gone", "/v2/Consent", 0),
+    "no one listens": ("gone", "/v2/Consent", 0),
     "too slow": ("fip", "/v2/Accounts/discover?wait=3", 0),
     "cut off": ("fip", "/v2/Accounts/delink?status=0", 0),
     "denied by the proxy": ("fip", "/denied/Consent", 0),

@@ -66,7 +66,7 @@ def batches(draw: st.DrawFn) -> tuple[list[bytes], int]:
         if broken in BREAKING:
             event[broken] = draw(BREAKING[broken])
         text = json.dumps(event).encode()
-        if broken == "bytes":  # in a field that nobody reads: it costs nothing
+        if broken == "bytes":  # in a field that no one reads: it costs nothing
             odd = draw(
                 st.sampled_from([b"\xff", b"\xc3", b"\x00", b"\\ud800", b"\x1f", b"\\udc00"])
             )
@@ -227,7 +227,7 @@ ACTS = st.lists(
 
 
 class Rotated:
-    """A log that is written, rotated and packed, and an agent that reads or stands still."""
+    """A log that is written, rotated and packed, and an agent that reads or rests."""
 
     def __init__(self, folder: Path) -> None:
         self.log, self._clock, self._stamp = folder / "access.json", MovedClock(), 10**18

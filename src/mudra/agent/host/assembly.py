@@ -53,8 +53,8 @@ class FollowedLog:
     read_to: int = 0
     """Wall time up to which it is read."""
     position: LogPosition | None = None
-    told_gaps: int = 0
-    told_too_long: int = 0
+    noted_gaps: int = 0
+    noted_too_long: int = 0
 
     @property
     def readable(self) -> int | None:
@@ -80,8 +80,8 @@ class FollowedLog:
     def taken_metrics(self) -> SourceMetrics:
         """Return what was left out since the last call."""
         taken, self.context.metrics = self.context.metrics, SourceMetrics()
-        gaps, too_long = self.file.gaps - self.told_gaps, self.file.too_long - self.told_too_long
-        self.told_gaps, self.told_too_long = self.file.gaps, self.file.too_long
+        gaps, too_long = self.file.gaps - self.noted_gaps, self.file.too_long - self.noted_too_long
+        self.noted_gaps, self.noted_too_long = self.file.gaps, self.file.too_long
         for number, reason in ((gaps, Reason.LOG_GAP), (too_long, Reason.TOO_LONG)):
             for _ in range(number):
                 taken.leave_out(reason, self.name)

@@ -93,12 +93,13 @@ class IngestApp:
     async def _answer(self, scope: Mapping[str, object], receive: Receive) -> IngestResponse:
         method, path = str(scope["method"]), str(scope["path"]).rstrip("/") or "/"
         headers = _headers(scope)
-        refused = self.guard.refusal_of(headers, needs_token=path in _GUARDED)
+        takes = ("POST",) if path in _POSTED else ("GET", "HEAD")
+        needs_token = path in _GUARDED and method in takes
+        refused = self.guard.refusal_of(headers, needs_token=needs_token)
         if refused is not None:
             raise RequestError(refused.status, refused.code, refused.message)
         if path not in _GUARDED | _STATE:
             raise RequestError(404, "NotFound", f"there is nothing at {path[:_SHOWN]}")
-        takes = ("POST",) if path in _POSTED else ("GET", "HEAD")
         if method not in takes:
             raise RequestError(
                 405, "MethodNotAllowed", f"{path} accepts {takes[0]}",

@@ -42,7 +42,7 @@ def listener(app: IngestApp, listen: str, clock: Clock) -> Listener:
     host, _, port = ("", "", "0") if listen.startswith(UNIX) else listen.rpartition(":")
     server = Listener(
         uvicorn.Config(
-            app,  # type: ignore[arg-type]  # its messages have the types of any mapping
+            app,
             host=host.strip("[]"), port=int(port), loop="none",
             http=_connections(clock, lambda: server.should_exit), ws="none",
             lifespan="off", log_config=None, access_log=False, limit_concurrency=CONNECTIONS,

@@ -134,7 +134,7 @@ def _decoded(raw: bytes) -> tuple[WireEvent, _Wrong]:
 
 
 def _by_fields(raw: bytes) -> tuple[WireEvent, _Wrong]:
-    """Return an event of which a field has another type, which may be one that nobody reads."""
+    """Return an event of which a field has another type, which may be one that no one reads."""
     try:
         sent = decoded(_OBJECT, raw)
     except UNDECODABLE as error:

@@ -134,7 +134,7 @@ class LogFile:
             self._open(copy, position.offset)
             return
         if not is_read(self.path, position):
-            self._note_gap(f"{self.path} was emptied or written anew, and no copy of it is there")
+            self._note_gap(f"{self.path} was emptied or written again, and no copy of it is there")
         self._open(self.path, 0)
 
     def _next_lines(self) -> Lines:

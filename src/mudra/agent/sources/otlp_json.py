@@ -79,7 +79,7 @@ class _Resources(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _RawSpan(msgspec.Struct, frozen=True, rename="camel"):
-    """A span of which an attribute, or a field that nobody reads, has another type."""
+    """A span of which an attribute, or a field that no one reads, has another type."""
 
     trace_id: msgspec.Raw = msgspec.Raw(b"null")
     span_id: msgspec.Raw = msgspec.Raw(b"null")

@@ -2,7 +2,7 @@
 
 Protocol Buffers are a list of fields, each with its number and its length. This reader goes through
 them and keeps nothing but what it returns, so a body of a million empty spans takes no memory, text
-that is no UTF-8 in a field that nobody reads costs nothing, and a damaged span costs itself. The
+that is no UTF-8 in a field that no one reads costs nothing, and a damaged span costs itself. The
 generated classes of the standard library do none of that: they build all of a body or refuse it.
 """
 

@@ -1,7 +1,7 @@
 """JSON as programs of others write it: a fault costs the element that has it, and no other.
 
 Log lines and events hold what strangers sent: bytes that are no UTF-8, halves of surrogate pairs,
-control characters. The decoder stops at them, also in fields that nobody reads. So what it refuses
+control characters. The decoder stops at them, also in fields that no one reads. So what it refuses
 is cleaned and read once more. What is made of a body is bounded before anything is made.
 """
 

@@ -122,36 +122,38 @@ def replay(
     fips = {host.lower(): fip for host, fip in read.fips.items()}
     made = Replay(read.aa_id, fields, fips, inbound=inbound)
     try:
-        payloads = (payload.body for payload in made.payloads(file))
-        if as_json:
-            raws = [msgspec.Raw(body) for body in payloads]
-            left = made.metrics
-            counts = {
-                "otherCalls": left.counts[Reason.OTHER_CALL],
-                "unknownFip": left.counts[Reason.UNKNOWN_PEER],
-                "unproven": left.counts[Reason.UNPROVEN],
-                "unreadable": left.unreadable,
-            }
-            document = {"payloads": raws, "notCounted": counts}
-            typer.echo(msgspec.json.encode(document).decode())
-            _refuse_unread(made, file)
-            return
-        for body in payloads:
-            sys.stdout.write(body.decode() + "\n")
-        sys.stdout.flush()
+        _write_payloads(made, file, as_json=as_json)
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+        return
     except OSError as error:
         typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
         raise typer.Exit(1) from None
-    left = made.metrics
+    _refuse_unread(made, file)
+
+
+def _write_payloads(made: Replay, file: Path, *, as_json: bool) -> None:
+    """Write the payloads of a log, and what of it is in none. Raises OSError."""
+    payloads, left = (payload.body for payload in made.payloads(file)), made.metrics
+    if as_json:
+        raws = [msgspec.Raw(body) for body in payloads]
+        counts = {
+            "otherCalls": left.counts[Reason.OTHER_CALL],
+            "unknownFip": left.counts[Reason.UNKNOWN_PEER],
+            "unproven": left.counts[Reason.UNPROVEN],
+            "unreadable": left.unreadable,
+        }
+        document = {"payloads": raws, "notCounted": counts}
+        typer.echo(msgspec.json.encode(document).decode())
+        return
+    for body in payloads:
+        sys.stdout.write(body.decode() + "\n")
+    sys.stdout.flush()
     typer.echo(
         f"not counted: {left.counts[Reason.OTHER_CALL]} calls of other kinds, "
         f"{left.counts[Reason.UNKNOWN_PEER]} of unknown FIPs, {left.unreadable} unreadable lines",
         err=True,
     )
-    _refuse_unread(made, file)
 
 
 def _refuse_unread(made: Replay, file: Path) -> None:
