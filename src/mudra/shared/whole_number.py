@@ -20,13 +20,13 @@ def whole_number(value: object) -> int | None:
 
     A number with a fraction, an infinite one, true and false are none.
     """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
+    if type(value) is int:  # neither true nor false
         return value
     if isinstance(value, float):
         return int(value) if math.isfinite(value) and value.is_integer() else None
     if isinstance(value, str):
+        if value.isdigit() and value.isascii() and len(value) <= MAX_DIGITS:
+            return int(value)
         return _read(value.strip(" \t\r\n"))
     return None
 
@@ -37,6 +37,8 @@ def number(value: object) -> float | None:
         return None
     try:
         if isinstance(value, str):
+            if len(value) <= MAX_DIGITS and value.isascii() and value.replace(".", "", 1).isdigit():
+                return float(value)
             text = value.strip(" \t\r\n")
             if len(text) > MAX_DIGITS or not _NUMBER.fullmatch(text):
                 return None

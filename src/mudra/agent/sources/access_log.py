@@ -19,6 +19,7 @@ from mudra.agent.sources.log_formats import (
     Evidence,
     Fields,
     form_of,
+    names_of,
     proven_status,
     value_of,
 )
@@ -40,13 +41,14 @@ _PADDING: Final = b"\0 \t\r" + BYTE_ORDER_MARK
 class LineReader:
     """Turns lines of one file into calls."""
 
-    __slots__ = ("_context", "_fields", "_inbound", "_name", "latest")
+    __slots__ = ("_context", "_dotted", "_fields", "_inbound", "_name", "latest")
 
     def __init__(
         self, fields: Fields, context: SourceContext, *, inbound: bool, name: str = "line"
     ) -> None:
         self._fields, self._context, self._inbound = fields, context, inbound
         self._name = name
+        self._dotted = tuple(name for name in names_of(fields) if "." in name)
         self.latest = 0
         """Wall time of the end of the latest call that was read."""
 
@@ -60,7 +62,10 @@ class LineReader:
             if not text:
                 continue
             try:
-                call = self._call(_object(text), now, mono)
+                read = _object(text)
+                for name in self._dotted:
+                    read[name] = value_of(read, name)
+                call = self._call(read, now, mono)
             except Unreadable as error:
                 self._context.metrics.leave_out(error.reason, f"{self._name}: {error}")
                 continue
@@ -70,10 +75,10 @@ class LineReader:
 
     def _call(self, line: Mapping[str, object], now: int, mono: int) -> Call | None:
         fields, context = self._fields, self._context
-        at = parse_time(value_of(line, fields.time))
+        at = parse_time(line.get(fields.time))
         if at == UNKNOWN:
             raise Unreadable(
-                Reason.BAD_TIME, f"{fields.time} is no time: {shown(value_of(line, fields.time))}"
+                Reason.BAD_TIME, f"{fields.time} is no time: {shown(line.get(fields.time))}"
             )
         took = self._took(line, at)
         start = at - (took or 0) if fields.time_is_end else at
@@ -100,7 +105,7 @@ class LineReader:
         notified = None
         if self._inbound and code == _FI_NOTIFICATION:
             notified = notification(session, self._statuses(line))
-        size = whole_number(value_of(line, fields.size)) if code == _FI_FETCH else 0
+        size = whole_number(line.get(fields.size)) if code == _FI_FETCH else 0
         return Call(
             self._inbound, fip, code, start, mono - (now - start), took or 0, status,
             plausible_size(size or 0), session, notified,
@@ -109,10 +114,10 @@ class LineReader:
     def _took(self, line: Mapping[str, object], at: int) -> int | None:
         """Return milliseconds; None where the line does not say. Raises Unreadable."""
         fields = self._fields
-        sent = value_of(line, fields.took)
+        sent = line.get(fields.took)
         if (isinstance(sent, str) and sent in _NO_VALUE) or sent is None:
             # Apigee has the moments of a call, and no time that it took.
-            ended = parse_time(value_of(line, fields.answered)) if fields.answered else UNKNOWN
+            ended = parse_time(line.get(fields.answered)) if fields.answered else UNKNOWN
             return max(0, ended - at) if fields.kind == "apigee" and ended > 0 else None
         took = number(sent)
         if took is None:
@@ -122,7 +127,7 @@ class LineReader:
     def _status(self, line: Mapping[str, object]) -> int:
         """Return the status that counts. Raises Unreadable for what is no status."""
         fields = self._fields
-        sent = value_of(line, fields.status)
+        sent = line.get(fields.status)
         if sent is None or (isinstance(sent, str) and sent in _NO_VALUE):
             return NO_STATUS
         status = whole_number(sent)
@@ -143,13 +148,15 @@ class LineReader:
 
     def _statuses(self, line: Mapping[str, object]) -> set[str]:
         """Return the names of the FI statuses, which are an array or separated by commas."""
-        sent = value_of(line, self._fields.statuses)
+        sent = line.get(self._fields.statuses)
         names = sent if isinstance(sent, list) else str(sent or "").split(",")
         return {str(name) for name in names if name}
 
     def _text(self, line: Mapping[str, object], name: str) -> str:
-        found = value_of(line, name)
-        return "" if found is None or found == "-" else str(found)
+        found = line.get(name)
+        if type(found) is str:
+            return "" if found == "-" else found
+        return "" if found is None else str(found)
 
 
 def _object(line: bytes) -> dict[str, object]:

@@ -64,7 +64,9 @@ _REQUESTED: Final = msgspec.json.Decoder(_Requested)
 _FETCHED: Final = msgspec.json.Decoder(_Fetched)
 _TEXT: Final = msgspec.json.Decoder(str)
 _STAMP: Final = msgspec.json.Decoder(str | int | float)
-_LATEST: Final = 1e14
+_FIRST: Final = 10**11
+"""Below it a number is of seconds."""
+_LATEST: Final = 10**14
 """Milliseconds since 1970, in the year 5138."""
 _T = TypeVar("_T")
 
@@ -150,7 +152,13 @@ def parse_time(value: object) -> int:
     ISO 8601 (of UTC without a zone), or a number since 1970, also as text, of seconds,
     milliseconds, microseconds or nanoseconds: which, its size says until the year 5138.
     """
-    if isinstance(value, str) and (read := read_time(value.strip())) is not None:
+    if type(value) is int and _FIRST <= value < _LATEST:
+        return value
+    if (
+        isinstance(value, str)
+        and value[4:5] == "-"
+        and (read := read_time(value.strip())) is not None
+    ):
         return round(read.at.timestamp() * 1000)
     found = number(value)
     if found is None or found < 0:

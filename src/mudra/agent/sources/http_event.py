@@ -11,7 +11,7 @@ oldest open call of its peer and route.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -87,6 +87,9 @@ _Wrong = Mapping[str, str]
 event says."""
 _NONE_WRONG: Final[_Wrong] = {}
 _ONE: Final = msgspec.json.Decoder(WireEvent)
+_ALL: Final = msgspec.json.Decoder(list[WireEvent])
+_FEW: Final = 4
+"""Objects of one event, on average: more may be made of a body only one after the other."""
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _FIELDS: Final = {
     field.encode_name: (field.required, msgspec.json.Decoder(field.type))
@@ -101,17 +104,17 @@ def read_events(body: bytes, context: SourceContext) -> tuple[list[Event], list[
     Raises Unreadable when the body is no JSON, and TooMuch when it holds too many events.
     """
     body = bounded(body).strip()
-    wire = elements(body) if body[:1] == b"[" else iter((body,))
     now, mono = context.clock.wall(), context.clock.monotonic()
     events: list[Event] = []
     rejected: list[Rejected] = []
-    for index, raw in enumerate(wire):
+    for index, sent in enumerate(_sent(body)):
         if index >= MAX_EVENTS:
             raise TooMuch(_NUMBER_OF_EVENTS)
         try:
-            event = _event(*_decoded(raw), context, now, mono)
+            received, wrong = (sent, _NONE_WRONG) if type(sent) is WireEvent else _decoded(sent)
+            event = _event(received, wrong, context, now, mono)
         except Unreadable as error:
-            if index == 0 and raw is body and error.reason is Reason.MALFORMED:
+            if sent is body and error.reason is Reason.MALFORMED:
                 raise
             context.metrics.leave_out(error.reason, f"event: {error}")
             rejected.append(Rejected(index, str(error)))
@@ -121,6 +124,18 @@ def read_events(body: bytes, context: SourceContext) -> tuple[list[Event], list[
     if not events and not rejected and body == b"[]":
         context.metrics.leave_out(Reason.EMPTY)
     return events, rejected
+
+
+def _sent(body: bytes) -> Iterable[WireEvent | bytes]:
+    """Return the events of a body, at once where all are right and few, else each as it is."""
+    if body[:1] != b"[":
+        return (body,)
+    if body.count(b"{") <= _FEW * MAX_EVENTS:
+        try:
+            return _ALL.decode(body)
+        except UNDECODABLE:
+            pass
+    return elements(body)
 
 
 def _decoded(raw: bytes) -> tuple[WireEvent, _Wrong]:
@@ -165,7 +180,8 @@ def _event(
     call_type = _CALL_TYPES.get(received.call_type)
     if call_type is None:
         raise Unreadable(Reason.BAD_FIELD, f"callType must be one of {', '.join(_CALL_TYPES)}")
-    _right(wrong, "txnCorId", "peerId", "peerType", "method")
+    if wrong:
+        _right(wrong, "txnCorId", "peerId", "peerType", "method", "timestamp")
     if received.txn_cor_id and len(received.txn_cor_id) > MAX_KEY:
         raise Unreadable(
             Reason.BAD_FIELD, f"txnCorId must be a text of at most {MAX_KEY} characters"
@@ -175,7 +191,7 @@ def _event(
     if not code or (received.peer_type and received.peer_type.upper() != _FIP):
         context.metrics.leave_out(Reason.OTHER_CALL)
         return None
-    wall = _time(received, wrong, now)
+    wall = now if received.timestamp is None else _time(received.timestamp, now)
     mono -= now - wall
     peer = received.peer_id or ""
     if (is_start or not received.txn_cor_id) and not context.peers.valid(peer):
@@ -192,12 +208,11 @@ def _event(
     return _ended(received, wrong, key, code, wall, mono, inbound=inbound)
 
 
-def _time(received: WireEvent, wrong: _Wrong, now: int) -> int:
+def _time(timestamp: str | float, now: int) -> int:
     """Return when it was: now, or when it says."""
-    _right(wrong, "timestamp")
-    if received.timestamp is None or received.timestamp == "":
+    if timestamp == "":
         return now
-    wall = parse_time(received.timestamp)
+    wall = parse_time(timestamp)
     if wall == UNKNOWN:
         raise Unreadable(Reason.BAD_TIME, "timestamp must be ISO 8601 or milliseconds since 1970")
     if not now - MAX_AGE <= wall <= now + AHEAD:
@@ -216,7 +231,8 @@ def _derived_key(peer: str, code: str, received: WireEvent) -> str:
 def _ended(
     received: WireEvent, wrong: _Wrong, key: str, code: str, wall: int, mono: int, *, inbound: bool
 ) -> CallEnded | None:
-    _right(wrong, "httpStatus")
+    if wrong:
+        _right(wrong, "httpStatus")
     status = _status(received.http_status)
     if status == NO_STATUS and key.endswith(" "):
         return None  # which call failed is unknown; it counts as unanswered after 30 s

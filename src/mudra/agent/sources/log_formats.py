@@ -9,6 +9,7 @@ speaks against it.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import Final
 
 from mudra.agent.counting.event import NO_STATUS
@@ -87,6 +88,12 @@ def renamed(fields: Fields, names: Mapping[str, str]) -> Fields:
     return replace(fields, **dict(names))  # type: ignore[arg-type]  # config.py allows text fields only
 
 
+def names_of(fields: Fields) -> set[str]:
+    """Return the names of the fields that a line may have."""
+    names = {str(getattr(fields, one.name)) for one in dataclass_fields(fields)}
+    return names - {"", fields.kind, str(fields.took_unit), str(fields.time_is_end)}
+
+
 def value_of(line: Mapping[str, object], name: str) -> object:
     """Return a member of a line, or of a member of it; None where there is none."""
     found: object = line.get(name)
@@ -110,9 +117,14 @@ class Evidence:
     @classmethod
     def of(cls, line: Mapping[str, object], fields: Fields) -> "Evidence":
         """Read the evidence of a line."""
-        names = (fields.flags, fields.answered, fields.details, fields.server)
-        values = (value_of(line, name) if name else None for name in names)
-        return cls(*(None if value is None else str(value).strip() for value in values))
+        flags, answered = line.get(fields.flags), line.get(fields.answered)
+        details, server = line.get(fields.details), line.get(fields.server)
+        return cls(
+            None if flags is None else str(flags).strip(),
+            None if answered is None else str(answered).strip(),
+            None if details is None else str(details).strip(),
+            None if server is None else str(server).strip(),
+        )
 
 
 def proven_status(kind: str, status: int, evidence: Evidence) -> int | None:
@@ -195,6 +207,8 @@ _PROOFS: Final[Mapping[str, Callable[[int, Evidence], int | None]]] = {
 
 def _last(text: str) -> str:
     """Return the last of several tries, and of the servers of internal redirects."""
+    if text.isalnum():
+        return text
     return text.replace(" : ", ",").rpartition(",")[2].strip()
 
 

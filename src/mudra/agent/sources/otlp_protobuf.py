@@ -43,6 +43,7 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _MAX_VARINT: Final = 10
 _LONG: Final = 0x80
 _FIRST_TAG: Final = 1 << 3
+_SHORTEST: Final = 4
 _SIGN: Final = 1 << 63
 _NAMES: Final = {name.encode(): name for name in WANTED}
 _FIXED: Final = struct.Struct("<Q")
@@ -127,6 +128,14 @@ class ProtobufSpans:
     def _attribute(self, at: int, end: int, found: dict[str, AttributeValue]) -> None:
         """Read one attribute, if it counts: a later one of the same name takes its place."""
         body, name, value = self.body, None, (0, 0)
+        # As exporters write it: a short name, then the value, and nothing behind.
+        if end - at > _SHORTEST and body[at] == _KEY and body[at + 1] < _LONG:
+            stop = at + 2 + body[at + 1]
+            if stop + 1 < end and body[stop] == _VALUE and body[stop + 1] == end - stop - 2:
+                name = _NAMES.get(body[at + 2 : stop])
+                if name is not None and (read := _value(body, stop + 2, end)) is not None:
+                    found[name] = read
+                return
         while at < end:
             tag, begin, at = _field(body, at, end)
             if tag == _KEY:
@@ -144,6 +153,8 @@ class ProtobufSpans:
 def _value(body: bytes, at: int, end: int, *, in_array: bool = False) -> AttributeValue | None:
     """Return a value; the elements of an array are joined by commas."""
     found: AttributeValue | None = None
+    if end - at > 1 and body[at] == _STRING and body[at + 1] == end - at - 2 < _LONG:
+        return body[at + 2 : end].decode("utf-8", "replace")
     while at < end:
         tag, value, at = _field(body, at, end)
         if tag == _STRING:
