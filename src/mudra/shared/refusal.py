@@ -15,7 +15,7 @@ WAIT_TEXT: Final = "wait as Retry-After says"
 
 
 class RefusalKind(enum.Enum):
-    """What a refusal says of the request; `refusal_status.py` has the status of each."""
+    """The kind of a refusal; `server_protocol/refusal_status.py` has the status of each."""
 
     INVALID = enum.auto()
     """The request itself is wrong."""

@@ -24,8 +24,9 @@ from mudra.agent.sources.log_formats import (
     value_of,
 )
 from mudra.agent.sources.route import SourceContext
-from mudra.agent.sources.tolerant_json import BYTE_ORDER_MARK, decoded
+from mudra.agent.sources.tolerant_json import decoded
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.shared.byte_order_mark import MARK
 from mudra.shared.undecodable import UNDECODABLE
 from mudra.shared.whole_number import number, whole_number
 
@@ -35,7 +36,7 @@ _NO_VALUE: Final = frozenset({None, "", "-"})
 _LINE: Final = msgspec.json.Decoder(dict[str, object])
 _SYSLOG: Final = re.compile(rb"(?:<\d{1,3}>)?[^{\"]{0,200}: ?(?=\{)")
 """What a log service writes in front of a line."""
-_PADDING: Final = b"\0 \t\r" + BYTE_ORDER_MARK
+_PADDING: Final = b"\0 \t\r" + MARK
 
 
 class LineReader:

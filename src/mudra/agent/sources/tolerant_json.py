@@ -12,11 +12,11 @@ from typing import Final, TypeVar
 import msgspec
 
 from mudra.agent.sources.left_out import Reason, Unreadable
+from mudra.shared.byte_order_mark import MARK
 from mudra.shared.undecodable import UNDECODABLE
 
 MAX_VALUES: Final = 400_000
 """Objects and arrays of one body, and commas: more than 8 MiB hold as exporters write them."""
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 _T = TypeVar("_T")
 _CONTROL_AS_BLANK: Final = bytes.maketrans(bytes(range(32)), b" " * 32)
@@ -34,7 +34,7 @@ class TooMuch(ValueError):
 
 def bounded(body: bytes) -> bytes:
     """Return the body without its byte order mark. Raises TooMuch for too many values."""
-    body = body.removeprefix(BYTE_ORDER_MARK)
+    body = body.removeprefix(MARK)
     if max(body.count(b"{") + body.count(b"["), body.count(b",")) > MAX_VALUES:
         raise TooMuch(f"a body holds at most {MAX_VALUES} values; send several")
     return body

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import random
 import sqlite3
 import sys
@@ -123,10 +122,8 @@ def replay(
     made = Replay(read.aa_id, fields, fips, inbound=inbound)
     try:
         _write_payloads(made, file, as_json=as_json)
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return
     except OSError as error:
+        _raise_if_reader_ended(error)
         typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
         raise typer.Exit(1) from None
     _refuse_unread(made, file)
@@ -202,6 +199,12 @@ def resend(
         typer.echo(msgspec.json.encode(result).decode())
     else:
         typer.echo(f"{len(sent)} will be sent again, {len(old)} are too old")
+
+
+def _raise_if_reader_ended(error: OSError) -> None:
+    """Raise what is about the reader of the payloads, such as `head`, and not about the log."""
+    if isinstance(error, BrokenPipeError):
+        raise error
 
 
 def _read(path: Path) -> Config:
