@@ -19,8 +19,8 @@ from tests.support.programs import program
 
 from mudra.agent.clock import MachineClock
 from mudra.agent.counting.event import Call, FiStatus
-from mudra.agent.sources.access_log import LineReader
-from mudra.agent.sources.log_formats import FORMATS
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.sources.route import Peers, SourceContext
 
 PAGE = "docs/reference/agent-sources.md"

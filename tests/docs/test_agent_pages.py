@@ -16,7 +16,7 @@ from tests.support.documents.blocks import Block, blocks_of, text_of
 from tests.support.service import Service, new_member
 
 from mudra.agent.sources.left_out import Reason
-from mudra.agent.sources.log_formats import FORMATS
+from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.sources.otlp_span import WANTED
 from mudra.metrics.payload.catalogue import (
     NOTIFICATION_CALLS,

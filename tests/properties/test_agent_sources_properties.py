@@ -16,11 +16,11 @@ from tests.support.depth import examples
 from tests.support.manual_clock import SECOND, START, MovedClock
 
 from mudra.agent.counting.event import LogPosition
-from mudra.agent.sources.access_log import LineReader
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.left_out import Unreadable
-from mudra.agent.sources.log_file import Lines, LogFile
-from mudra.agent.sources.log_formats import FORMATS
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_file import Lines, LogFile
+from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.sources.otlp import read_json, read_protobuf
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.sources.tolerant_json import TooMuch

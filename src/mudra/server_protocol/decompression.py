@@ -61,7 +61,7 @@ class Identity:
 
 
 class _Inflated:
-    """What zlib unpacks, one stream after the other (RFC 1952 2.2: members are concatenated)."""
+    """Output of zlib, one stream after the other (RFC 1952 2.2: members are concatenated)."""
 
     def __init__(self, limit: int) -> None:
         self._output = _Bounded(limit)

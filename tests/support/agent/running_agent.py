@@ -25,7 +25,7 @@ class Running:
         return int(float(line.rpartition(" ")[2]))
 
     async def raw(self, sent: bytes) -> bytes:
-        """What comes back for these bytes, until the agent ends the connection or a whole answer."""
+        """The answer to these bytes, until the agent ends the connection or a whole answer."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(sent)
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)

@@ -17,14 +17,15 @@ from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Reporter
 from mudra.agent.counting.window import WINDOW, Windows
 from mudra.agent.delivery.backoff import Uniform
-from mudra.agent.delivery.credentials import Tokens
+from mudra.agent.delivery.credentials import Tokens, read_source, token_source
+from mudra.agent.delivery.dpop_key_file import dpop_key
 from mudra.agent.delivery.pusher import Pusher
-from mudra.agent.host.agent_tokens import tokens_of
+from mudra.agent.delivery.registered_credentials import RegisteredCredentials, RegisteredTokens
 from mudra.agent.host.config import Config, LogSettings
 from mudra.agent.host.ingest_app import Health
-from mudra.agent.sources.access_log import LineReader
 from mudra.agent.sources.left_out import Reason, SourceMetrics
-from mudra.agent.sources.log_file import Lines, LogFile
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_file import Lines, LogFile
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Fact, Spool
@@ -208,6 +209,21 @@ def assemble(
     context = SourceContext(clock, peers=Peers(by_host))
     logs = [_followed(log, context, recorder) for log in config.log]
     return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.monotonic())
+
+
+def tokens_of(config: Config, http: httpx2.AsyncClient, clock: Clock, uniform: Uniform) -> Tokens:
+    """Build the tokens of this configuration. Raises SecretUnreadable for their key."""
+    credentials, url = config.credentials, config.operator.token_url
+    if not credentials.registered:
+        key = dpop_key(Path(credentials.dpop_key), clock) if credentials.dpop_key else None
+        secret = partial(read_source, "credentials.secret", credentials.secret)
+        return token_source(url, config.aa_id, secret, http, clock, uniform, key)
+    registered = RegisteredCredentials(Path(config.directory))
+    return RegisteredTokens(
+        registered,
+        lambda: token_source(url, config.aa_id, registered.secret, http, clock, uniform),
+        clock,
+    )
 
 
 def user_agent() -> str:

@@ -14,8 +14,7 @@ import httpx2
 from mudra.agent.clock import Clock
 from mudra.agent.delivery.backoff import Uniform, parse_http_date
 from mudra.agent.delivery.credentials import read_source
-from mudra.agent.host.agent_tokens import tokens_of
-from mudra.agent.host.assembly import user_agent
+from mudra.agent.host.assembly import tokens_of, user_agent
 from mudra.agent.host.config import Config
 from mudra.agent.host.log_check import CheckResult, check_log
 from mudra.agent.spool.spool import FILE_NAME, read_only

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from mudra.agent.delivery.credentials import Source
-from mudra.agent.sources.log_formats import FORMATS, Fields, renamed
+from mudra.agent.sources.logs.log_formats import FORMATS, Fields, renamed
 from mudra.client.address import checked_url
 from mudra.metrics.payload.report import ENTITY_ID
 from mudra.shared.byte_order_mark import NotUtf8, without_mark

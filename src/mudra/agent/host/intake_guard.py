@@ -1,4 +1,4 @@
-"""Who may ask and send: no web page by way of somebody's browser; events need the token.
+"""The rule who may ask and send: no web page by way of somebody's browser; events need the token.
 
 A page can ask an address of its reader's machine, and read the answers once its own name leads
 there. It cannot leave out `Origin` of a POST, cannot choose `Host`, and can send neither JSON nor

@@ -1,4 +1,4 @@
-"""What `agent check` says of each log: it reads the last lines as the running agent would."""
+"""The check of each log by `agent check`: it reads the last lines as the running agent would."""
 
 import os
 from collections import Counter
@@ -10,9 +10,9 @@ import msgspec
 from mudra.agent.clock import Clock
 from mudra.agent.counting.event import NO_STATUS
 from mudra.agent.host.config import Config, LogSettings
-from mudra.agent.sources.access_log import LineReader
 from mudra.agent.sources.left_out import MEANING, UNREADABLE, Reason, SourceMetrics
-from mudra.agent.sources.log_formats import FORMATS, Fields
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_formats import FORMATS, Fields
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.sources.tolerant_json import decoded
 from mudra.shared.undecodable import UNDECODABLE

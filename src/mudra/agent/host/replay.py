@@ -12,9 +12,9 @@ from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Payload, Reporter, payloads
 from mudra.agent.counting.window import CLOSE_DELAY, WINDOW, Windows
-from mudra.agent.sources.access_log import LineReader
 from mudra.agent.sources.left_out import SourceMetrics
-from mudra.agent.sources.log_formats import Fields
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_formats import Fields
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.shared.build_version import version
 

@@ -111,7 +111,7 @@ def read_events(body: bytes, context: SourceContext) -> tuple[list[Event], list[
         if index >= MAX_EVENTS:
             raise TooMuch(_NUMBER_OF_EVENTS)
         try:
-            received, wrong = (sent, _NONE_WRONG) if type(sent) is WireEvent else _decoded(sent)
+            received, wrong = _decoded(sent) if isinstance(sent, bytes) else (sent, _NONE_WRONG)
             event = _event(received, wrong, context, now, mono)
         except Unreadable as error:
             if sent is body and error.reason is Reason.MALFORMED:

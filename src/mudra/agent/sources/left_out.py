@@ -1,4 +1,4 @@
-"""What a source received and did not count, by reason, each with a sample of the latest.
+"""Elements that a source received and did not count, by reason, each with a sample of the latest.
 
 A sample names the field and what is wrong. It holds no body, no path and nothing of a customer:
 of what was sent only a status, a time, a size, a host or an entity ID.
@@ -17,7 +17,7 @@ MAX_SAMPLE: Final = 160
 
 
 class Reason(enum.StrEnum):
-    """Why an element is in no count, or in one without its answer; a label of `/metrics`."""
+    """A reason to leave an element or its answer out of the counts; a label of `/metrics`."""
 
     OTHER_CALL = "other_call"
     """A call that no type counts, or of a peer that is not a FIP."""
@@ -76,7 +76,7 @@ class Unreadable(ValueError):
 
 @dataclass(slots=True)
 class SourceMetrics:
-    """How many elements were left out, and a sample of each reason."""
+    """The number of elements that were left out, and a sample of each reason."""
 
     counts: Counter[Reason] = field(default_factory=Counter)
     samples: dict[Reason, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the agent reads of a span, in either encoding, and how much of one body."""
+"""The parts of a span that the agent reads, in either encoding, and how much of one body."""
 
 from dataclasses import dataclass, field
 from typing import Final

@@ -12,7 +12,6 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Struct
 
-from mudra.metrics.payload.as_meant import as_meant
 from mudra.metrics.payload.catalogue import (
     MAX_SIZE_DIGITS,
     STATUS_NAMES,
@@ -22,7 +21,7 @@ from mudra.metrics.payload.catalogue import (
     StatusPosition,
 )
 from mudra.metrics.payload.explain import explain
-from mudra.metrics.payload.plain_json import read_json
+from mudra.metrics.payload.plain_json import as_meant, read_json
 from mudra.metrics.payload.report import (
     Block,
     NotificationFip,

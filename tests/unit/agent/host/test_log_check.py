@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.agent import agents
 from tests.support.manual_clock import MovedClock
-from tests.unit.agent.sources.test_access_log import LINES
+from tests.unit.agent.sources.logs.test_access_log import LINES
 
 from mudra.agent.host.config import LogSettings
 from mudra.agent.host.log_check import CheckResult, check_log

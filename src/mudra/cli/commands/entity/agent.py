@@ -19,7 +19,7 @@ from mudra.agent.host.replay import Replay
 from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
 from mudra.agent.sources.left_out import Reason
-from mudra.agent.sources.log_formats import FORMATS
+from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.spool.dead_letter import FOLDER, dead_letters, request_resend
 from mudra.shared.build_version import version
 

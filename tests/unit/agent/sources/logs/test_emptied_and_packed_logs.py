@@ -12,9 +12,9 @@ import zstandard
 from tests.support.manual_clock import SECOND, MovedClock
 
 from mudra.agent.counting.event import LogPosition
-from mudra.agent.sources.log_file import LogFile
-from mudra.agent.sources.log_source import open_source
-from mudra.agent.sources.rotated_files import position_in
+from mudra.agent.sources.logs.log_file import LogFile
+from mudra.agent.sources.logs.log_source import open_source
+from mudra.agent.sources.logs.rotated_files import position_in
 
 CLOCK = MovedClock()
 

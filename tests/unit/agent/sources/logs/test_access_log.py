@@ -7,8 +7,8 @@ import pytest
 from tests.support.manual_clock import START, MovedClock
 
 from mudra.agent.counting.event import FiStatus, Notification
-from mudra.agent.sources.access_log import LineReader
-from mudra.agent.sources.log_formats import FORMATS, renamed
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_formats import FORMATS, renamed
 from mudra.agent.sources.route import Peers, SourceContext
 
 NGINX = {

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from mudra.agent.clock import SECOND
 from mudra.agent.counting.event import LogPosition
-from mudra.agent.sources.log_source import DamagedLog, LogSource, open_source
-from mudra.agent.sources.rotated_files import (
+from mudra.agent.sources.logs.log_source import DamagedLog, LogSource, open_source
+from mudra.agent.sources.logs.rotated_files import (
     find,
     find_copy,
     goes_on,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from mudra.agent.counting.event import LogPosition
-from mudra.agent.sources.log_source import LogSource, open_source
+from mudra.agent.sources.logs.log_source import LogSource, open_source
 
 COMPARED: Final = 256
 """Bytes at the begin and before the place that are remembered of a file."""

@@ -1,4 +1,4 @@
-"""What lines of each proxy hold, and which of its fields prove that the FIP itself answered.
+"""The fields of each proxy's lines, and those that prove that the FIP itself answered.
 
 A proxy at the AA answers in the FIP's place when it cannot resolve or reach it, when time is up,
 when a rule of its own refuses the request. Such a call was made and had no answer of the FIP,
@@ -106,7 +106,7 @@ def value_of(line: Mapping[str, object], name: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the fields of a line say of its answer."""
+    """The fields of a line that speak of its answer."""
 
     flags: str | None
     """None: the line has no such field."""

@@ -14,7 +14,7 @@ from mudra.agent.counting.event import NO_STATUS, UNKNOWN, Call, plausible_size
 from mudra.agent.counting.tally import MAX_LENGTH
 from mudra.agent.sources.body import notification, parse_time, session_id
 from mudra.agent.sources.left_out import Reason, Unreadable, shown
-from mudra.agent.sources.log_formats import (
+from mudra.agent.sources.logs.log_formats import (
     STATUSES,
     Evidence,
     Fields,
