@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from tests.support.agent.running_agent import Running, running
 from tests.support.documents.blocks import Block, blocks_of, text_of
-from tests.support.service import Service, new_member
+from tests.support.members import new_member
+from tests.support.service import Service
 
 from mudra.agent.sources.left_out import Reason
 from mudra.agent.sources.logs.log_formats import FORMATS

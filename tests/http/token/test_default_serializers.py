@@ -4,8 +4,9 @@ from datetime import datetime
 
 import httpx2
 import pytest
-from tests.support.service import Service, new_member
-from tests.support.token_requests import RESET
+from tests.http.token_requests import RESET
+from tests.support.members import new_member
+from tests.support.service import Service
 
 DAY_MS = 86_400_000
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx2
 from tests.support.agent.agent_process import configured, free_port, started
-from tests.support.service import NO_TLS
+from tests.support.http_clients import NO_TLS
 
 
 class Running:
