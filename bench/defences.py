@@ -40,13 +40,13 @@ from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.bootstrap.observability.request_metrics import RequestMetrics
 from mudra.bootstrap.separate_process.push_check import check_whole
-from mudra.http.request.body.decompression import Gzip
-from mudra.http.request.body.request_body import PackedBody
 from mudra.http.request.body.strict_json import parse_json
-from mudra.http.server.client_turns import ClientTurns
-from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
-from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.metrics.payload.plausibility import ReportedVolume, doubt_time, doubt_volume
+from mudra.server_protocol.body_reader import PackedBody
+from mudra.server_protocol.client_turns import ClientTurns
+from mudra.server_protocol.connection_limits import ConnectionLimits, OpenConnections
+from mudra.server_protocol.decompression import Gzip
+from mudra.server_protocol.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.settings.settings import Settings
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.without_database import WithoutDatabase

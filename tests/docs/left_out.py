@@ -39,6 +39,14 @@ _FRAMEWORKS: Final = (
     "conformance/test_frameworks.py::test_a_framework_lets_members_in_and_no_one_else"
 )
 
+_EVENTS: Final = "docs/test_agent_pages.py::test_the_samples_of_the_sources_are_counted"
+_PAYLOADS: Final = (
+    "docs/test_agent_pages.py::test_the_examples_of_the_payloads_are_taken_without_a_note"
+)
+_PROXIES: Final = (
+    "conformance/test_proxy_logs.py::test_a_status_counts_where_the_real_proxy_proves_it"
+)
+
 BY_ANOTHER_TEST: Final = {
     "docs/how-to/back-up-and-restore.md": {
         "mudra backup key backup.key": _RESTORE,
@@ -160,7 +168,38 @@ BY_ANOTHER_TEST: Final = {
         "[Service]": "unit/deploy/test_deployment_files.py::test_systemd_takes_a_directory_of_your_own",
         "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",
     },
+    "docs/reference/agent-sources.md": {
+        "[fips]": _EVENTS,
+        "curl -s http://127.0.0.1:4044/sna/v1/aa -H 'Content-Type: application/json' -d '[": _EVENTS,
+        '{"message":"accepted"}': _EVENTS,
+        "now=$(date +%s)": _EVENTS,
+        "{}": _EVENTS,
+        "from mudra.agent.sources.python_call import Reporter": _EVENTS,
+        "4": _EVENTS,
+        """log_format fips escape=json '{"time":"$msec","method":"$request_method","uri":"$request_uri",'""": (
+            _PROXIES
+        ),
+        """log_format notices escape=json '{"time":"$msec","method":"$request_method","uri":"$request_uri",'""": (
+            "conformance/test_proxy_logs.py::test_a_notification_that_real_nginx_logs_is_counted"
+        ),
+        """log-format '{"time":%[date(0,ms)],"ta":%Ta,"method":"%HM","path":"%HP","host":"%[var(txn.host),json(utf8s)]","status":%ST,"bytes":%B,"termination_state":"%tsc","tr":%Tr,"server":"%b/%s"}'""": (
+            _PROXIES
+        ),
+        'start_time: "%START_TIME%"': (
+            "docs/test_agent_pages.py::test_fields_attributes_and_reasons_are_those_that_are_read"
+        ),
+        '{"time": "{client.received.start.timestamp}", "target_received": "{target.received.start.timestamp}",': (
+            "docs/test_agent_pages.py::test_the_format_of_apigee_is_one_line_of_json_with_its_fields"
+        ),
+    },
     "docs/reference/errors.md": {"{": _ERRORS},
+    "docs/reference/metrics-payloads.md": {
+        '{"agentVersion": "my-agent-1.4.0", "jsonVersion": "1.0.0", "tag": "req-fipMetrics-aa",': _PAYLOADS,
+        '{"agentVersion": "my-agent-1.4.0", "jsonVersion": "1.0.0", "tag": "not-fipMetrics-aa",': _PAYLOADS,
+        "import datetime, json, os, time, urllib.parse, urllib.request, uuid": (
+            "docs/test_agent_pages.py::test_the_sample_in_python_pushes_both_payloads"
+        ),
+    },
     "docs/reference/metrics-tables.md": {
         "mudra metrics export --from 2026-11-01 --to 2026-11-27 --format parquet --out exports": (
             "cli/test_metrics_export.py::test_a_file_has_the_sums_of_a_plain_recount"

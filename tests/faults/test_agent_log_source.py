@@ -12,7 +12,7 @@ from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.counting import window_holds
 from mudra.agent.host.assembly import Agent
-from mudra.agent.sources import log_file
+from mudra.agent.sources.logs import log_file
 from mudra.metrics.payload.catalogue import Tag
 
 

@@ -16,9 +16,9 @@ from tests.support.nodes import Nodes, two_nodes
 
 from mudra.bootstrap.observability.logging import RequestLine, RequestLog
 from mudra.console.framework.static_assets import AssetStore
-from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.registry.directory.directory import Directory, DirectoryListing
 from mudra.registry.directory.signed_listings import SignedListings
+from mudra.server_protocol.connection_limits import ConnectionLimits, OpenConnections
 from mudra.shared.fair_queue import Queue
 from mudra.shared.network_address import address_key
 from mudra.shared.rate_limit import KeyedRateLimit

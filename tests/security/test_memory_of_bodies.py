@@ -5,10 +5,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from bench.hostile_bodies import push_bodies
 from bench.support import peak_rss_mb, rss_mb
-from tests.support.hostile.hostile_bodies import push_bodies
+from tests.support.http_clients import NO_TLS
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.service import NO_TLS, Service
+from tests.support.service import Service
 
 GROWTH_MB = 160.0
 """Of all processes of the service together: twenty times the eight MiB that a body may have."""

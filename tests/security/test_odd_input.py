@@ -18,8 +18,8 @@ from mudra.console.routes import console_pages
 from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
 from mudra.http.route_settings import RouteSettings
-from mudra.http.server.connection_limits import framing_refused
 from mudra.http.server.given import Given
+from mudra.server_protocol.connection_limits import framing_refused
 from mudra.settings.settings import Settings
 
 ODD = (

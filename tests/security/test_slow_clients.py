@@ -17,8 +17,8 @@ from tests.support.http_clients import new_address
 from tests.support.members import Member, new_member
 from tests.support.service import Service
 
-from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
+from mudra.server_protocol.connection_limits import ConnectionLimits
 
 OF_EACH_KIND = 12
 EARLY_S = 0.5

@@ -42,7 +42,6 @@ from mudra.http.operator import users as operator_users
 from mudra.http.registry import directory_reads as registry_reads
 from mudra.http.registry import entity_info
 from mudra.http.registry.published_answers import with_published_answers
-from mudra.http.request.body.request_body import Headers
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import (
@@ -72,6 +71,7 @@ from mudra.http.token import (
     user_token,
     well_known,
 )
+from mudra.server_protocol.body_reader import Headers
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()

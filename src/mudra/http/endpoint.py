@@ -24,9 +24,9 @@ from typing import (
 from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.request.body.body_errors import is_body_refusal
 from mudra.http.request.request_context import Admitted, RequestContext
 from mudra.http.response.json_response import HandlerResult
+from mudra.server_protocol.body_errors import is_body_refusal
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.deadline import TRANSACTION_S
 

@@ -26,7 +26,7 @@ from mudra.http.endpoint import (
     take_signature,
 )
 from mudra.http.openapi.operation import FORM, JSON, described
-from mudra.http.request.body.request_body import TOKEN_LIMITS, BodyLimits
+from mudra.http.request.body.request_body import TOKEN_LIMITS
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import (
     Admitted,
@@ -39,6 +39,7 @@ from mudra.http.request.request_context import (
     receive_query,
 )
 from mudra.http.response.json_response import response_of
+from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.deadline import TRANSACTION_S
 

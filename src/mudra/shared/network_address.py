@@ -1,11 +1,20 @@
 """Network addresses: parsed from text, counted by limits, and which of them are this machine."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 from typing import Final, TypeAlias
 
 Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
 
 _IPV6_CUSTOMER_BITS: Final = 64
 """What one customer is given; a limit per single IPv6 address limits no one."""
@@ -36,6 +45,11 @@ def parse_address(text: str) -> Address | None:
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return address.ipv4_mapped
     return address
+
+
+def is_within(address: Address, networks: Sequence[Network]) -> bool:
+    """Return whether `address` is in one of `networks`."""
+    return any(address in network for network in networks)
 
 
 def is_loopback(host: str) -> bool:

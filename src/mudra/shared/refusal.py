@@ -15,7 +15,7 @@ WAIT_TEXT: Final = "wait as Retry-After says"
 
 
 class RefusalKind(enum.Enum):
-    """The kind of a refusal; `http/response/errors.py` has the status of each."""
+    """The kind of a refusal; `server_protocol/refusal_status.py` has the status of each."""
 
     INVALID = enum.auto()
     """The request itself is wrong."""

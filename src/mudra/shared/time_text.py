@@ -1,7 +1,11 @@
-"""Times as text, the same in a page, a response, an email and a command, and which can be."""
+"""Times as text, the same in a page, a response, an email and a command, and which can be.
 
+`read_time` is the one reader of times, for every input.
+"""
+
+import re
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -17,6 +21,57 @@ _WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
 def is_usual(at: datetime) -> bool:
     """Return whether a time can be computed with and be shown in every zone."""
     return FIRST <= at <= LAST
+
+
+_TIME: Final = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})"
+    r"(?::([0-9]{2})(?:[.,]([0-9]{1,30}))?)?"
+    r"[ ]?(?:([Zz])|([+-])([0-9]{2})(?::?([0-9]{2}))?)?",
+    re.ASCII,
+)
+_MICROSECONDS: Final = 6
+_LEAP: Final = 60
+_HOURS: Final = 24
+
+
+class ReadTime(NamedTuple):
+    """An instant, and how far the zone in which it was written is from UTC."""
+
+    at: datetime
+    """In UTC. A time without a zone is taken for one of UTC."""
+    offset: timedelta | None
+    """None where the text names no zone."""
+
+
+def read_time(text: str) -> ReadTime | None:
+    """Return the instant that an ISO 8601 text names; None where it names none.
+
+    With or without seconds (Java leaves out those that are zero), any number of decimals, `Z`,
+    `+0000` or `+00:00` in either case, `T` or a blank; second 60 is the one after 59. Decimals
+    beyond the microsecond never fall onto a whole second.
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, decimals, utc, sign, hours, minutes = found.groups()
+    micro = (decimals or "").ljust(_MICROSECONDS, "0")
+    beyond = 1 if micro[_MICROSECONDS:].strip("0") else 0
+    leap = second == str(_LEAP)
+    offset = timedelta(0) if utc else None
+    if sign:
+        if int(hours) >= _HOURS or int(minutes or 0) >= _LEAP:
+            return None
+        offset = timedelta(hours=int(hours), minutes=int(minutes or 0))
+        offset = -offset if sign == "-" else offset
+    try:
+        at = datetime(
+            int(year), int(month), int(day), int(hour), int(minute),
+            59 if leap else int(second or 0), max(int(micro[:_MICROSECONDS]), beyond), UTC,
+        )  # fmt: skip  # the fields in their order
+        at += timedelta(seconds=1 if leap else 0) - (offset or timedelta(0))
+    except (ValueError, OverflowError):  # the 31st of February, or before the year 1
+        return None
+    return ReadTime(at, offset)
 
 
 def iso_ms(at: datetime) -> str:

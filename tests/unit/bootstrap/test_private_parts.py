@@ -17,13 +17,14 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import Server, ServerState
 
-from mudra.agent.host import run as agent
+from mudra.agent.host import listener, run
 from mudra.bootstrap.node import graceful_stop, pulse
 from mudra.bootstrap.observability import telemetry
-from mudra.http.server import fast_path_protocol, limited_protocol
+from mudra.http.server import fast_path_protocol
+from mudra.server_protocol import limited_protocol
 
 CONNECTION = (limited_protocol, fast_path_protocol)
-SERVER = (graceful_stop, pulse, agent)
+SERVER = (graceful_stop, pulse, listener, run)
 
 OF_A_CONNECTION = {
     # overridden

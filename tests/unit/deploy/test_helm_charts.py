@@ -39,7 +39,7 @@ from tests.unit.deploy.charts import (
 from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
-from mudra.http.request.client_address import client_address
+from mudra.server_protocol.client_address import client_address
 from mudra.storage.crypto.master_key import parse_master_keys
 from mudra.storage.database.roles import SERVICE, as_role
 

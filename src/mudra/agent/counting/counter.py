@@ -145,7 +145,8 @@ class Counter:
         started, _ = pending
         duration = event.mono - started.mono
         unanswered, uncounted = duration > ANSWER_WITHIN, key in self._uncounted
-        if unanswered != uncounted:  # the answer comes too late, or the call does
+        is_replaced = uncounted and self.windows.may_reopen(started.wall)
+        if unanswered != uncounted and not is_replaced:  # the answer or the call comes too late
             self.metrics.late_answers += unanswered
             self._give_up(key)
             return
@@ -249,7 +250,9 @@ class Counter:
         self._remember(key)
         if key in self._uncounted:
             self._uncounted.discard(key)
-            self.metrics.late += 1
+            tally = self._tally(started.wall, started.fip, started.code, inbound=started.inbound)
+            if tally is not None and started.notification is None:
+                tally.started()
         elif started.notification is not None:
             self._finish(
                 Call(

@@ -111,6 +111,8 @@ class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
     head_length: int = 0
     modified: int = 0
     """When the file was last written, in nanoseconds: other files are newer or older than it."""
+    tail: int = 0
+    """Checksum of as many bytes before the offset: a file may be emptied and grow beyond it."""
 
 
 def plausible_size(size: int) -> int:

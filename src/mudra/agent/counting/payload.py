@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -43,6 +43,8 @@ class Payload:
     tag: Tag
     txn_id: str
     body: bytes
+    revision: int = 0
+    """How many payloads of this window and tag it replaces."""
 
 
 def payloads(
@@ -53,8 +55,10 @@ def payloads(
     FIPs and types without traffic are left out, never zeros. A
     payload without FIPs says that the AA was idle; without it the operator would
     have to take the window for a gap. That is right for the tags of `without`, the
-    calls of which are not known.
+    calls of which are not known, and for a tag of which a later revision changes nothing.
     """
+    revision = window.revision
+    untouched = [tag for tag in Tag if (tag is Tag.NOTIFICATIONS) not in window.touched]
     requests = tuple(
         RequestFip(fip, tuple(_request(code, tally) for code, tally in blocks))
         for fip, blocks in _by_fip(window.requests)
@@ -70,7 +74,7 @@ def payloads(
             RequestMetrics(
                 agent_version=by.agent_version,
                 json_version=JSON_VERSION,
-                txn_id=transaction_id(by.aa_id, Tag.REQUESTS, start),
+                txn_id=transaction_id(by.aa_id, Tag.REQUESTS, start, revision),
                 from_date_time=format_time(start),
                 to_date_time=format_time(start + WINDOW),
                 duration=WINDOW_SECONDS,
@@ -84,7 +88,7 @@ def payloads(
             NotificationMetrics(
                 agent_version=by.agent_version,
                 json_version=JSON_VERSION,
-                txn_id=transaction_id(by.aa_id, Tag.NOTIFICATIONS, start),
+                txn_id=transaction_id(by.aa_id, Tag.NOTIFICATIONS, start, revision),
                 from_date_time=format_time(start),
                 to_date_time=format_time(start + WINDOW),
                 duration=WINDOW_SECONDS,
@@ -93,17 +97,22 @@ def payloads(
             ),
         ),
     ]
-    return [payload for payload in made if payload.tag not in without]
+    return [
+        replace(payload, revision=revision)
+        for payload in made
+        if payload.tag not in without and payload.tag not in untouched
+    ]
 
 
-def transaction_id(aa_id: str, tag: Tag, start: int) -> str:
-    """Return the same ID for the same window, always.
+def transaction_id(aa_id: str, tag: Tag, start: int, revision: int = 0) -> str:
+    """Return the same ID for the same revision of a window, always.
 
     A window that is sent twice, by a restored disk or by a second agent started by
     mistake, is refused by the operator (409) and reported; it never replaces the
     more complete one.
     """
-    return str(uuid.uuid5(_TRANSACTIONS, f"{aa_id}/{tag}/{start}"))
+    name = f"{aa_id}/{tag}/{start}" + (f"/{revision}" if revision else "")
+    return str(uuid.uuid5(_TRANSACTIONS, name))
 
 
 def format_time(wall: int) -> str:

@@ -15,7 +15,8 @@ from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.shared.undecodable import UNDECODABLE
 
 MIN_DELAY: Final = SECOND
-MAX_DELAY: Final = 5 * MINUTE
+MAX_DELAY: Final = MINUTE
+"""An operator that was down may be back for some minutes only."""
 SPREAD: Final = MINUTE
 IN_FLIGHT: Final = 2
 BETWEEN_STARTS: Final = SECOND // 2
@@ -155,7 +156,7 @@ def parse_http_date(text: str) -> int | None:
 
 
 def retry_delay(failures: int, retry_after: int | None, uniform: Uniform) -> int:
-    """Return milliseconds to wait after so many failures in a row: full jitter, 1 s to 5 min."""
+    """Return milliseconds to wait after so many failures in a row: full jitter, 1 s to 1 min."""
     longest = min(MAX_DELAY, MIN_DELAY * 2 ** min(failures, 20))
     own = int(uniform(MIN_DELAY, longest))
     if retry_after is None:

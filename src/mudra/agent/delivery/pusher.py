@@ -1,7 +1,8 @@
 """Delivers what waits in the spool: each payload is sent until it has a receipt or a refusal.
 
 At most 2 in flight, 2 starts a second, the live window first, then the oldest;
-retries never end. The decisions are in `backoff.py`.
+retries never end. While the operator seems down, each round tries two payloads at once, those that
+matter most, and the next round comes within a minute. The decisions are in `backoff.py`.
 """
 
 import sqlite3
@@ -78,18 +79,26 @@ class Pusher:
     """What the operator should know that is not in the payloads, for a header."""
     max_bytes: int = MAX_BYTES
     metrics: PushMetrics = field(default_factory=PushMetrics)
-    _in_flight: set[str] = field(default_factory=set)
+    _in_flight: set[QueuedPayload] = field(default_factory=set)
     _failures: dict[str, int] = field(default_factory=dict)
     _not_before: dict[str, int] = field(default_factory=dict)
+    _own_wait: set[str] = field(default_factory=set)
+    """Payloads that wait for a reason of their own, also while the operator is down."""
     _failures_in_a_row: int = 0
     _paused_until: int = 0
+    _asked_until: int = 0
+    """The end of a wait that the operator asked for: nothing is started before."""
+    _tried: set[str] = field(default_factory=set)
+    """Payloads that were started since the last pause ended: a round has `IN_FLIGHT` of them."""
     _next_start: int = 0
     _next_enforce: int = 0
 
     async def next(self) -> QueuedPayload | None:
         """Return the payload to send now, which then is in flight; None when there is none."""
         now = self.clock.monotonic()
-        if len(self._in_flight) >= IN_FLIGHT or now < max(self._next_start, self._paused_until):
+        if len(self._in_flight) >= IN_FLIGHT or now < max(self._next_start, self._asked_until):
+            return None
+        if now < self._paused_until and len(self._tried) >= IN_FLIGHT:
             return None
         if now >= self._next_enforce:
             try:
@@ -104,17 +113,25 @@ class Pusher:
             name: at for name, at in self._not_before.items() if name in names and at > now
         }
         self._failures = {name: count for name, count in self._failures.items() if name in names}
-        blocked = self._in_flight | self._not_before.keys()
+        self._own_wait &= self._not_before.keys()
+        is_down = self._failures_in_a_row >= OPERATOR_DOWN
+        if now >= self._paused_until:
+            self._tried.clear()
+        waiting = self._own_wait | self._tried if is_down else self._not_before.keys()
+        # A window that is on its way is not overtaken by its next revision.
+        under_way = {one.report for one in self._in_flight}
+        blocked = {one.name for one in queued if one.report in under_way} | waiting
         chosen = next_payload(queued, self.clock.wall(), blocked, self.aa_id)
         if chosen is not None:
-            self._in_flight.add(chosen.name)
+            self._tried.add(chosen.name)
+            self._in_flight.add(chosen)
             self._next_start = now + BETWEEN_STARTS
         return chosen
 
     def resume(self) -> None:
         """Send what waits without the pauses of earlier failures: their cause may be gone."""
         self._not_before.clear()
-        self._failures_in_a_row = self._paused_until = 0
+        self._failures_in_a_row = self._paused_until = self._asked_until = 0
 
     async def send(self, queued: QueuedPayload) -> None:
         """Send one payload and act on the response. A payload damaged on disk is dropped."""
@@ -131,7 +148,7 @@ class Pusher:
             # Delivered perhaps, but not recorded: sent again, the operator answers `duplicate`.
             self._failed(queued, f"the spool cannot be written: {error}")
         finally:
-            self._in_flight.discard(queued.name)
+            self._in_flight.discard(queued)
 
     async def _post(self, queued: QueuedPayload, body: bytes) -> PushOutcome:
         try:
@@ -222,7 +239,9 @@ class Pusher:
         failures = self._failures[queued.name] = self._failures.get(queued.name, 0) + 1
         wait = retry_delay(failures, retry_after, self.uniform)
         self._not_before[queued.name] = now + wait
-        if others_too:
+        if not others_too:
+            self._own_wait.add(queued.name)
+        else:
             self._pause(now, None if retry_after is None else wait)
         self.metrics.failed += 1
         if reason != self.metrics.last_error:
@@ -237,6 +256,8 @@ class Pusher:
             wait = retry_delay(self._failures_in_a_row - OPERATOR_DOWN + 1, None, self.uniform)
         if wait is not None:
             self._paused_until = max(self._paused_until, now + wait)
+        if asked is not None:
+            self._asked_until = max(self._asked_until, now + asked)
 
     async def _enforce_limits(self) -> None:
         spool = self.recorder.spool

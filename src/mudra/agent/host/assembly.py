@@ -12,18 +12,20 @@ import httpx2
 
 from mudra.agent.clock import HOUR, MINUTE, Clock
 from mudra.agent.counting.counter import Counter
-from mudra.agent.counting.event import Call, Event
+from mudra.agent.counting.event import Event, LogPosition
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Reporter
 from mudra.agent.counting.window import WINDOW, Windows
 from mudra.agent.delivery.backoff import Uniform
-from mudra.agent.delivery.credentials import Tokens
+from mudra.agent.delivery.credentials import Tokens, read_source, token_source
+from mudra.agent.delivery.dpop_key_file import dpop_key
 from mudra.agent.delivery.pusher import Pusher
-from mudra.agent.host.agent_tokens import tokens_of
+from mudra.agent.delivery.registered_credentials import RegisteredCredentials, RegisteredTokens
 from mudra.agent.host.config import Config, LogSettings
 from mudra.agent.host.ingest_app import Health
-from mudra.agent.sources.access_log import LineReader
-from mudra.agent.sources.log_file import Lines, LogFile
+from mudra.agent.sources.left_out import Reason, SourceMetrics
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_file import Lines, LogFile
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Fact, Spool
@@ -46,23 +48,45 @@ class FollowedLog:
     """The payload that its calls are in."""
     file: LogFile
     reader: LineReader
+    context: SourceContext
+    """Its reader's own: it reads off the event loop."""
     at_end: bool = False
     read_to: int = 0
     """Wall time up to which it is read."""
+    position: LogPosition | None = None
+    noted_gaps: int = 0
+    noted_too_long: int = 0
 
     @property
     def readable(self) -> int | None:
         """Wall time up to which it is read; None when it is read to its end, or is missing."""
         return None if self.at_end or self.file.error else self.read_to
 
-    def calls(self, found: Lines, *, was_leaving: bool) -> list[Call]:
-        """Return the calls in these lines, and note how far the log is read."""
+    def next_calls(self) -> tuple[Lines, list[Event]] | None:
+        """Read the next lines and return their calls; None when there is nothing to record."""
+        was_leaving, known = self.file.is_leaving, self.position
+        found = self.file.read()
+        self.at_end = found is None or found.at_end
+        if found is None:
+            return None
         calls = self.reader.calls(found.lines)
         if was_leaving or self.file.is_leaving:
             # The next file has lines of the same time as the last ones of a rotated file.
             self.reader.latest = self.read_to
         self.read_to = self.reader.latest
-        return calls
+        self.position = found.position
+        is_same = known is not None and known.offset == found.position.offset
+        return None if not found.lines and is_same else (found, [*calls])
+
+    def taken_metrics(self) -> SourceMetrics:
+        """Return what was left out since the last call."""
+        taken, self.context.metrics = self.context.metrics, SourceMetrics()
+        gaps, too_long = self.file.gaps - self.noted_gaps, self.file.too_long - self.noted_too_long
+        self.noted_gaps, self.noted_too_long = self.file.gaps, self.file.too_long
+        for number, reason in ((gaps, Reason.LOG_GAP), (too_long, Reason.TOO_LONG)):
+            for _ in range(number):
+                taken.leave_out(reason, self.name)
+        return taken
 
 
 @dataclass(slots=True)
@@ -83,14 +107,12 @@ class Agent:
         """Read the next piece of every log file; return whether there was something to read."""
         found_some = False
         for log in self.logs:
-            was_leaving = log.file.is_leaving
-            found = await asyncio.to_thread(log.file.read)
-            log.at_end = found is None or found.at_end
-            if found is None or not (found.lines or self._moved(log, found.position.offset)):
-                continue
-            events: list[Event] = [*log.calls(found, was_leaving=was_leaving)]
-            await self.recorder.record(events, {log.name: found.position})
-            found_some = True
+            found = await asyncio.to_thread(log.next_calls)
+            self.context.metrics.add(log.taken_metrics())
+            if found is not None:
+                lines, events = found
+                await self.recorder.record(events, {log.name: lines.position})
+                found_some = True
         return found_some
 
     async def tick(self) -> list[int]:
@@ -136,10 +158,6 @@ class Agent:
         """Return milliseconds since this monotonic time of this run, or without one its start."""
         return self.clock.monotonic() - (self.started if moment is None else moment)
 
-    def _moved(self, log: FollowedLog, offset: int) -> bool:
-        known = self.recorder.positions.get(log.name)
-        return known is None or known.offset != offset
-
 
 def assemble(
     config: Config,
@@ -170,6 +188,7 @@ def assemble(
         transport=transport,
         timeout=httpx2.Timeout(HTTP_SECONDS, connect=10),
         follow_redirects=False,
+        headers={"User-Agent": user_agent()},
     )
     tokens = tokens_of(config, http, clock, uniform)
     pusher = Pusher(
@@ -192,16 +211,38 @@ def assemble(
     return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.monotonic())
 
 
+def tokens_of(config: Config, http: httpx2.AsyncClient, clock: Clock, uniform: Uniform) -> Tokens:
+    """Build the tokens of this configuration. Raises SecretUnreadable for their key."""
+    credentials, url = config.credentials, config.operator.token_url
+    if not credentials.registered:
+        key = dpop_key(Path(credentials.dpop_key), clock) if credentials.dpop_key else None
+        secret = partial(read_source, "credentials.secret", credentials.secret)
+        return token_source(url, config.aa_id, secret, http, clock, uniform, key)
+    registered = RegisteredCredentials(Path(config.directory))
+    return RegisteredTokens(
+        registered,
+        lambda: token_source(url, config.aa_id, registered.secret, http, clock, uniform),
+        clock,
+    )
+
+
+def user_agent() -> str:
+    """Return how the agent names itself to the operator."""
+    return f"mudra-agent/{version()}"
+
+
 def _followed(log: LogSettings, context: SourceContext, recorder: EventRecorder) -> FollowedLog:
     position, from_start = recorder.positions.get(log.path), log.start == "beginning"
-    inbound = log.direction == "from-fips"
+    inbound, own = log.direction == "from-fips", context.apart()
     return FollowedLog(
         log.path,
         Tag.NOTIFICATIONS if inbound else Tag.REQUESTS,
         LogFile(
             Path(log.path), position, recorder.warn, context.clock.monotonic, from_start=from_start
         ),
-        LineReader(log.names, context, inbound=inbound),
+        LineReader(log.names, own, inbound=inbound, name=log.path),
+        own,
+        position=position,
     )
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
-import msgspec
 
 from mudra.agent.clock import Clock
 from mudra.agent.delivery.backoff import Uniform, parse_http_date
 from mudra.agent.delivery.credentials import read_source
-from mudra.agent.host.agent_tokens import tokens_of
+from mudra.agent.host.assembly import tokens_of, user_agent
 from mudra.agent.host.config import Config
+from mudra.agent.host.log_check import CheckResult, check_log
 from mudra.agent.spool.spool import FILE_NAME, read_only
 from mudra.client import MudraClientError
 
@@ -28,15 +28,6 @@ _NOT_FOUND: Final = 404
 _FOR_OTHERS: Final = 0o077
 
 
-class CheckResult(msgspec.Struct, frozen=True):
-    """The result of one check."""
-
-    name: str
-    ok: bool
-    found: str
-    way_out: str = ""
-
-
 async def check(
     config: Config,
     clock: Clock,
@@ -45,8 +36,11 @@ async def check(
 ) -> list[CheckResult]:
     """Run all checks; a failed one does not hide the next."""
     found = [CheckResult("configuration", ok=True, found=f"for {config.aa_id}, no unknown keys")]
-    found += [_secret_file(config), _disk(config), *_logs(config)]
-    async with httpx2.AsyncClient(transport=transport, timeout=15) as http:
+    found += [_secret_file(config), _disk(config)]
+    found += [check_log(config, log, clock) for log in config.log]
+    async with httpx2.AsyncClient(
+        transport=transport, timeout=15, headers={"User-Agent": user_agent()}
+    ) as http:
         credentials, warning = await _credentials(config, http, clock, uniform)
         found.append(credentials)
         if warning:
@@ -166,15 +160,3 @@ def _disk(config: Config) -> CheckResult:
     return CheckResult(
         "disk", ok=True, found=f"{directory} accepts writes, {free >> 20} MB are free"
     )
-
-
-def _logs(config: Config) -> list[CheckResult]:
-    found: list[CheckResult] = []
-    for log in config.log:
-        if os.access(log.path, os.R_OK):
-            found.append(CheckResult("log", ok=True, found=f"{log.path} can be read"))
-        else:
-            way = "let the agent's user read it (group adm on many systems), or correct log.path"
-            fact = f"{log.path} cannot be read or is not there"
-            found.append(CheckResult("log", ok=False, found=fact, way_out=way))
-    return found

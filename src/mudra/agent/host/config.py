@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from mudra.agent.delivery.credentials import Source
-from mudra.agent.sources.access_log import FORMATS, Fields, renamed
+from mudra.agent.sources.logs.log_formats import FORMATS, Fields, renamed
 from mudra.client.address import checked_url
 from mudra.metrics.payload.report import ENTITY_ID
 from mudra.shared.byte_order_mark import NotUtf8, without_mark
@@ -19,7 +19,7 @@ from mudra.shared.byte_order_mark import NotUtf8, without_mark
 _RENAMED: Final = frozenset(
     {
         "time", "took", "method", "path", "status", "host", "size", "flags", "answered",
-        "fip", "session", "statuses",
+        "details", "server", "fip", "session", "statuses",
     }
 )  # fmt: skip  # the members of Fields that are names
 
@@ -65,12 +65,18 @@ class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     token: Source = Source()
     """What a program must send as a bearer token with events; none when not given."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which programs call it: `hosts`, and those that it listens at."""
+        listened = (one.rpartition(":")[0].lower() for one in self.listen if UNIX not in one)
+        return (*self.hosts, *listened)
+
 
 class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One followed access log."""
 
     path: str
-    format: Literal["nginx", "envoy", "haproxy"]
+    format: Literal["nginx", "envoy", "haproxy", "kong", "apigee"]
     direction: Literal["to-fips", "from-fips"]
     start: Literal["end", "beginning"] = "end"
     """Where to start in a file that the agent has never read."""
@@ -240,7 +246,7 @@ ALLOWED: Final = {  # by the last part of the key
     "listen": 'one address or more, such as "127.0.0.1:4044" or "unix:/run/mudra-agent/socket"',
     "hosts": "a list of host names in lower case",
     "acknowledge": "on-disk or at-once",
-    "format": "nginx, envoy or haproxy",
+    "format": "nginx, envoy, haproxy, kong or apigee",
     "direction": "to-fips or from-fips",
     "start": "end or beginning",
     "registered": "true or false",

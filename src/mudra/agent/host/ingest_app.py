@@ -1,14 +1,12 @@
 """The agent's HTTP server: events, traces, and the agent's own state.
 
-A bare ASGI app. `intake_guard.py` says who may send. Bodies are bounded, packed and
-unpacked, and a slow sender is cut off, so that no program of the host can make the agent grow
-or hang.
+A bare ASGI app. `intake_guard.py` says who may send, `intake_body.py` reads bodies within limits
+that hold for all of them together: no program of the host can make the agent grow or hang.
 """
 
 import asyncio
-import zlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -16,23 +14,29 @@ import msgspec
 from mudra.agent.counting.event import Event
 from mudra.agent.host.entity_requests import REGISTER, TOKEN, EntityRequests
 from mudra.agent.host.ingest_response import IngestResponse, RequestError
-from mudra.agent.host.intake_guard import JSON, IntakeGuard, media_type
+from mudra.agent.host.intake_body import BodyIntake, Message, Receive
+from mudra.agent.host.intake_guard import JSON, IntakeGuard
 from mudra.agent.sources import http_event, otlp
+from mudra.agent.sources.left_out import Reason, Unreadable
 from mudra.agent.sources.route import SourceContext
+from mudra.agent.sources.tolerant_json import TooMuch
+from mudra.server_protocol.body_reader import Headers
+from mudra.server_protocol.media_type import media_type
 
-MAX_BODY: Final = 8 << 20
-MAX_IN_MEMORY: Final = 32 << 20
-"""Bytes of all bodies that are being read at one time: a bound of the agent's memory."""
-BODY_SECONDS: Final = 15
-
-Message = MutableMapping[str, object]
-Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Record = Callable[[list[Event]], Awaitable[bool]]
 """Counts events; returns True once they are on the disk."""
 
 _PROTOBUF: Final = "application/x-protobuf"
 _TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
+_POSTED: Final = frozenset({http_event.PATH, otlp.PATH, REGISTER})
+_STATE: Final = frozenset(
+    {"/sna/v1/ping", "/livez", "/sna/v1/version", "/readyz", "/metrics", "/status"}
+)
+_GUARDED: Final = _POSTED | {TOKEN}
+"""Where `http.token` is asked for."""
+_SHOWN: Final = 64
+_NOT_DURABLE: Final = ((b"x-mudra-durable", b"no"),)
 
 
 _ANYONE: Final = IntakeGuard()
@@ -60,8 +64,7 @@ class IngestApp:
     guard: IntakeGuard = _ANYONE
     entity: EntityRequests | None = None
     """Where the AA's application registers its credentials, if it does."""
-    _bytes_in_memory: int = 0
-    """Bytes of bodies that are being read."""
+    bodies: BodyIntake = field(default_factory=BodyIntake)
 
     async def __call__(
         self, scope: MutableMapping[str, object], receive: Receive, send: Send
@@ -73,7 +76,7 @@ class IngestApp:
             answer = await self._answer(scope, receive)
         except RequestError as error:
             body = msgspec.json.encode({"message": str(error), "errorCode": error.code})
-            answer = IngestResponse(error.status, body)
+            answer = IngestResponse(error.status, body, headers=error.headers)
         await send(
             {
                 "type": "http.response.start",
@@ -88,35 +91,33 @@ class IngestApp:
         await send({"type": "http.response.body", "body": answer.body})
 
     async def _answer(self, scope: Mapping[str, object], receive: Receive) -> IngestResponse:
-        method, path = str(scope["method"]), str(scope["path"])
-        if path in {http_event.PATH, otlp.PATH, REGISTER}:
-            if method != "POST":
-                raise RequestError(405, "MethodNotAllowed", f"{path} accepts POST")
-            headers = self._admitted(scope)
-            if path != otlp.PATH and media_type(headers) != JSON:
-                raise RequestError(415, "UnsupportedMediaType", f"Content-Type must be {JSON}")
-            body = await self._body(receive, headers)
-            if path == REGISTER:
-                return await self._entity().register(body)
-            if path == http_event.PATH:
-                return await self._events(body)
-            return await self._traces(body, headers)
-        if method not in {"GET", "HEAD"}:
-            raise RequestError(405, "MethodNotAllowed", f"{path} accepts GET")
+        method, path = str(scope["method"]), str(scope["path"]).rstrip("/") or "/"
+        headers = _headers(scope)
+        takes = ("POST",) if path in _POSTED else ("GET", "HEAD")
+        needs_token = path in _GUARDED and method in takes
+        refused = self.guard.refusal_of(headers, needs_token=needs_token)
+        if refused is not None:
+            raise RequestError(refused.status, refused.code, refused.message)
+        if path not in _GUARDED | _STATE:
+            raise RequestError(404, "NotFound", f"there is nothing at {path[:_SHOWN]}")
+        if method not in takes:
+            raise RequestError(
+                405, "MethodNotAllowed", f"{path} accepts {takes[0]}",
+                ((b"allow", ", ".join(takes).encode()),),
+            )  # fmt: skip  # the parts in their order
+        if path == otlp.PATH:
+            return await self._traces(receive, headers)
+        if path == http_event.PATH:
+            return await self._events(receive, headers)
+        if path == REGISTER:
+            async with self.bodies.received(receive, headers, JSON) as sent:
+                body = await sent.read(bytes)
+            return await self._entity().register(body)
         if path == TOKEN:
-            self._admitted(scope)
             return await self._entity().generate()
         if path == "/status":
             return IngestResponse(200, await self.status())
         return self._state(path)
-
-    def _admitted(self, scope: Mapping[str, object]) -> dict[str, str]:
-        """Return the headers of a request that the guard admits."""
-        headers = _headers(scope)
-        refused = self.guard.refusal_of(headers)
-        if refused is not None:
-            raise RequestError(refused.status, refused.code, refused.message)
-        return headers
 
     def _entity(self) -> EntityRequests:
         if self.entity is None:
@@ -138,88 +139,71 @@ class IngestApp:
         if path == "/readyz":
             health = self.health()
             return IngestResponse(200 if health.ready else 503, msgspec.json.encode(health))
-        if path == "/metrics":
-            return IngestResponse(200, self.metrics(), _TEXT)
-        raise RequestError(404, "NotFound", f"there is nothing at {path}")
+        return IngestResponse(200, self.metrics(), _TEXT)
 
-    async def _events(self, body: bytes) -> IngestResponse:
+    async def _events(self, receive: Receive, headers: Headers) -> IngestResponse:
+        context = self.context.apart()
         try:
-            events, rejected = http_event.read_events(body, self.context)
-        except ValueError as error:  # msgspec's errors and UnicodeDecodeError are ValueErrors
-            self.context.metrics.unreadable += 1
-            raise RequestError(400, "InvalidRequest", f"the body cannot be read: {error}") from None
-        except RecursionError:
-            raise RequestError(400, "InvalidRequest", "the body is nested too deep") from None
-        durable = await self._record(events)
+            async with self.bodies.received(receive, headers, JSON) as sent:
+                events, rejected = await sent.read(
+                    lambda body: http_event.read_events(body, context)
+                )
+        except (Unreadable, TooMuch) as error:
+            raise self._unread(error) from None
+        self.context.metrics.add(context.metrics)
+        stored = await self._record(events)
         if rejected and not events:
             raise RequestError(400, "InvalidRequest", rejected[0].message)
         answer: dict[str, object] = {"message": "accepted"}
         if rejected:
             answer["rejected"] = rejected
-        return IngestResponse(200, msgspec.json.encode(answer), headers=_durable(durable))
+        return IngestResponse(200, msgspec.json.encode(answer), headers=stored)
 
-    async def _traces(self, body: bytes, headers: Mapping[str, str]) -> IngestResponse:
-        kind = media_type(headers)
-        before = self.context.metrics.out_of_time
+    async def _traces(self, receive: Receive, headers: Headers) -> IngestResponse:
+        sent_as = [value.decode("latin-1") for name, value in headers if name == b"content-type"]
+        kind = media_type(", ".join(sent_as)).name
+        if kind not in {_PROTOBUF, JSON}:
+            raise RequestError(
+                415, "UnsupportedMediaType", f"Content-Type must be {_PROTOBUF} or {JSON}"
+            )
+        context = self.context.apart()
+        read = otlp.read_json if kind == JSON else otlp.read_protobuf
         try:
-            if kind == _PROTOBUF:
-                spans = otlp.read_protobuf(body, self.context)
-            elif kind == JSON:
-                spans = otlp.read_json(body, self.context)
-            else:
-                raise RequestError(
-                    415, "UnsupportedMediaType", f"Content-Type must be {_PROTOBUF} or {JSON}"
-                )
-        except otlp.UnreadableTraces as error:
-            self.context.metrics.unreadable += 1
-            raise RequestError(400, "InvalidRequest", str(error)) from None
-        late = self.context.metrics.out_of_time - before
-        durable = await self._record([*spans.calls])
-        refused = otlp.refused_spans(late, spans.unreadable, as_json=kind == JSON)
-        return IngestResponse(200, refused, kind, _durable(durable))
+            async with self.bodies.received(receive, headers, kind) as sent:
+                spans = await sent.read(lambda body: read(body, context))
+        except (Unreadable, TooMuch) as error:
+            raise self._unread(error) from None
+        self.context.metrics.add(context.metrics)
+        stored = await self._record([*spans.calls])
+        refused = otlp.refused_spans(spans, as_json=kind == JSON)
+        return IngestResponse(200, refused, kind, stored)
 
-    async def _body(self, receive: Receive, headers: Mapping[str, str]) -> bytes:
-        """Return the unpacked body; its size is checked while it is received and unpacked."""
-        coding = headers.get("content-encoding", "identity").strip().lower()
-        if coding not in {"identity", "gzip", ""}:
-            raise RequestError(415, "UnsupportedMediaType", "Content-Encoding must be gzip or none")
-        parts: list[bytes] = []
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                await self._collect(receive, parts)
-        except TimeoutError:
-            raise RequestError(408, "Timeout", f"the body took over {BODY_SECONDS} s") from None
-        finally:
-            self._bytes_in_memory -= sum(map(len, parts))
-        packed = b"".join(parts)
-        return _unpacked(packed) if coding == "gzip" else packed
+    def _unread(self, error: Unreadable | TooMuch) -> RequestError:
+        """Note a body of which nothing is counted; return its refusal."""
+        if isinstance(error, TooMuch):
+            self.context.metrics.leave_out(Reason.TOO_MUCH, str(error))
+            return RequestError(413, "PayloadTooLarge", str(error))
+        self.context.metrics.leave_out(error.reason, str(error))
+        return RequestError(400, "InvalidRequest", f"the body cannot be read: {error}")
 
-    async def _collect(self, receive: Receive, parts: list[bytes]) -> None:
-        length, more = 0, True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise RequestError(400, "InvalidRequest", "the sender closed the connection")
-            part = message.get("body", b"")
-            if isinstance(part, bytes):
-                parts.append(part)
-                length += len(part)
-                self._bytes_in_memory += len(part)
-            if length > MAX_BODY:
-                raise RequestError(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes")
-            if self._bytes_in_memory > MAX_IN_MEMORY:
-                raise RequestError(
-                    503, "ServiceUnavailable", "too many requests at once; send it again"
-                )
-            more = bool(message.get("more_body"))
+    async def _record(self, events: list[Event]) -> tuple[tuple[bytes, bytes], ...]:
+        """Count these; return the header that says how durable that is.
 
-    async def _record(self, events: list[Event]) -> bool:
+        Raises RequestError where an answer would promise more than the disk keeps.
+        """
         if not events:
-            return True
+            return ()
         if self.acknowledge_at_once:
             _keep_running(asyncio.ensure_future(self.record(events)))
-            return False
-        return await self.record(events)
+            return _NOT_DURABLE
+        if not await self.record(events):
+            raise RequestError(
+                503, "ServiceUnavailable",
+                "the agent's disk takes no writes: these events are counted in memory, and "
+                "those with an ID once however often they are sent; make room on its disk",
+                (*_NOT_DURABLE, (b"retry-after", b"30")),
+            )  # fmt: skip  # the parts in their order
+        return ()
 
 
 _running: Final[set["asyncio.Future[bool]"]] = set()
@@ -230,25 +214,8 @@ def _keep_running(task: "asyncio.Future[bool]") -> None:
     task.add_done_callback(_running.discard)
 
 
-def _durable(durable: bool) -> tuple[tuple[bytes, bytes], ...]:
-    return () if durable else ((b"x-mudra-durable", b"no"),)
-
-
-def _headers(scope: Mapping[str, object]) -> dict[str, str]:
+def _headers(scope: Mapping[str, object]) -> list[tuple[bytes, bytes]]:
     headers = scope["headers"]
-    if not isinstance(headers, list | tuple):
-        return {}
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
-
-
-def _unpacked(packed: bytes) -> bytes:
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        plain = unpacker.decompress(packed, MAX_BODY + 1)
-    except zlib.error:
-        raise RequestError(400, "InvalidRequest", "the body is not gzip") from None
-    if len(plain) > MAX_BODY:
-        raise RequestError(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes, unpacked")
-    if not unpacker.eof:
-        raise RequestError(400, "InvalidRequest", "the gzip body is cut short")
-    return plain
+    return (
+        [(name.lower(), value) for name, value in headers] if isinstance(headers, Iterable) else []
+    )

@@ -18,6 +18,8 @@ class IngestResponse:
 class RequestError(Exception):
     """A request that is refused; `code` is the `errorCode` of the response."""
 
-    def __init__(self, status: int, code: str, message: str) -> None:
+    def __init__(
+        self, status: int, code: str, message: str, headers: tuple[tuple[bytes, bytes], ...] = ()
+    ) -> None:
         super().__init__(message)
-        self.status, self.code = status, code
+        self.status, self.code, self.headers = status, code, headers

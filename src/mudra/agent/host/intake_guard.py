@@ -1,16 +1,18 @@
-"""Who may send events: no web page by way of somebody's browser, and only who has the token.
+"""The rule who may ask and send: no web page by way of somebody's browser; events need the token.
 
-A page can post to an address of its reader's machine. It cannot leave out `Origin`, cannot choose
-`Host`, and can send neither JSON nor `Authorization` without asking first, which is never granted.
+A page can ask an address of its reader's machine, and read the answers once its own name leads
+there. It cannot leave out `Origin` of a POST, cannot choose `Host`, and can send neither JSON nor
+`Authorization` without asking first, which is never granted.
 """
 
 import hmac
-from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
+
+from mudra.server_protocol.body_reader import Headers
 
 JSON: Final = "application/json"
 _LOCAL: Final = "localhost"
@@ -35,20 +37,22 @@ class IntakeGuard(msgspec.Struct, frozen=True):
         """Without the token."""
         return f"IntakeGuard(hosts={self.hosts!r})"
 
-    def refusal_of(self, headers: Mapping[str, str]) -> Forbidden | None:
-        """Return why a POST is refused by its headers (names in lower case); None when it is not.
+    def refusal_of(self, sent: Headers, *, needs_token: bool) -> Forbidden | None:
+        """Return why a request is refused by its headers; None when it is not.
 
         An address of numbers cannot be another's name, so it needs no entry in `hosts`.
         """
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in sent}
         if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
-            return Forbidden(403, "Forbidden", "events are not taken from web pages")
+            return Forbidden(403, "Forbidden", "the agent answers no web pages")
         if not self._is_ours(headers.get("host", "")):
             return Forbidden(
                 421, "MisdirectedRequest", "this agent has no such name: add it to http.hosts"
             )
         given = headers.get("authorization", "")
-        sent = given[len(_BEARER) :].strip() if given[: len(_BEARER)].lower() == _BEARER else ""
-        if self.token and not hmac.compare_digest(sent.encode(), self.token):
+        is_bearer = given[: len(_BEARER)].lower() == _BEARER
+        given_token = given[len(_BEARER) :].strip() if is_bearer else ""
+        if needs_token and self.token and not hmac.compare_digest(given_token.encode(), self.token):
             return Forbidden(401, "Unauthorized", "send the token of http.token as a bearer token")
         return None
 
@@ -64,8 +68,3 @@ class IntakeGuard(msgspec.Struct, frozen=True):
         except ValueError:
             return False
         return True
-
-
-def media_type(headers: Mapping[str, str]) -> str:
-    """Return the media type of a body, in lower case and without its parameters."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower()

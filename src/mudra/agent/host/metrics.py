@@ -8,6 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from mudra.agent.host.assembly import Agent
+from mudra.agent.sources.left_out import Reason
 
 _PREFIX: Final = "mudra_agent"
 
@@ -39,10 +40,7 @@ class AgentCollector(Collector):
                 "repeated": counter.repeated,
                 "unread_notice": counter.unread_notifications,
                 "over_limit": counter.over_limit,
-                "other_call": source.other_calls,
-                "unknown_peer": source.unknown_peer,
-                "unreadable": source.unreadable,
-                "out_of_time": source.out_of_time,
+                **{reason.value: source.counts[reason] for reason in Reason},
             },
         )
         yield _labelled(
@@ -66,6 +64,11 @@ class AgentCollector(Collector):
             "pushes",
             "Pushes by outcome",
             {"delivered": push.delivered, "refused": push.refused, "failed": push.failed},
+        )
+        yield _counter(
+            "windows_reported_again",
+            "Pushed windows that late events changed",
+            agent.recorder.counter.windows.reopened,
         )
         yield _counter("dropped_full", "Payloads dropped for age or room", push.dropped_full)
         yield _counter("clock_jumps", "Jumps of the machine's clock", agent.recorder.clock_jumps)

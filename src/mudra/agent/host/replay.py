@@ -12,8 +12,10 @@ from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Payload, Reporter, payloads
 from mudra.agent.counting.window import CLOSE_DELAY, WINDOW, Windows
-from mudra.agent.sources.access_log import Fields, LineReader
-from mudra.agent.sources.route import Peers, SourceContext, SourceMetrics
+from mudra.agent.sources.left_out import SourceMetrics
+from mudra.agent.sources.logs.access_log import LineReader
+from mudra.agent.sources.logs.log_formats import Fields
+from mudra.agent.sources.route import Peers, SourceContext
 from mudra.shared.build_version import version
 
 _LINES: Final = 5_000
@@ -61,9 +63,14 @@ class Replay:
         """Counts of the lines that are in no payload."""
         return self._context.metrics
 
+    @property
+    def lines_read(self) -> bool:
+        """Return whether any line was one of the format."""
+        return self._clock.now > 0
+
     def payloads(self, path: Path) -> Iterator[Payload]:
         """Return the payloads of this log, window by window. Raises OSError."""
-        reader = LineReader(self._fields, self._context, inbound=self._inbound)
+        reader = LineReader(self._fields, self._context, inbound=self._inbound, name=str(path))
         with path.open("rb") as file:
             while lines := file.readlines(_LINES * 200):
                 self.counter.apply(reader.calls(lines))

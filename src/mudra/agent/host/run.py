@@ -8,18 +8,14 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import random
 import signal
-import socket
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 import msgspec
-import uvicorn
 import uvloop
 
 from mudra.agent.clock import MachineClock
@@ -27,10 +23,11 @@ from mudra.agent.counting.payload import format_time
 from mudra.agent.delivery.credentials import read_source
 from mudra.agent.delivery.registered_credentials import RegisteredTokens
 from mudra.agent.host.assembly import Agent, assemble
-from mudra.agent.host.config import UNIX, Config
+from mudra.agent.host.config import Config
 from mudra.agent.host.entity_requests import EntityRequests
 from mudra.agent.host.ingest_app import IngestApp
 from mudra.agent.host.intake_guard import IntakeGuard
+from mudra.agent.host.listener import STOP_SECONDS, listener, unix_socket
 from mudra.agent.host.metrics import exposition
 from mudra.agent.host.status import status_of
 from mudra.agent.spool.payload_files import QueuedPayload
@@ -41,8 +38,6 @@ from mudra.shared.garbage import set_aside_what_is_loaded
 TICK_SECONDS: Final = 1.0
 LOG_SECONDS: Final = 0.25
 PUSH_SECONDS: Final = 0.25
-STOP_SECONDS: Final = 10
-CONNECTIONS: Final = 500
 
 _LOG: Final = logging.getLogger("mudra.agent")
 
@@ -79,14 +74,15 @@ async def run_agent(agent: Agent, stop: asyncio.Event | None = None, token: byte
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    guard = IntakeGuard(agent.config.http.hosts, token)
-    servers = [(_server(agent, listen, guard), listen) for listen in agent.config.http.listen]
+    guard = IntakeGuard(agent.config.http.names, token)
+    app = ingest_app(agent, guard)
+    servers = [(listener(app, at, agent.clock), at) for at in agent.config.http.listen]
     tasks = [
         asyncio.create_task(_forever(agent.recorder.write_next, 0)),
         asyncio.create_task(_forever(agent.tick, TICK_SECONDS)),
         asyncio.create_task(_forever(_logs(agent), LOG_SECONDS)),
         asyncio.create_task(_push(agent)),
-        *(asyncio.create_task(server.serve(_socket(listen))) for server, listen in servers),
+        *(asyncio.create_task(server.serve(unix_socket(at))) for server, at in servers),
     ]
     set_aside_what_is_loaded()
     _LOG.info("the agent of %s runs, version %s", agent.config.aa_id, version())
@@ -146,42 +142,6 @@ def _log_errors() -> Iterator[None]:
         yield
     except Exception:  # noqa: BLE001 - the last line of defence of an unattended loop
         _LOG.exception("unexpected; the agent goes on")
-
-
-class _Listener(uvicorn.Server):
-    """Leaves the signals to the agent, which stops all its parts in order."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _socket(listen: str) -> list[socket.socket] | None:
-    """Make a Unix socket that the agent's user and group can reach; None for another address."""
-    if not listen.startswith(UNIX):
-        return None
-    path = Path(listen.removeprefix(UNIX))
-    if path.is_socket():
-        path.unlink()  # left by an agent that was killed; a live one holds the spool
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o117)
-    try:
-        made.bind(str(path))
-    finally:
-        os.umask(before)
-    return [made]
-
-
-def _server(agent: Agent, listen: str, guard: IntakeGuard) -> uvicorn.Server:
-    host, _, port = ("", "", "0") if listen.startswith(UNIX) else listen.rpartition(":")
-    return _Listener(
-        uvicorn.Config(
-            ingest_app(agent, guard),
-            host=host.strip("[]"), port=int(port), loop="none", http="httptools", ws="none",
-            lifespan="off", log_config=None, access_log=False, limit_concurrency=CONNECTIONS,
-            timeout_keep_alive=30, timeout_graceful_shutdown=STOP_SECONDS, server_header=False,
-        )
-    )  # fmt: skip  # one group a line
 
 
 def ingest_app(agent: Agent, guard: IntakeGuard) -> IngestApp:

@@ -10,6 +10,7 @@ import msgspec
 from mudra.agent.counting.payload import format_time
 from mudra.agent.host.assembly import Agent
 from mudra.agent.host.config import UNIX, Config
+from mudra.agent.sources.left_out import MEANING, Reason
 from mudra.agent.spool.dead_letter import dead_letters
 from mudra.agent.spool.payload_files import Backlog, backlog_of, payloads_in
 from mudra.agent.spool.spool import Fact, read_facts, read_only
@@ -41,7 +42,11 @@ class Status(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """When the AA's systems last reported a call; None since the start."""
     events: int = 0
     late_events: int = 0
+    windows_reported_again: int = 0
+    """Late events changed them after they had been pushed."""
     not_counted: dict[str, int] = {}
+    samples: dict[str, str] = {}
+    """Of what is not counted: what is wrong with the latest of each kind."""
     clock_offset_seconds: float | None = None
     clock_jumps: int = 0
     last_fault: str = ""
@@ -64,6 +69,7 @@ def status_of(agent: Agent, facts: dict[str, Fact], backlog: Backlog) -> Status:
         last_event=_time(agent.recorder.last_event),
         events=counter.events,
         late_events=counter.late,
+        windows_reported_again=agent.recorder.counter.windows.reopened,
         not_counted={
             name: number
             for name, number in {
@@ -71,13 +77,11 @@ def status_of(agent: Agent, facts: dict[str, Fact], backlog: Backlog) -> Status:
                 "answers without a call": counter.unmatched,
                 "repeated": counter.repeated,
                 "notifications without session or status": counter.unread_notifications,
-                "calls of other kinds": source.other_calls,
-                "unknown FIP": source.unknown_peer,
-                "unreadable": source.unreadable,
-                "out of time": source.out_of_time,
+                **{MEANING[reason]: source.counts[reason] for reason in Reason},
             }.items()
             if number
         },
+        samples={MEANING[reason]: text for reason, text in source.samples.items()},
         clock_offset_seconds=None if push.clock_offset is None else push.clock_offset / 1000,
         clock_jumps=agent.recorder.clock_jumps,
         last_fault=push.last_error,

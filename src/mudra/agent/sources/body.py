@@ -6,53 +6,56 @@ come as JSON, or as text that holds JSON.
 
 import contextlib
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from mudra.agent.counting.event import UNKNOWN, FiStatus, Notification, fi_status
+from mudra.agent.sources.tolerant_json import decoded
+from mudra.shared.time_text import read_time
 from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.whole_number import number
 
 MAX_SESSION: Final = 128
 MAX_ACCOUNTS: Final = 10_000
 
 
 class _Account(msgspec.Struct, frozen=True, gc=False):
-    status: str = msgspec.field(name="FIStatus", default="")
+    status: str | None = msgspec.field(name="FIStatus", default=None)
 
 
 class _FipStatus(msgspec.Struct, frozen=True):
-    accounts: list[_Account] = msgspec.field(name="Accounts", default_factory=list)
+    accounts: list[_Account] | None = msgspec.field(name="Accounts", default=None)
 
 
 class _StatusNotification(msgspec.Struct, frozen=True):
-    session: str = msgspec.field(name="sessionId", default="")
-    responses: list[_FipStatus] = msgspec.field(name="FIStatusResponse", default_factory=list)
+    session: str | None = msgspec.field(name="sessionId", default=None)
+    responses: list[_FipStatus] | None = msgspec.field(name="FIStatusResponse", default=None)
 
 
 class _Notification(msgspec.Struct, frozen=True):
     status: _StatusNotification = msgspec.field(name="FIStatusNotification")
-    timestamp: str = ""
+    timestamp: msgspec.Raw = msgspec.Raw()
 
 
 class _Requested(msgspec.Struct, frozen=True):
-    session: str = msgspec.field(name="sessionId", default="")
+    session: str | None = msgspec.field(name="sessionId", default=None)
 
 
 class _Identified(msgspec.Struct, frozen=True):
-    txnid: str = ""
+    txnid: str | None = None
 
 
 class _Packet(msgspec.Struct, frozen=True):
-    encrypted: str = msgspec.field(name="encryptedFI", default="")
+    encrypted: str | None = msgspec.field(name="encryptedFI", default=None)
 
 
 class _FipData(msgspec.Struct, frozen=True):
-    data: list[_Packet] = msgspec.field(default_factory=list)
+    data: list[_Packet] | None = None
 
 
 class _Fetched(msgspec.Struct, frozen=True):
-    fips: list[_FipData] = msgspec.field(name="FI", default_factory=list)
+    fips: list[_FipData] | None = msgspec.field(name="FI", default=None)
 
 
 _NOTIFICATION: Final = msgspec.json.Decoder(_Notification)
@@ -60,49 +63,62 @@ _IDENTIFIED: Final = msgspec.json.Decoder(_Identified)
 _REQUESTED: Final = msgspec.json.Decoder(_Requested)
 _FETCHED: Final = msgspec.json.Decoder(_Fetched)
 _TEXT: Final = msgspec.json.Decoder(str)
+_STAMP: Final = msgspec.json.Decoder(str | int | float)
+_FIRST: Final = 10**11
+"""Below it a number is of seconds."""
+_LATEST: Final = 10**14
+"""Milliseconds since 1970, in the year 5138."""
+_T = TypeVar("_T")
 
 
 def read_notification(body: bytes) -> Notification | None:
     """Return what an FI notification says; None when it cannot be read as one."""
-    try:
-        received = _NOTIFICATION.decode(_unwrapped(body))
-    except UNDECODABLE:
+    received = _read(_NOTIFICATION, body)
+    if received is None:
         return None
     statuses = {
-        account.status
-        for fip in received.status.responses
-        for account in fip.accounts[:MAX_ACCOUNTS]
+        account.status or ""
+        for fip in received.status.responses or ()
+        for account in (fip.accounts or ())[:MAX_ACCOUNTS]
     }
-    return notification(received.status.session, statuses, parse_time(received.timestamp))
+    session, sent_at = received.status.session, received.timestamp
+    return notification(session, statuses, _sent_at(sent_at))
 
 
-def notification(session: str, names: set[str], sent_at: int = UNKNOWN) -> Notification | None:
+def notification(
+    session: str | None, names: set[str], sent_at: int = UNKNOWN
+) -> Notification | None:
     """Build a notification from its parts; None without a session or a status."""
     statuses = 0
     for name in names:
         statuses |= fi_status(name)
-    return Notification(session, statuses, sent_at) if session_id(session) and statuses else None
+    found = session_id(session)
+    return Notification(found, statuses, sent_at) if found and statuses else None
 
 
-def session_id(text: str) -> str:
+def _sent_at(timestamp: msgspec.Raw) -> int:
+    """Return when a notification says that it was sent; UNKNOWN without a time."""
+    try:
+        return parse_time(decoded(_STAMP, bytes(timestamp)))
+    except UNDECODABLE:
+        return UNKNOWN
+
+
+def session_id(text: str | None) -> str:
     """Return the session ID, or an empty text when it cannot be one."""
-    return text if 0 < len(text) <= MAX_SESSION else ""
+    return text if text and len(text) <= MAX_SESSION else ""
 
 
 def session_in(body: bytes) -> str:
     """Return the session ID in the answer to an FI request; empty when there is none."""
-    try:
-        return session_id(_REQUESTED.decode(_unwrapped(body)).session)
-    except UNDECODABLE:
-        return ""
+    received = _read(_REQUESTED, body)
+    return "" if received is None else session_id(received.session)
 
 
 def txnid_in(body: bytes) -> str:
     """Return the transaction ID of a request or response; empty when there is none."""
-    try:
-        return _IDENTIFIED.decode(_unwrapped(body)).txnid
-    except UNDECODABLE:
-        return ""
+    received = _read(_IDENTIFIED, body)
+    return "" if received is None else received.txnid or ""
 
 
 def shortened_notification(found: Notification) -> bytes:
@@ -122,23 +138,40 @@ def shortened_notification(found: Notification) -> bytes:
 
 def packets_in(body: bytes) -> int:
     """Return the bytes of encrypted FI in an FI fetch answer, as transferred (spec 2.5)."""
-    try:
-        fetched = _FETCHED.decode(_unwrapped(body))
-    except UNDECODABLE:
+    fetched = _read(_FETCHED, body)
+    if fetched is None:
         return 0
-    return sum(len(packet.encrypted) for fip in fetched.fips for packet in fip.data)
+    return sum(
+        len(packet.encrypted or "") for fip in fetched.fips or () for packet in fip.data or ()
+    )
 
 
-def parse_time(text: str) -> int:
-    """Return milliseconds since 1970 of an ISO 8601 text (UTC without a zone), else UNKNOWN."""
-    try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError:
+def parse_time(value: object) -> int:
+    """Return milliseconds since 1970 of a time, else UNKNOWN.
+
+    ISO 8601 (of UTC without a zone), or a number since 1970, also as text, of seconds,
+    milliseconds, microseconds or nanoseconds: which, its size says until the year 5138.
+    """
+    if type(value) is int and _FIRST <= value < _LATEST:
+        return value
+    if (
+        isinstance(value, str)
+        and value[4:5] == "-"
+        and (read := read_time(value.strip())) is not None
+    ):
+        return round(read.at.timestamp() * 1000)
+    found = number(value)
+    if found is None or found < 0:
         return UNKNOWN
-    if parsed.tzinfo is None:
-        parsed = parsed.replace(tzinfo=UTC)
-    return round(parsed.timestamp() * 1000)
+    for milliseconds in (1_000.0, 1.0, 0.001, 0.000_001):
+        if found * milliseconds < _LATEST:
+            return round(found * milliseconds)
+    return UNKNOWN
 
 
-def _unwrapped(body: bytes) -> bytes:
-    return _TEXT.decode(body).encode() if body[:1] == b'"' else body
+def _read(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T | None:
+    """Return what a body says, which may be a text that holds JSON; None where it is neither."""
+    try:
+        return decoded(decoder, decoded(_TEXT, body).encode() if body[:1] == b'"' else body)
+    except UNDECODABLE:
+        return None

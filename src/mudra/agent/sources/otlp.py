@@ -4,7 +4,7 @@ A client span of a counted call is a call to a FIP, a server span a
 notification from one. Who the FIP is comes from the attribute `aa.fip.id`, or
 from the host by the mapping in `agent.toml`. A span does not
 hold what is in bodies, so the application may set `aa.session.id`, `aa.fi.statuses`
-(separated by commas) and `aa.packet.bytes`.
+(an array, or separated by commas) and `aa.packet.bytes`.
 
 Exporters send a batch again when they do not get its answer in time: its spans are
 recognized by their trace and span ID.
@@ -16,198 +16,118 @@ from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # it has no stubs
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
 
 from mudra.agent.counting.event import NO_STATUS, Call, plausible_size
 from mudra.agent.sources.body import notification, session_id
+from mudra.agent.sources.left_out import Reason, Unreadable, shown
+from mudra.agent.sources.otlp_json import JsonSpans
+from mudra.agent.sources.otlp_protobuf import ProtobufSpans
+from mudra.agent.sources.otlp_span import (
+    CLIENT,
+    FIP,
+    HOSTS,
+    METHODS,
+    PATHS,
+    PORTS,
+    SERVER,
+    SESSION,
+    SIZES,
+    STATUS,
+    STATUSES,
+    AttributeValue,
+    Span,
+)
 from mudra.agent.sources.route import SourceContext
-from mudra.metrics.payload.catalogue import NotificationType
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.shared.whole_number import whole_number
 
 PATH: Final = "/v1/traces"
-FIP: Final = "aa.fip.id"
-SESSION: Final = "aa.session.id"
-STATUSES: Final = "aa.fi.statuses"
-PACKETS: Final = "aa.packet.bytes"
 
-_SERVER: Final = 2
-_CLIENT: Final = 3
-_STATUSES: Final = range(100, 600)
+_POSSIBLE: Final = range(100, 600)
 _MILLION: Final = 1_000_000
 _MAX_TIME: Final = 2**64 - 1
 _MAX_INT: Final = 2**63 - 1
 _TRACE_ID: Final = 16
 _SPAN_ID: Final = 8
 """Bytes of the IDs."""
-_METHODS: Final = ("http.request.method", "http.method")
-_PATHS: Final = ("url.path", "http.target", "http.route", "url.full", "http.url")
-_STATUS: Final = ("http.response.status_code", "http.status_code")
-_HOSTS: Final = ("server.address", "net.peer.name", "http.host")
-_PORTS: Final = ("server.port", "net.peer.port")
-_SIZES: Final = (PACKETS, "http.response.body.size", "http.response_content_length")
-_WANTED: Final = frozenset(
-    {*_METHODS, *_PATHS, *_STATUS, *_HOSTS, *_PORTS, *_SIZES, FIP, SESSION, STATUSES}
-)
+_LONG: Final = 0x80
 _FI_NOTIFICATION: Final = NotificationType.FI.value
+_FI_FETCH: Final = RequestType.FI_FETCH.value
 _NO_ADDRESS: Final = urlsplit("")
 
-Attributes = Mapping[str, str | int]
-
-
-class UnreadableTraces(ValueError):
-    """The body is not an ExportTraceServiceRequest."""
+Attributes = Mapping[str, AttributeValue]
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """What a request holds: the counted calls, and the number of spans that cannot be read."""
+    """What a request holds: the counted calls, and how many spans are not counted for a fault."""
 
     calls: list[Call]
+    late: int = 0
     unreadable: int = 0
-
-
-class _Value(msgspec.Struct, frozen=True, rename="camel"):
-    string_value: str | None = None
-    int_value: int | str | None = None
-
-
-class _Attribute(msgspec.Struct, frozen=True):
-    key: str
-    value: _Value = _Value()
-
-
-class _Span(msgspec.Struct, frozen=True, rename="camel"):
-    trace_id: str = ""
-    span_id: str = ""
-    kind: int | str = 0
-    start_time_unix_nano: int | str = 0
-    end_time_unix_nano: int | str = 0
-    attributes: list[_Attribute] = []
-
-
-class _Scope(msgspec.Struct, frozen=True):
-    spans: list[_Span] = []
-
-
-class _Resource(msgspec.Struct, frozen=True, rename="camel"):
-    scope_spans: list[_Scope] = []
-
-
-class _Traces(msgspec.Struct, frozen=True, rename="camel"):
-    resource_spans: list[_Resource] = []
-
-
-_JSON: Final = msgspec.json.Decoder(_Traces)
-_KINDS: Final[dict[int | str, int]] = {
-    _SERVER: _SERVER,
-    _CLIENT: _CLIENT,
-    "SPAN_KIND_SERVER": _SERVER,
-    "SPAN_KIND_CLIENT": _CLIENT,
-}
+    fault: str = ""
+    """What is wrong with one of them."""
 
 
 def read_protobuf(body: bytes, context: SourceContext) -> Spans:
-    """Return what a protobuf body holds. Raises UnreadableTraces."""
-    try:
-        request = ExportTraceServiceRequest.FromString(body)
-    except DecodeError:
-        raise UnreadableTraces("the body is not an OTLP trace request") from None
-    wanted, calls = _WANTED, _Calls(context)
-    for resource in request.resource_spans:
-        for scope in resource.scope_spans:
-            for span in scope.spans:
-                kind = span.kind
-                if kind not in (_CLIENT, _SERVER):
-                    continue
-                attributes: dict[str, str | int] = {}
-                for attribute in span.attributes:
-                    key = attribute.key
-                    if key in wanted:
-                        value = attribute.value
-                        attributes[key] = value.string_value or value.int_value
-                calls.add(
-                    kind == _SERVER, span.start_time_unix_nano, span.end_time_unix_nano,
-                    attributes, _key(span.trace_id, span.span_id),
-                )  # fmt: skip  # the fields in their order
-    return Spans(calls.found)
+    """Return what a protobuf body holds. Raises Unreadable and TooMuch."""
+    return _read(ProtobufSpans(body), context)
 
 
 def read_json(body: bytes, context: SourceContext) -> Spans:
-    """Return what a JSON body holds. Raises UnreadableTraces."""
-    calls, unreadable = _Calls(context), 0
-    try:
-        traces = _JSON.decode(body)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        raise UnreadableTraces("the body is not an OTLP trace request in JSON") from None
-    for span in _spans(traces):
-        kind = _KINDS.get(span.kind)
-        if kind is None:
+    """Return what a JSON body holds. Raises Unreadable and TooMuch."""
+    return _read(JsonSpans(body), context)
+
+
+def _read(spans: ProtobufSpans | JsonSpans, context: SourceContext) -> Spans:
+    calls = _Calls(context)
+    before = context.metrics.counts[Reason.OUT_OF_TIME]
+    unreadable, fault, number = 0, "", 0
+    for number, span in enumerate(spans, 1):  # noqa: B007 - read behind the loop
+        if span.kind not in (CLIENT, SERVER):
             continue
         try:
-            attributes = {
-                one.key: one.value.string_value or _integer(one.value.int_value or 0, _MAX_INT)
-                for one in span.attributes
-                if one.key in _WANTED
-            }
-            start = _integer(span.start_time_unix_nano, _MAX_TIME)
-            end = _integer(span.end_time_unix_nano, _MAX_TIME)
-            key = _key(_id(span.trace_id), _id(span.span_id))
-        except ValueError:
-            context.metrics.unreadable += 1
-            unreadable += 1
-            continue
-        calls.add(kind == _SERVER, start, end, attributes, key)
-    return Spans(calls.found, unreadable)
+            calls.add(span)
+        except Unreadable as error:
+            unreadable, fault = unreadable + 1, str(error)
+            context.metrics.leave_out(error.reason, f"span: {error}")
+    for _ in range(spans.damaged):
+        context.metrics.leave_out(Reason.MALFORMED, spans.fault)
+    if not number and not spans.damaged:
+        context.metrics.leave_out(Reason.EMPTY)
+    return Spans(
+        calls.found,
+        context.metrics.counts[Reason.OUT_OF_TIME] - before,
+        unreadable + spans.damaged,
+        fault or spans.fault,
+    )
 
 
-def _integer(value: int | str, most: int) -> int:
-    """Return a number of JSON, which knows no bounds, within those of its field."""
-    number = int(value)
-    if not -most <= number <= most:
-        raise ValueError("the number does not fit into its field")
-    return number
-
-
-def _id(text: str) -> bytes:
-    """Return the bytes of an ID in JSON; none of one that is not in hex, as old exporters send."""
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return b""
-
-
-def _key(trace: bytes, span: bytes) -> str:
-    """Return what names this span; empty when one of its IDs is missing or no ID."""
-    if len(trace) != _TRACE_ID or len(span) != _SPAN_ID:
-        return ""
-    return (trace + span).hex()
-
-
-def refused_spans(late: int, unreadable: int, *, as_json: bool) -> bytes:
-    """Return the answer to a request of which so many spans are not counted."""
+def refused_spans(spans: Spans, *, as_json: bool) -> bytes:
+    """Return the answer to a request: a partial success where spans of it are not counted."""
     reasons = []
-    if late:
+    if spans.late:
         reasons.append("spans of more than 7 days ago or of the future are not counted")
-    if unreadable:
-        reasons.append(f"{unreadable} spans have a number that does not fit its field")
-    refused, message = late + unreadable, "; ".join(reasons)
+    if spans.unreadable:
+        reasons.append(f"{spans.unreadable} spans cannot be read, such as: {spans.fault}")
+    refused, message = spans.late + spans.unreadable, "; ".join(reasons)
     if as_json:
         partial = {"rejectedSpans": str(refused), "errorMessage": message}
         return msgspec.json.encode({"partialSuccess": partial} if refused else {})
-    response = ExportTraceServiceResponse()
-    if refused:
-        response.partial_success.rejected_spans = refused
-        response.partial_success.error_message = message
-    return bytes(response.SerializeToString())
+    if not refused:
+        return b""
+    # ExportTraceServiceResponse{partial_success: {rejected_spans, error_message}}
+    text = message.encode()
+    partial_success = b"\x08" + _varint(refused) + b"\x12" + _varint(len(text)) + text
+    return b"\x0a" + _varint(len(partial_success)) + partial_success
 
 
-def _spans(traces: _Traces) -> Iterable[_Span]:
-    for resource in traces.resource_spans:
-        for scope in resource.scope_spans:
-            yield from scope.spans
+def _varint(number: int) -> bytes:
+    found = bytearray()
+    while number >= _LONG:
+        found.append(number & 0x7F | _LONG)
+        number >>= 7
+    return bytes((*found, number))
 
 
 class _Calls:
@@ -220,40 +140,72 @@ class _Calls:
         self._now, self._mono = context.clock.wall(), context.clock.monotonic()
         self.found: list[Call] = []
 
-    def add(self, inbound: bool, start: int, end: int, attributes: Attributes, key: str) -> None:
-        """Add one span; one that does not count is noted in the metrics."""
-        context = self._context
+    def add(self, span: Span) -> None:
+        """Add one span, or note why it does not count. Raises Unreadable for one that is wrong."""
+        context, attributes, inbound = self._context, span.attributes, span.kind == SERVER
         code = context.routes.code(
-            str(_first(attributes, _METHODS)), _path(attributes), inbound=inbound
+            str(_first(attributes, METHODS)), _path(attributes), inbound=inbound
         )
         if not code:
-            context.metrics.other_calls += 1
+            context.metrics.leave_out(Reason.OTHER_CALL)
             return
-        fip = str(attributes.get(FIP, "")) or context.peers.of_host(_host(attributes))
+        host = _host(attributes)
+        fip = str(attributes.get(FIP, "")) or context.peers.of_host(host)
         if not fip or not context.peers.valid(fip):
-            context.metrics.unknown_peer += 1
+            context.metrics.leave_out(Reason.UNKNOWN_PEER, f"span: {shown(fip or host)}")
             return
+        start, end = _time("startTimeUnixNano", span.start), _time("endTimeUnixNano", span.end)
         wall = start // _MILLION
         if not context.is_reportable(wall, self._now):
             return
-        status = _number(_first(attributes, _STATUS))
-        size = plausible_size(_number(_first(attributes, _SIZES)))
         session = session_id(str(attributes.get(SESSION, "")))
         notified = None
         if inbound and code == _FI_NOTIFICATION:
             notified = notification(
                 session, set(filter(None, str(attributes.get(STATUSES, "")).split(",")))
             )
+        key = b""
+        if len(span.trace_id) == _TRACE_ID and len(span.span_id) == _SPAN_ID:
+            key = span.trace_id + span.span_id
         self.found.append(
             Call(
                 inbound, fip, code, wall, self._mono - (self._now - wall),
-                max(0, end - start) // _MILLION, status if status in _STATUSES else NO_STATUS,
-                size, session, notified, key,
+                max(0, end - start) // _MILLION, _status(attributes),
+                _size(attributes) if code == _FI_FETCH else 0,
+                session, notified, key.hex(),
             )
         )  # fmt: skip  # the fields in their order
 
 
-def _first(attributes: Attributes, names: tuple[str, ...]) -> str | int:
+def _status(attributes: Attributes) -> int:
+    """Return the status, or that none came. Raises Unreadable for what is no status."""
+    sent = _first(attributes, STATUS)
+    if sent == "":
+        return NO_STATUS
+    status = whole_number(sent)
+    if status is None or (status != NO_STATUS and status not in _POSSIBLE):
+        raise Unreadable(Reason.BAD_NUMBER, f"the status {shown(sent)} is none")
+    return status
+
+
+def _size(attributes: Attributes) -> int:
+    """Return the bytes of an FI fetch, 0 for what no answer can have. Raises Unreadable."""
+    sent = _first(attributes, SIZES)
+    size = whole_number(sent) or 0
+    if abs(size) > _MAX_INT:
+        raise Unreadable(Reason.BAD_NUMBER, f"the size {shown(sent)} does not fit its field")
+    return plausible_size(size)
+
+
+def _time(name: str, sent: object) -> int:
+    """Return nanoseconds since 1970; 0 for a time that was not given. Raises Unreadable."""
+    found = 0 if sent is None or sent == "" else whole_number(sent)
+    if found is None or not 0 <= found <= _MAX_TIME:
+        raise Unreadable(Reason.BAD_TIME, f"{name} {shown(sent)} does not fit its field")
+    return found
+
+
+def _first(attributes: Attributes, names: Iterable[str]) -> AttributeValue:
     for name in names:
         if name in attributes:
             return attributes[name]
@@ -261,15 +213,15 @@ def _first(attributes: Attributes, names: tuple[str, ...]) -> str | int:
 
 
 def _path(attributes: Attributes) -> str:
-    path = str(_first(attributes, _PATHS))
+    path = str(_first(attributes, PATHS))
     return _split(path).path if "://" in path else path
 
 
 def _host(attributes: Attributes) -> str:
-    host = str(_first(attributes, _HOSTS))
+    host = str(_first(attributes, HOSTS))
     if not host:
         return _split(str(attributes.get("url.full") or attributes.get("http.url", ""))).netloc
-    port = _first(attributes, _PORTS)
+    port = whole_number(_first(attributes, PORTS))
     return f"{host}:{port}" if port else host
 
 
@@ -279,9 +231,3 @@ def _split(address: str) -> SplitResult:
         return urlsplit(address)
     except ValueError:
         return _NO_ADDRESS
-
-
-def _number(value: str | int) -> int:
-    if isinstance(value, int):
-        return max(value, 0)
-    return int(value) if value.isascii() and value.isdigit() and len(value) <= 18 else 0  # noqa: PLR2004 - below 2^63

@@ -1,11 +1,12 @@
 """Which calls count, and for which FIP: shared by all sources."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mudra.agent.clock import Clock
 from mudra.agent.counting.event import MAX_AGE
+from mudra.agent.sources.left_out import Reason, SourceMetrics
 from mudra.metrics.payload.catalogue import notification_type_of, request_type_of
 from mudra.metrics.payload.report import ENTITY_ID
 
@@ -72,20 +73,6 @@ class Peers:
 
 
 @dataclass(slots=True)
-class SourceMetrics:
-    """What a source received that does not become an event."""
-
-    other_calls: int = 0
-    """Calls that no type counts, or of a peer that is not a FIP."""
-    unknown_peer: int = 0
-    """Calls of an unknown FIP: its host is not configured, or its ID is invalid."""
-    unreadable: int = 0
-    """Lines, spans or events that are not what they should be."""
-    out_of_time: int = 0
-    """Reported for a time in the future, or more than 7 days ago."""
-
-
-@dataclass(slots=True)
 class SourceContext:
     """What every source needs to read its events."""
 
@@ -98,5 +85,10 @@ class SourceContext:
         """Return whether a window of this time can still be reported."""
         if now - MAX_AGE <= wall <= now + AHEAD:
             return True
-        self.metrics.out_of_time += 1
+        ahead = (wall - now) // 1000
+        self.metrics.leave_out(Reason.OUT_OF_TIME, f"{ahead:+} s from the agent's clock")
         return False
+
+    def apart(self) -> "SourceContext":
+        """Return one that another thread may use; what it leaves out is added to this one later."""
+        return replace(self, metrics=SourceMetrics())

@@ -36,6 +36,7 @@ class DeadLetter(msgspec.Struct, frozen=True, rename="camel"):
     status: int
     answer: str
     payload: msgspec.Raw
+    revision: int = 0
 
 
 def write_dead_letter(
@@ -52,6 +53,7 @@ def write_dead_letter(
         status,
         answer,
         msgspec.Raw(body),
+        queued.revision,
     )
     write_durably(path, msgspec.json.encode(dead_letter))
     return path
@@ -99,8 +101,11 @@ def requeue(directory: Path, spool: Spool) -> None:
             path.replace(path.with_suffix(".unreadable"))
             continue
         spool.requeue(
-            Payload(_window(path), dead_letter.tag, dead_letter.txn_id, bytes(dead_letter.payload))
-        )
+            Payload(
+                _window(path), dead_letter.tag, dead_letter.txn_id, bytes(dead_letter.payload),
+                dead_letter.revision,
+            )
+        )  # fmt: skip  # the fields in their order
         path.unlink()
 
 

@@ -22,7 +22,7 @@ from mudra.agent.clock import Clock, JumpWatch
 from mudra.agent.counting.counter import Counter, CounterState
 from mudra.agent.counting.event import Event, JournalEntry, LogPosition
 from mudra.agent.counting.payload import Reporter, format_time, payloads
-from mudra.agent.counting.window import WINDOW
+from mudra.agent.counting.window import WINDOW, WindowState
 from mudra.agent.counting.window_holds import WindowHolds
 from mudra.agent.spool.spool import ClosedWindow, Spool
 from mudra.metrics.payload.catalogue import Tag
@@ -30,6 +30,8 @@ from mudra.metrics.payload.catalogue import Tag
 MAX_JOURNAL: Final = 64 << 20
 """Bytes of journal after which a snapshot is taken before the window closes."""
 MAX_NOTES: Final = 100
+MAX_OFFERED: Final = 4 << 20
+"""Packed bytes of closed windows that are in memory for late events: some 40 MB."""
 MAX_UNWRITTEN: Final = 144
 """Closed windows that wait in memory for a full disk: one day."""
 _T = TypeVar("_T")
@@ -68,6 +70,8 @@ class EventRecorder:
     window_notes: dict[int, str] = field(default_factory=dict)
     """Windows that a jump of the clock cut, and by how much; sent with their payloads."""
     holds: WindowHolds = field(default_factory=WindowHolds)
+    kept: dict[int, int] = field(default_factory=dict)
+    """Closed windows that can be opened again, and the packed bytes of each."""
     _seq: int = 0
     _buffer: list[Event] = field(default_factory=list)
     _buffer_positions: dict[str, LogPosition] = field(default_factory=dict)
@@ -90,6 +94,7 @@ class EventRecorder:
         wall, mono = self.clock.wall(), self.clock.monotonic()
         windows = self.counter.windows
         windows.closed.update(found.closed)
+        self.kept = self.spool.kept_windows()
         shift = 0
         try:
             if found.snapshot is not None:
@@ -102,6 +107,7 @@ class EventRecorder:
                 self.holds.starts.update(saved.held_starts)
             for body in found.journal:
                 entry = _ENTRY.decode(body)
+                self._offer(self._needed(entry.events))
                 self.counter.apply((_shifted(event, shift) for event in entry.events), mono)
                 self.positions.update(entry.positions)
         except msgspec.DecodeError as error:
@@ -119,6 +125,9 @@ class EventRecorder:
         self, events: Sequence[Event], positions: Mapping[str, LogPosition] | None = None
     ) -> bool:
         """Count these events; return once they are on the disk, False when it accepts no writes."""
+        needed = self._needed(events)
+        if needed:
+            await self.on_disk(lambda: self._offer(needed))
         wall, mono = self.clock.wall(), self.clock.monotonic()
         self.counter.apply(events, mono)
         self.holds.arrived(events, self.counter.windows.open, wall, mono)
@@ -132,6 +141,28 @@ class EventRecorder:
             self._batch = asyncio.get_running_loop().create_future()
         self._wake.set()
         return await asyncio.shield(self._batch)
+
+    def _needed(self, events: Sequence[Event]) -> list[int]:
+        """Return the closed windows that these events may open again, within `MAX_OFFERED`."""
+        windows, room = self.counter.windows, MAX_OFFERED
+        found: list[int] = []
+        for start in sorted({one.wall - one.wall % WINDOW for one in events}, reverse=True):
+            if start in windows.closed and start in self.kept and start not in windows.kept:
+                room -= self.kept[start]
+                if found and room < 0:
+                    break
+                found.append(start)
+        return found
+
+    def _offer(self, starts: Sequence[int]) -> None:
+        """Read the counts of closed windows, for events that may come for them."""
+        offered = self.counter.windows.kept
+        for start in starts:
+            body = self.spool.kept(start)
+            if body is not None:
+                offered[start] = _WINDOW.decode(body)
+        while len(offered) > 1 and sum(self.kept.get(one, 0) for one in offered) > MAX_OFFERED:
+            del offered[next(iter(offered))]
 
     async def write_next(self) -> None:
         """Wait for events and write them to the journal."""
@@ -203,7 +234,8 @@ class EventRecorder:
             tally = self.counter.close(start)
             self.holds.release(start)
             made = payloads(start, tally, self.reporter, without=unreadable)
-            self._unwritten.append(ClosedWindow(start, made))
+            counts = _ENCODER.encode(tally.state(start))
+            self._unwritten.append(ClosedWindow(start, made, tally.revision, counts))
             await self._write_snapshot()
             if len(self._unwritten) > MAX_UNWRITTEN:
                 self._unwritten.popleft()
@@ -227,6 +259,8 @@ class EventRecorder:
         )
         self._journal_incomplete = not written
         if written:
+            if self._unwritten:
+                self.kept = await self._in_disk_thread(self.spool.kept_windows)
             self._unwritten.clear()
             self._journal_bytes = 0
         if batch is not None:
@@ -311,3 +345,4 @@ def _shifted(event: Event, shift: int) -> Event:
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _SNAPSHOT: Final = msgspec.msgpack.Decoder(Snapshot)
 _ENTRY: Final = msgspec.msgpack.Decoder(JournalEntry)
+_WINDOW: Final = msgspec.msgpack.Decoder(WindowState)

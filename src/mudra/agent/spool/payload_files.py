@@ -19,6 +19,8 @@ from mudra.metrics.payload.catalogue import Tag
 FOLDER: Final = "payloads"
 _SUFFIX: Final = ".zst"
 _DRAFT: Final = ".draft"
+_PARTS: Final = 4
+"""Of a name: window, tag, revision, transaction."""
 _MAX_PAYLOAD: Final = 64 << 20
 _REPLACE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -32,11 +34,18 @@ class QueuedPayload:
     txn_id: str
     size: int
     """Bytes on the disk."""
+    revision: int = 0
+    """How many payloads of this window and tag it replaces."""
 
     @property
     def name(self) -> str:
         """The name of its file, and its identity."""
-        return f"{self.window}_{self.tag}_{self.txn_id}{_SUFFIX}"
+        return f"{self.window}_{self.tag}_{self.revision}_{self.txn_id}{_SUFFIX}"
+
+    @property
+    def report(self) -> tuple[int, Tag]:
+        """Return what it is a payload of: window and tag."""
+        return self.window, self.tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +66,9 @@ class PayloadFiles:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for draft in self._folder.glob(f"*{_DRAFT}"):
             draft.unlink()
-        self._index = {payload.name: payload for payload in payloads_in(directory)}
+        self._index: dict[str, QueuedPayload] = {}
+        for payload in payloads_in(directory):
+            self.add(payload)
         self._packer = zstandard.ZstdCompressor(level=3, write_checksum=True)
         self._unpacker = zstandard.ZstdDecompressor()
 
@@ -72,13 +83,20 @@ class PayloadFiles:
     def write(self, payload: Payload) -> QueuedPayload:
         """Write one payload durably; it is queued by `add` only. Raises OSError."""
         packed = self._packer.compress(payload.body)
-        queued = QueuedPayload(payload.window, payload.tag, payload.txn_id, len(packed))
+        queued = QueuedPayload(
+            payload.window, payload.tag, payload.txn_id, len(packed), payload.revision
+        )
         write_durably(self._folder / queued.name, packed)
         return queued
 
     def add(self, queued: QueuedPayload) -> None:
-        """Let a written payload be delivered."""
+        """Let a written payload be delivered; of one window and tag the latest revision alone."""
         self._index[queued.name] = queued
+        same = [one for one in self._index.values() if one.report == queued.report]
+        latest = max(one.revision for one in same)
+        for one in same:
+            if one.revision < latest:
+                self.remove(one)
 
     def read(self, queued: QueuedPayload) -> bytes | None:
         """Return the payload; None when it is missing or damaged. Raises OSError."""
@@ -100,11 +118,14 @@ def payloads_in(directory: Path) -> Iterator[QueuedPayload]:
     """Return the payloads on the disk, also of an agent that is down."""
     tags = {tag.value: tag for tag in Tag}
     for path in (directory / FOLDER).glob(f"*{_SUFFIX}"):
-        window, _, rest = path.name.removesuffix(_SUFFIX).partition("_")
-        tag, _, txn_id = rest.partition("_")
-        if window.isdecimal() and tag in tags and txn_id:
+        parts = path.name.removesuffix(_SUFFIX).split("_")
+        if len(parts) != _PARTS or parts[1] not in tags:
+            continue
+        window, tag, revision, txn_id = parts
+        if window.isdecimal() and revision.isdecimal() and txn_id:
             with contextlib.suppress(FileNotFoundError):  # just delivered by a running agent
-                yield QueuedPayload(int(window), tags[tag], txn_id, path.stat().st_size)
+                size = path.stat().st_size
+                yield QueuedPayload(int(window), tags[tag], txn_id, size, int(revision))
 
 
 def backlog_of(payloads: list[QueuedPayload]) -> Backlog:

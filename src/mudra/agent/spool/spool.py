@@ -4,6 +4,7 @@
 - `journal`: events since the last snapshot, so that kill -9 loses none that was acknowledged;
 - `snapshot`: the counter at some journal entry;
 - `closed`: the windows that are closed;
+- `kept`: the counts of the latest closed windows: late events open one again;
 - `fact`: statistics that outlive a restart.
 
 To close a window, its payload files are written first; one transaction then
@@ -35,13 +36,18 @@ MAX_AGE: Final = 7 * DAY
 MAX_BYTES: Final = 1 << 30
 FILE_NAME: Final = "agent.db"
 
-_VERSION: Final = 2
+_VERSION: Final = 3
+MAX_KEPT_BYTES: Final = 64 << 20
+"""Of counts of closed windows, packed: of a week at most AAs."""
 _SCHEMA: Final = f"""
 BEGIN;
 CREATE TABLE journal (seq INTEGER PRIMARY KEY, crc INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE snapshot (
     slot INTEGER PRIMARY KEY, seq INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE closed (window INTEGER PRIMARY KEY);
+CREATE TABLE kept (
+    window INTEGER PRIMARY KEY, revision INTEGER NOT NULL, crc INTEGER NOT NULL,
+    body BLOB NOT NULL);
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {_VERSION};
 COMMIT;
@@ -56,6 +62,9 @@ class ClosedWindow:
 
     start: int
     payloads: list[Payload]
+    revision: int = 0
+    counts: bytes = b""
+    """What it is opened again from; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,12 @@ class Spool:
             for window in windows:
                 self._db.execute("INSERT OR IGNORE INTO closed VALUES (?)", (window.start,))
                 self._set_fact("last_window", window.start)
+                if window.counts:
+                    body = self._packer.compress(window.counts)
+                    self._db.execute(
+                        "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)",
+                        (window.start, window.revision, zlib.crc32(body), body),
+                    )
             self._forget_old(now)
             packed = self._packer.compress(state)
             self._db.execute(
@@ -169,6 +184,17 @@ class Spool:
             self._db.execute("DELETE FROM journal WHERE seq <= ?", (seq,))
         for queued in written:
             self._files.add(queued)
+
+    def kept_windows(self) -> dict[int, int]:
+        """Return the closed windows whose counts are kept, and the packed bytes of each."""
+        return dict(self._db.execute("SELECT window, length(body) FROM kept"))
+
+    def kept(self, window: int) -> bytes | None:
+        """Return the counts of a closed window; None where they are not kept, or damaged."""
+        row = self._db.execute("SELECT crc, body FROM kept WHERE window = ?", (window,)).fetchone()
+        if row is None or not _is_intact(row[0], row[1]):
+            return None
+        return self._unpacker.decompress(row[1])
 
     def queued(self) -> list[QueuedPayload]:
         """Return all payloads that wait for delivery, oldest window first."""
@@ -196,7 +222,12 @@ class Spool:
             self._count(count, 1)
 
     def requeue(self, payload: Payload) -> None:
-        """Queue a payload again, once. Raises OSError."""
+        """Queue a payload again, once, unless a later one replaced it. Raises OSError."""
+        latest = self._db.execute(
+            "SELECT revision FROM kept WHERE window = ?", (payload.window,)
+        ).fetchone()
+        if latest is not None and latest[0] > payload.revision:
+            return
         self._files.add(self._files.write(payload))
 
     def enforce_limits(self, now: int, max_bytes: int = MAX_BYTES) -> int:
@@ -229,6 +260,11 @@ class Spool:
             "DELETE FROM closed WHERE window < (SELECT window FROM closed WHERE window <= ?"
             " ORDER BY window DESC LIMIT 1 OFFSET ?)",
             (now, MAX_CLOSED - 1),
+        )
+        self._db.execute(
+            "DELETE FROM kept WHERE window < ? OR window IN (SELECT window FROM (SELECT window,"
+            " sum(length(body)) OVER (ORDER BY window DESC) AS total FROM kept) WHERE total > ?)",
+            (self._last_closed(now) - MAX_AGE, MAX_KEPT_BYTES),
         )
 
     def fact(self, name: str) -> Fact | None:

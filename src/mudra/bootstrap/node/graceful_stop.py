@@ -15,7 +15,7 @@ from typing import Final
 import uvicorn
 
 from mudra.bootstrap.node.node_state import NodeState
-from mudra.http.server.limited_protocol import LimitedProtocol
+from mudra.server_protocol.limited_protocol import LimitedProtocol
 
 _LOOK_S: Final = 0.01
 _FIRST_REQUEST_S: Final = 1.0

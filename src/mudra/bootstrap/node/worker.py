@@ -21,9 +21,9 @@ from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.request_metrics import RequestMetrics
 from mudra.bootstrap.wiring import open_http_edge
 from mudra.http.app import build_fast_path
-from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import fast_path_protocol
 from mudra.http.server.instrumentation import ObserveRequest, instrumented, instrumented_fast_path
+from mudra.server_protocol.connection_limits import ConnectionLimits
 from mudra.shared.clock import Clock
 from mudra.shared.garbage import set_aside_what_is_loaded
 
@@ -68,7 +68,7 @@ async def _serve(
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # http/request/client_address.py decides whom to believe
+            proxy_headers=False,  # server_protocol/client_address.py decides whom to believe
             timeout_graceful_shutdown=_GRACE_S,
             timeout_keep_alive=int(limits.idle_s),
         ),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from mudra.bootstrap.separate_process.process_apart import NoAnswerApart, ProcessApart
-from mudra.http.request.body.request_body import METRICS_LIMITS, PackedBody, unpacked
+from mudra.http.request.body.request_body import METRICS_LIMITS
 from mudra.http.request.push_check import PushedBody, PushVerdict
 from mudra.metrics.payload.push_limits import PushLimits, TooBusyForPushes
 from mudra.metrics.payload.report_facts import StorableReport
@@ -18,6 +18,7 @@ from mudra.metrics.payload.validation import (
     check_at_once,
     check_report,
 )
+from mudra.server_protocol.body_reader import PackedBody, unpacked
 from mudra.shared.clock import Clock
 from mudra.shared.finding import Finding
 from mudra.storage.metrics.stored_report import storable

@@ -36,7 +36,7 @@ from mudra.console.framework.streamed_page import begin, supports_streaming, who
 from mudra.http.auth.gates import MemberGate, PersonGate, entity_in_path
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.endpoint import take_signature
-from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_form
+from mudra.http.request.body.request_body import FORM_LIMITS, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter
@@ -45,6 +45,7 @@ from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sessions.console_sessions import authenticate_session
 from mudra.identity.sessions.session import Stage
 from mudra.overview.suspension import suspension_of
+from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
 from mudra.storage.database.transaction import Transaction

@@ -4,8 +4,8 @@ from typing import Final
 
 from litestar.types import HTTPScope, Scope
 
-from mudra.http.request.body.request_body import Headers
 from mudra.http.server.head import SENT_METHOD
+from mudra.server_protocol.body_reader import Headers
 from mudra.settings.settings import Settings
 from mudra.shared.dpop_proof import PresentedProof
 from mudra.shared.proof_url import urls_of

@@ -9,7 +9,7 @@ from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.health.metrics_responses import PushResponse
 from mudra.http.openapi.operation import described
-from mudra.http.request.body.request_body import METRICS_LIMITS, read_packed_body
+from mudra.http.request.body.request_body import METRICS_LIMITS
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.push_check import PushedBody
 from mudra.http.request.request_context import AnyRequest, RequestContext
@@ -26,6 +26,7 @@ from mudra.metrics.payload.push_report import (
 from mudra.metrics.payload.report import Report
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
+from mudra.server_protocol.body_reader import read_packed_body
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import EntityCaller

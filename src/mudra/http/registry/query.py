@@ -7,11 +7,9 @@ from typing import Final
 from mudra.http.request.body.strict_form import FormRefused, parse_form
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
+from mudra.shared.time_text import read_time
 
 _SINCE: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
-_MOMENT: Final = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII
-)
 
 
 def read_query(request: AnyRequest) -> dict[str, str] | InvalidField:
@@ -36,13 +34,10 @@ def read_moment(text: str | None, name: str = "at") -> dt.datetime | InvalidFiel
     """Read an instant; None when there is none. `name` is the field that holds it."""
     if text is None:
         return None
-    try:
-        # A + in an address may arrive as a space.
-        spaced = text.replace(" ", "+")
-        if _MOMENT.fullmatch(spaced):
-            return dt.datetime.fromisoformat(spaced).astimezone(dt.UTC)
-    except (ValueError, OverflowError):
-        pass  # refused below: 30 February has the form of a date and is none
+    # A + in an address may arrive as a space.
+    read = read_time(text.replace(" ", "+")) or read_time(text)
+    if read is not None and read.offset is not None:
+        return read.at
     return InvalidField(
         f"{name} must be an ISO 8601 date-time with its offset, 2026-01-31T09:30:00.000Z"
     )

@@ -11,7 +11,7 @@ from msgspec import Meta, field
 from mudra.http.response.response_body import ResponseBody
 from mudra.shared.ids import fresh_id
 from mudra.shared.refusal import Refusal, RefusalKind
-from mudra.shared.time_text import iso_ms
+from mudra.shared.time_text import iso_ms, read_time
 
 VERSION: Final = "1.0.0"
 MAX_TXN_ID: Final = 128
@@ -22,9 +22,6 @@ _DAY: Final = (
 )
 _MINUTE: Final = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 _SECOND: Final = r":([0-5][0-9]|60)(\.[0-9]{1,9})?"
-_TIMESTAMP: Final = re.compile(
-    rf"{_DAY}[T ]{_MINUTE}({_SECOND})?\s?([Zz]|[+-]{_MINUTE}|[+-][0-9]{{4}})?"
-)
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -87,7 +84,7 @@ def read_txn_id(body: Mapping[str, object]) -> str | EnvelopeFault:
     if version is not None and not (isinstance(version, str) and len(version) <= 16):  # noqa: PLR2004
         return EnvelopeFault("ver must be a text of at most 16 characters, such as 1.0.0")
     if timestamp not in (None, "") and not (
-        isinstance(timestamp, str) and _TIMESTAMP.fullmatch(timestamp)
+        isinstance(timestamp, str) and read_time(timestamp.strip())
     ):
         return EnvelopeFault("timestamp must be an ISO 8601 date-time, 2026-01-31T09:30:00.000Z")
     if txn_id in (None, ""):

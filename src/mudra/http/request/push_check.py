@@ -5,11 +5,11 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from mudra.http.request.body.body_errors import BodyTooLarge, MalformedBody
-from mudra.http.request.body.request_body import PackedBody
 from mudra.metrics.payload.push_limits import TooBusyForPushes
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
+from mudra.server_protocol.body_errors import BodyTooLarge, MalformedBody
+from mudra.server_protocol.body_reader import PackedBody
 
 
 class PushedBody(Struct, frozen=True):

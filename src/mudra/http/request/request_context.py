@@ -10,19 +10,19 @@ from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.request.body.body_errors import MalformedBody
 from mudra.http.request.body.request_body import (
     REGISTRATION_LIMITS,
-    BodyLimits,
     read_document,
     read_form,
     read_json,
 )
 from mudra.http.request.body.strict_form import FormRefused, parse_form
-from mudra.http.request.client_address import client_address
 from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
 from mudra.http.request.validation import decode_struct, wrong_number
 from mudra.http.response.http_refusals import InvalidField
+from mudra.server_protocol.body_errors import MalformedBody
+from mudra.server_protocol.body_reader import BodyLimits
+from mudra.server_protocol.client_address import client_address
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import AdmittedEntity
 from mudra.tokens.authentication.token_check import VerifiedToken

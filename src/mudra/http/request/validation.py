@@ -6,6 +6,7 @@ wrong; the sentence names the field and never repeats a value of a secret one.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, TypeVar
 
 import msgspec
@@ -13,22 +14,62 @@ from msgspec import inspect as shape
 
 from mudra.http.response.http_refusals import InvalidField
 from mudra.shared.secret_text import SecretText
+from mudra.shared.time_text import read_time
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _AT: Final = re.compile(r"- at `\$\.(?P<name>[^`.\[]+)")
 _SHOWN: Final = 60
+_OPTIONAL: Final = "optional"
+_TIME: Final = "time"
+_OPTIONAL_TIME: Final = "optional time"
+_TIMES: Final = frozenset({_TIME, _OPTIONAL_TIME})
 MAX_SECRET: Final = 1024
 """Characters of a password, secret or link, far beyond any that is ever stored."""
 
 
 def decode_struct(source: Mapping[str, object], into: type[S]) -> S | InvalidField:
-    """Convert strictly; unknown members are ignored, since clients send them."""
+    """Convert strictly; unknown members are ignored, since clients send them.
+
+    An optional member that is null is one that is not there: so write default serializers.
+    """
     try:
-        return msgspec.convert(source, into, strict=True, dec_hook=_secret)
+        return msgspec.convert(_meant(source, into), into, strict=True, dec_hook=_secret)
     except msgspec.ValidationError as error:
         return InvalidField(_sentence(str(error), source, into))
+
+
+def _meant(source: Mapping[str, object], into: type[msgspec.Struct]) -> dict[str, object]:
+    """Return what the members mean: nulls left out where nothing is meant by one, times read."""
+    kinds = _kinds(into)
+    meant: dict[str, object] = {}
+    for name, value in source.items():
+        kind = kinds.get(name)
+        if value is None and kind in {_OPTIONAL, _OPTIONAL_TIME}:
+            continue
+        read = read_time(value) if kind in _TIMES and isinstance(value, str) else None
+        meant[name] = value if read is None or read.offset is None else read.at
+    return meant
+
+
+@lru_cache(maxsize=256)
+def _kinds(into: type[msgspec.Struct]) -> Mapping[str, str]:
+    """Return how each field is read that is optional, or a time."""
+    info = shape.type_info(into)
+    assert isinstance(info, shape.StructType)
+    found: dict[str, str] = {}
+    for field in info.fields:
+        inner = field.type.type if isinstance(field.type, shape.Metadata) else field.type
+        is_time = isinstance(inner, shape.DateTimeType)
+        takes_null = isinstance(inner, shape.NoneType | shape.AnyType) or (
+            isinstance(inner, shape.UnionType) and inner.includes_none
+        )
+        if not field.required and not takes_null:
+            found[field.encode_name] = _OPTIONAL_TIME if is_time else _OPTIONAL
+        elif is_time:
+            found[field.encode_name] = _TIME
+    return found
 
 
 def wrong_number(name: str, into: type[msgspec.Struct]) -> InvalidField | None:

@@ -5,27 +5,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.http.response.http_refusals import HttpRefusal
+from mudra.server_protocol.refusal_status import STATUS_OF, HttpRefusal
 from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import ErrorCode, Refusal, RefusalKind
 from mudra.tokens.secrets.reset_rule import MAX_RESETS
 
-_KINDS: Final[Mapping[RefusalKind, tuple[int, ErrorCode]]] = {
-    RefusalKind.INVALID: (400, ErrorCode.INVALID_REQUEST),
-    RefusalKind.UNAUTHORIZED: (401, ErrorCode.UNAUTHORIZED),
-    RefusalKind.FORBIDDEN: (403, ErrorCode.UNAUTHORIZED),
-    RefusalKind.NOT_FOUND: (404, ErrorCode.NOT_FOUND),
-    RefusalKind.NOT_ALLOWED: (405, ErrorCode.INVALID_REQUEST),
-    RefusalKind.TOO_SLOW: (408, ErrorCode.INVALID_REQUEST),
-    RefusalKind.CONFLICT: (409, ErrorCode.CONFLICT),
-    RefusalKind.TOO_LARGE: (413, ErrorCode.PAYLOAD_TOO_LARGE),
-    RefusalKind.UNSUPPORTED: (415, ErrorCode.UNSUPPORTED_MEDIA_TYPE),
-    RefusalKind.LIMITED: (429, ErrorCode.TOO_MANY_ATTEMPTS),
-    RefusalKind.FAILED: (500, ErrorCode.INTERNAL_ERROR),
-    RefusalKind.BUSY: (503, ErrorCode.SERVICE_UNAVAILABLE),
-}
-"""The status of each kind, and its `errorCode` where a refusal has none of its own."""
 _CHALLENGES: Final = {
     ErrorCode.PROOF_INVALID: (
         f'DPoP error="invalid_dpop_proof", algs="{" ".join(PROOF_ALGORITHMS)}"'
@@ -48,7 +33,7 @@ class Problem(Struct, frozen=True):
 
 def problem_of(refusal: Refusal) -> Problem:
     """Returns how a refusal is shown."""
-    status, code = _KINDS[refusal.kind]
+    status, code = STATUS_OF[refusal.kind]
     code = refusal.code or code
     headers: dict[str, str] = {}
     if refusal.kind is RefusalKind.UNAUTHORIZED:  # every 401 names a scheme (RFC 9110 15.5.2)

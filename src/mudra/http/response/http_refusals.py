@@ -4,17 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from mudra.localization.language import translatable
+from mudra.server_protocol.refusal_status import HttpRefusal
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.unavailable import DatabaseUnavailable
-
-
-class HttpRefusal(Refusal, frozen=True):
-    """A refusal with headers of its own."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """Headers next to those of its kind."""
-        return {}
 
 
 class InvalidField(Refusal, frozen=True):

@@ -12,7 +12,7 @@ from litestar.types import Send
 from mudra.http.request.envelope import Envelope
 from mudra.http.response.errors import Problem, problem_of
 from mudra.http.response.response_body import CsvText, ErrorBody, FindingsErrorBody, ResponseBody
-from mudra.http.server.raw_response import status_line
+from mudra.server_protocol.raw_response import status_line
 from mudra.shared.refusal import Refusal
 
 _PRIVATE: Final = {

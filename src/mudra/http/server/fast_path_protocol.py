@@ -16,12 +16,13 @@ from typing import ClassVar, Protocol, TypeAlias
 from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mudra.http.request.body.request_body import FORM_LIMITS, Headers
+from mudra.http.request.body.request_body import FORM_LIMITS
 from mudra.http.response.json_response import JsonResponse
-from mudra.http.server.client_turns import ClientTurns
-from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
-from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
-from mudra.http.server.raw_response import RawError
+from mudra.server_protocol.body_reader import Headers
+from mudra.server_protocol.client_turns import ClientTurns
+from mudra.server_protocol.connection_limits import ConnectionLimits, OpenConnections
+from mudra.server_protocol.limited_protocol import LimitedProtocol, ProtocolContext
+from mudra.server_protocol.raw_response import RawError
 from mudra.shared.clock import Clock
 
 _METHOD = b"POST"

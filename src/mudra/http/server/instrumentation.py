@@ -8,10 +8,10 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from msgspec import Struct
 
-from mudra.http.request.body.request_body import Headers
 from mudra.http.response.json_response import JsonResponse
-from mudra.http.server.client_turns import arrival
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse
+from mudra.server_protocol.body_reader import Headers
+from mudra.server_protocol.client_turns import arrival
 
 ObserveRequest = Callable[[str, str, str, int, float, str, str], None]
 """Takes method, path, route, status, seconds, address and transaction ID of a request.

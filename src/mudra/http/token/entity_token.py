@@ -14,8 +14,7 @@ from msgspec import Struct
 from mudra.http.auth.proof import has_proof, presented_proof
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import FORM, described
-from mudra.http.request.body.request_body import Headers, plain_form, read_form
-from mudra.http.request.client_address import client_address
+from mudra.http.request.body.request_body import plain_form, read_form
 from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
@@ -23,6 +22,8 @@ from mudra.http.response.json_response import JsonResponse, refusal, success
 from mudra.http.server.fast_path_protocol import PendingResponse, ReadyResponse
 from mudra.http.token.requests import EntityTokenRequest
 from mudra.http.token.responses import TokenResponse, token_response
+from mudra.server_protocol.body_reader import Headers
+from mudra.server_protocol.client_address import client_address
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms

@@ -12,11 +12,20 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.shared.finding import Finding
+from mudra.shared.whole_number import whole_number
 
 MAX_OBJECTS: Final = 200_000  # twice what 8 MiB of valid blocks contain
 _MAX_NUMBER: Final = 40
 _SIMPLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
 _MAX_NAME: Final = 40
+_TOKEN: Final = re.compile(
+    rb'"(?:[^"\\]|\\.)*+"|-?[0-9]++(?:\.[0-9]++(?:[eE][+-]?[0-9]++)?|[eE][+-]?[0-9]++)'
+)
+_OPTIONAL: Final = rb'"(?:sumOfSizeOfDataPackets|status)"[ \t\r\n]*+:[ \t\r\n]*+null'
+_NULL: Final = re.compile(
+    rb",[ \t\r\n]*+" + _OPTIONAL + rb"|" + _OPTIONAL + rb"[ \t\r\n]*+,[ \t\r\n]*+"
+)
+"""Members that some types of blocks have (spec 2.5, 2.6)."""
 
 
 class NotACount(Struct, frozen=True):
@@ -74,6 +83,23 @@ def kind_of(value: object) -> str:
 
 def _whole(text: str) -> int | NotACount:
     return int(text) if len(text) <= _MAX_NUMBER else NotACount(text)
+
+
+def as_meant(body: bytes) -> bytes:
+    """Returns a JSON text as its sender meant it: 90.0 is 90, an optional null is left out.
+
+    Default serializers of Java and others write both. Asked only when the strict decoder refused.
+    """
+    body = _TOKEN.sub(_meant, body)
+    return _NULL.sub(b"", body) if b"null" in body else body
+
+
+def _meant(token: re.Match[bytes]) -> bytes:
+    text = token[0]
+    if text[:1] == b'"':
+        return text
+    number = whole_number(text.decode())
+    return text if number is None else str(number).encode()
 
 
 class _TooManyObjectsError(Exception):

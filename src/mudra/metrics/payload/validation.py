@@ -21,7 +21,7 @@ from mudra.metrics.payload.catalogue import (
     StatusPosition,
 )
 from mudra.metrics.payload.explain import explain
-from mudra.metrics.payload.plain_json import read_json
+from mudra.metrics.payload.plain_json import as_meant, read_json
 from mudra.metrics.payload.report import (
     Block,
     NotificationFip,
@@ -33,7 +33,7 @@ from mudra.metrics.payload.report import (
     tag_of,
 )
 from mudra.metrics.payload.report_facts import ReportFacts
-from mudra.metrics.payload.window_rule import parse_utc, window_findings
+from mudra.metrics.payload.window_rule import parse_utc, window_findings, zone_notes
 from mudra.shared.finding import Finding, Severity
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.shared.undecodable import UNDECODABLE
@@ -99,6 +99,9 @@ def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
     try:
         report = _DECODER.decode(body)
     except UNDECODABLE as error:
+        meant = as_meant(body)
+        if meant != body:
+            return check_report(meant, now)
         if len(body) > MAX_WALKED_BYTES:
             return _first_error(error)
         return _refused(body, now, str(error))
@@ -128,7 +131,15 @@ def _checked(report: Report, now: datetime) -> CheckedReport | None:
         start,
         _content_hash(report, start),
         tuple(fip.fip_id for fip in fips),
-        _notes(report),
+        (
+            *zone_notes(
+                {
+                    "$.fromDateTime": report.from_date_time,
+                    "$.toDateTime": report.to_date_time,
+                }
+            ),
+            *_notes(report),
+        ),
         report=report,
     )
 

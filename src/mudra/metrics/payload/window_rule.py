@@ -1,34 +1,33 @@
 """The rule for the ten minutes that a payload may report (spec 2.5), for seven days after them."""
 
-import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.shared.finding import Finding
+from mudra.shared.finding import Finding, Severity
+from mudra.shared.time_text import read_time
 
 CLOCK_TOLERANCE: Final = timedelta(seconds=60)
 OLDEST: Final = timedelta(days=7)
 FORM: Final = "ISO 8601 in UTC, such as 2026-01-31T10:20:00Z"
 
-_UTC_TIME: Final = re.compile(
-    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|[+-]00:?00)\Z", re.ASCII
-)
-
 
 def parse_utc(text: str) -> datetime | None:
-    """Returns the moment, or None where the text is not ISO 8601 in UTC."""
-    parts = _UTC_TIME.match(text)
-    if parts is None:
-        return None
-    try:
-        whole = datetime.fromisoformat(parts[1]).replace(tzinfo=UTC)
-    except ValueError:  # the 31st of February
-        return None
-    micro = (parts[2] or "").ljust(6, "0")[:6]
-    # Digits beyond the microsecond must not fall silently onto the window's edge.
-    beyond = 1 if (parts[2] or "")[6:].strip("0") else 0
-    return whole.replace(microsecond=max(int(micro), beyond))
+    """Returns the moment, or None where the text names none: without a zone it does not."""
+    read = read_time(text)
+    return None if read is None or read.offset is None else read.at
+
+
+def zone_notes(texts: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Returns a note for each time, by its path, that is written in another zone than UTC."""
+    return tuple(
+        Finding(
+            path, "is in another zone, and read as UTC", FORM, _utc_text(read.at), Severity.NOTE
+        )
+        for path, text in texts.items()
+        if (read := read_time(text)) is not None and read.offset
+    )
 
 
 def window_findings(start_text: str | None, end_text: str | None, now: datetime) -> list[Finding]:

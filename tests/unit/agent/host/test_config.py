@@ -58,7 +58,7 @@ def test_the_sample_file_is_good() -> None:
         ("[operator]", '[operator]\npush_ulr = "x"', "operator.push_ulr is not a key"),
         ("[http]", "[htp]\n[http]", "did you mean http?"),
         ("[http]", "[http]\nacknowlege = 1", "did you mean acknowledge?"),
-        ('format = "nginx"', 'format = "apache"', "log[0].format must be nginx, envoy or haproxy"),
+        ('format = "nginx"', 'format = "apache"', "log[0].format must be nginx, envoy, haproxy, kong or apigee"),
         ('direction = "to-fips"', 'direction = "in"', "log[0].direction must be to-fips"),
         ('direction = "to-fips"', "", "log[0].direction is missing"),
         ("fields.time", "fields.tiem", "did you mean time?"),

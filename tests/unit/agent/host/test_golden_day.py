@@ -11,7 +11,7 @@ import pytest
 from tests.support.manual_clock import START, WINDOW, MovedClock
 
 from mudra.agent.host.replay import Replay
-from mudra.agent.sources.access_log import FORMATS
+from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.report import tag_of
 from mudra.metrics.payload.validation import CheckedReport, check_report

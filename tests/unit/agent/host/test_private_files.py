@@ -10,7 +10,7 @@ from tests.support.manual_clock import MovedClock
 
 from mudra.agent.counting.payload import Payload
 from mudra.agent.delivery.dpop_key_file import dpop_key
-from mudra.agent.host.run import _socket
+from mudra.agent.host.listener import unix_socket
 from mudra.agent.spool.payload_files import PayloadFiles
 from mudra.agent.spool.spool import FILE_NAME, Spool, SpoolReadable
 from mudra.client import SecretUnreadable
@@ -102,8 +102,8 @@ def test_what_is_no_key_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
 def test_a_unix_socket_is_for_the_agents_user_and_group(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     for _ in range(2):  # one that was left is replaced
-        made = _socket(f"unix:{path}")
+        made = unix_socket(f"unix:{path}")
         assert made is not None
         assert stat.S_IMODE(path.stat().st_mode) == 0o660
         made[0].close()
-    assert _socket("127.0.0.1:4044") is None
+    assert unix_socket("127.0.0.1:4044") is None

@@ -11,7 +11,10 @@ from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus, Notific
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.window import Windows
 from mudra.agent.sources.http_event import read_events
+from mudra.agent.sources.left_out import Reason
 from mudra.agent.sources.route import SourceContext
+
+FETCHED = {"callType": "responseIn", "route": "/FI/fetch", "httpStatus": 200}
 
 
 @pytest.fixture
@@ -120,7 +123,7 @@ def test_calls_that_no_type_counts_are_only_noted(
     events, rejected = _read(context, _event(**changes))
 
     assert (events, rejected) == ([], [])
-    assert context.metrics.other_calls == 1
+    assert context.metrics.counts[Reason.OTHER_CALL] == 1
 
 
 @pytest.mark.parametrize(
@@ -136,8 +139,8 @@ def test_calls_that_no_type_counts_are_only_noted(
         ({"timestamp": "yesterday"}, "timestamp must be"),
         ({"timestamp": "2026-03-01T00:00:00Z"}, "timestamp must lie"),
         ({"timestamp": "2026-04-01T10:02:00Z"}, "timestamp must lie"),
-        ({"callType": "responseIn", "packetBytes": -1}, "packetBytes must be"),
-        ({"callType": "responseIn", "packetBytes": 2**41}, "packetBytes must be"),
+        ({**FETCHED, "packetBytes": -1}, "packetBytes must be"),
+        ({**FETCHED, "packetBytes": 2**41}, "packetBytes must be"),
         ({"route": 5}, "route"),
     ],
 )

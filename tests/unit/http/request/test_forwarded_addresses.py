@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from mudra.http.request.client_address import client_address
+from mudra.server_protocol.client_address import client_address
 
 TRUSTED = (ip_network("10.0.0.0/8"),)
 

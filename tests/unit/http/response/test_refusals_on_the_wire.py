@@ -29,15 +29,6 @@ from mudra.demo.faults.fault import (
     fault_conflict,
     operators_fault,
 )
-from mudra.http.request.body.body_errors import (
-    BodyReadLate,
-    BodyTooLarge,
-    BodyTooSlow,
-    ClientGone,
-    MalformedBody,
-    UnsupportedEncoding,
-    UnsupportedMediaType,
-)
 from mudra.http.request.envelope import EnvelopeFault
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import (
@@ -142,6 +133,15 @@ from mudra.registry.payload.refusals import (
     too_many_writes,
 )
 from mudra.registry.probe.probe import not_probed, nothing_to_probe
+from mudra.server_protocol.body_errors import (
+    BodyReadLate,
+    BodyTooLarge,
+    BodyTooSlow,
+    ClientGone,
+    MalformedBody,
+    UnsupportedEncoding,
+    UnsupportedMediaType,
+)
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import LimitedUntil, Refusal, ValueRefused

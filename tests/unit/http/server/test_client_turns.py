@@ -21,8 +21,8 @@ import uvloop
 from tests.support.until import until
 
 from mudra.http.response.json_response import JsonResponse
-from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import FastPath, ReadyResponse, fast_path_protocol
+from mudra.server_protocol.connection_limits import ConnectionLimits
 
 CROWD = 50
 STRANGER, OTHER = "127.7.0.1", "127.7.0.2"

@@ -17,8 +17,8 @@ import uvicorn
 import uvloop
 
 from mudra.http.response.json_response import JsonResponse
-from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import FastPath, ReadyResponse, fast_path_protocol
+from mudra.server_protocol.connection_limits import ConnectionLimits
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GET = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"

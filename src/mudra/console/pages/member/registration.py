@@ -22,7 +22,6 @@ from mudra.console.pages.member.registration_labels import fields_in, findings_o
 from mudra.console.pages.operator.comparison import lines_of
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import ADMIN
-from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.request.body.strict_json import JsonRefused, parse_document
 from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
@@ -31,6 +30,7 @@ from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.registration import Receipt, RegistrationService, ReviewedDraft
 from mudra.registry.payload.refusals import PayloadRefused
 from mudra.registry.ports import Registry
+from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 

@@ -10,9 +10,9 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.http.auth.gates import ADMIN
-from mudra.http.request.body.request_body import BodyLimits
 from mudra.localization.language import gettext, translatable
 from mudra.registry.payload.read_key import MAX_TEXT, KeyUnread, ReadKey, read_key
+from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.undecodable import UNDECODABLE
 
 _LIMITS: Final = BodyLimits(4 * MAX_TEXT)

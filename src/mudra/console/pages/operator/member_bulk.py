@@ -15,7 +15,6 @@ from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcom
 from mudra.console.framework.render import sentence
 from mudra.console.pages.operator.members import MAX_COUNT, TABLE, shown_filter
 from mudra.http.auth.gates import operator
-from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.bulk_act import (
     BulkOutcome,
@@ -27,6 +26,7 @@ from mudra.identity.memberships.bulk_act import (
 from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct, checked_reason
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
+from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
 
 _LIMITS: Final = BodyLimits(128 * 1024)

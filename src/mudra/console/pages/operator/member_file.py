@@ -12,7 +12,6 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import LongAct, Outcome, RenderedPage
 from mudra.http.auth.gates import operator
-from mudra.http.request.body.request_body import BodyLimits
 from mudra.identity.memberships.import_members import (
     RowOutcome,
     RowResult,
@@ -27,6 +26,7 @@ from mudra.identity.memberships.member_file import (
     read_member_file,
 )
 from mudra.identity.operators.operator import Scope
+from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
 
 _LIMITS: Final = BodyLimits(3 * MAX_BYTES)

@@ -6,7 +6,7 @@ bodies of more than 1 MiB get no position: the walk would delay all other reques
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 LARGEST_SEARCHED: Final = 1024 * 1024
@@ -18,6 +18,7 @@ _NUMBER: Final = re.compile(rb'"[^"]*+"?|(-?[0-9][0-9.eE+-]*+)')
 _FIRST_FLOAT: Final = re.compile(
     rb'(?:[^"0-9-]++|"[^"]*+"?+|-?+[0-9]++(?![0-9.eE])|-(?![0-9]))*(?P<number>-?[0-9]++[.eE])'
 )
+_FLOAT: Final = re.compile(rb"-?[0-9.eE+-]+")
 _CONSTANT: Final = re.compile(rb'"[^"]*+"?|(NaN|-?Infinity)')
 _VALUE_OF: Final = re.compile(rb'("[^"]*+")[ \t\r\n]*+:[ \t\r\n]*+\Z')
 _MEMBER: Final = re.compile(rb'("[^"]*+")[ \t\r\n]*+:|"[^"]*+"?|([{}])')
@@ -43,13 +44,18 @@ def of_number(masked_body: bytes, digits: bytes) -> int | None:
     return next((m.start() for m in _found(_NUMBER, masked_body) if m[1] == digits), None)
 
 
-def of_float(body: bytes) -> int | None:
-    """Return the place of the first number with a fraction or exponent."""
+def of_float(body: bytes, is_whole: Callable[[str], bool]) -> int | None:
+    """Return the place of the first number with a point or an exponent that is not whole."""
     if len(body) > LARGEST_SEARCHED:
         return None
-    # One match, in C: a walk over all numbers before it would take milliseconds.
-    first = _FIRST_FLOAT.match(masked(body))
-    return None if first is None else first.start("number")
+    # In C up to each of them: a walk over all numbers would take milliseconds.
+    text, at = masked(body), 0
+    while (first := _FIRST_FLOAT.match(text, at)) is not None:
+        written = _FLOAT.match(text, first.start("number"))
+        if written is None or not is_whole(written[0].decode()):
+            return first.start("number")
+        at = written.end()
+    return None
 
 
 def member_of(body: bytes, place: int) -> str:

@@ -15,11 +15,12 @@ import re
 from typing import Final, NoReturn, TypeAlias
 
 from mudra.http.request.body import json_position as position
-from mudra.http.request.body.printable import printable
+from mudra.server_protocol.printable import printable
 from mudra.shared.byte_order_mark import MARK
+from mudra.shared.whole_number import whole_number
 
 JsonValue: TypeAlias = "bool | int | str | list[JsonValue] | dict[str, JsonValue] | None"
-"""The values of a strict body. This interface has no floats."""
+"""The values of a strict body. This interface has no floats: 90.0 and 9e1 are whole numbers."""
 
 LARGEST_INTEGER: Final = 2**53
 """Beyond it, receivers that hold numbers as doubles read another number."""
@@ -198,8 +199,8 @@ def _decode(body: bytes, text: str, decoder: json.JSONDecoder) -> JsonValue:
         problem = f'duplicate member "{printable(repeated.name)}"'
         raise JsonRefused(position.of_repeated(body), problem) from None
     except _FloatFound:
-        problem = "only whole numbers are allowed, without fraction or exponent"
-        raise _number_refused(body, position.of_float(body), problem) from None
+        problem = f"only whole numbers are allowed, without a fraction, up to {LARGEST_INTEGER}"
+        raise _number_refused(body, position.of_float(body, _is_whole), problem) from None
     except _ConstantFound:
         raise JsonRefused(position.of_constant(body), "NaN and Infinity are not JSON") from None
     except (RecursionError, ValueError):
@@ -221,8 +222,17 @@ class _RepeatedFound(Exception):
         self.name = name
 
 
-def _on_float(_: str) -> NoReturn:
-    raise _FloatFound
+def _on_float(text: str) -> int:
+    """Return the whole number that a number with a point or an exponent is (RFC 8259 6)."""
+    number = whole_number(text)
+    if number is None or abs(number) > LARGEST_INTEGER:
+        raise _FloatFound
+    return number
+
+
+def _is_whole(text: str) -> bool:
+    number = whole_number(text)
+    return number is not None and abs(number) <= LARGEST_INTEGER
 
 
 def _on_constant(_: str) -> NoReturn:

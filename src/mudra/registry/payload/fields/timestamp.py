@@ -7,6 +7,7 @@ from typing import Final
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.inspection import Inspection, TextRule, show
+from mudra.shared.time_text import read_time
 
 ALLOWED: Final = translatable("ISO 8601 in UTC, such as 2024-02-06T10:11:29.192Z")
 
@@ -22,11 +23,12 @@ def read_timestamp(inspection: Inspection, path: str, value: object) -> str:
     text = inspection.text(path, value, _RULE)
     if not text:
         return ""
-    moment = _moment(text)
-    if UTC_TIME.fullmatch(text) and moment is not None:
+    read = read_time(text)
+    if UTC_TIME.fullmatch(text) and read is not None:
         return text
-    nearest = "" if moment is None else wire_time(moment)
-    if nearest and inspection.older:
+    nearest = "" if read is None else wire_time(read.at)
+    # A time without a zone does not say which it is: of older entries it was UTC.
+    if read is not None and (inspection.older or read.offset is not None):
         read_as = texts.READ_AS % {"value": show(text), "word": nearest}
         inspection.note(path, read_as, ALLOWED)
         return nearest
@@ -38,14 +40,3 @@ def wire_time(moment: dt.datetime) -> str:
     """Return a moment in the wire form: UTC, milliseconds, `Z`."""
     utc = moment.astimezone(dt.UTC)
     return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
-
-
-def _moment(text: str) -> dt.datetime | None:
-    # Python keeps six decimals and needs the 23:59:60 that no clock of ours shows left out.
-    cut = re.sub(r"(\.[0-9]{6})[0-9]+", r"\1", text.upper())
-    try:
-        moment = dt.datetime.fromisoformat(cut)
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
-        return aware.astimezone(dt.UTC)
-    except (ValueError, OverflowError):
-        return None

@@ -170,6 +170,7 @@ def test_replay_turns_a_log_into_payloads_and_sends_nothing(tmp_path: Path) -> N
         "host": "fip-1.test",
         "status": 200,
         "request_time": "0.1",
+        "upstream_status": "200",
     }
     log.write_text(json.dumps(line) + "\n" + json.dumps({**line, "uri": "/other"}) + "\nbad\n")
 
@@ -192,7 +193,8 @@ def test_replay_turns_a_log_into_payloads_and_sends_nothing(tmp_path: Path) -> N
     ]
     document = json.loads(CliRunner().invoke(app, arguments).stdout)
     assert document["payloads"][0]["fips"] == msgspec.to_builtins(payload["fips"])
-    assert document["notCounted"] == {"otherCalls": 1, "unknownFip": 0, "unreadable": 1}
+    counts = {"otherCalls": 1, "unknownFip": 0, "unproven": 0, "unreadable": 1}
+    assert document["notCounted"] == counts
     assert not (tmp_path / "spool").exists()
 
 
@@ -346,3 +348,26 @@ def test_a_folder_that_the_agent_cannot_read_is_reported(tmp_path: Path) -> None
         await agent.aclose()
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_replay_of_which_no_line_can_be_read_fails_and_names_the_form(
+    tmp_path: Path, *, as_json: bool
+) -> None:
+    log = tmp_path / "access.log"
+    log.write_text('1.2.3.4 - - [28/Nov/2026:10:00:00 +0000] "POST /Consent HTTP/1.1" 200 7\n' * 3)
+    words = ["replay", str(log), "--format", "nginx", "--config", str(_file(tmp_path))]
+
+    answer = CliRunner().invoke(app, [*words, *(["--json"] if as_json else [])])
+
+    assert answer.exit_code == 1
+    assert "common log format" in answer.stderr
+
+
+def test_a_byte_order_mark_in_the_configuration_is_no_mistake(tmp_path: Path) -> None:
+    path = _file(tmp_path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+    answer = CliRunner().invoke(app, ["check", "--config", str(path)])
+
+    assert "no unknown keys" in answer.stdout

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import pytest
 import uvloop
 
-from mudra.http.request.body.body_errors import BodyReadLate, BodyRefused, BodyTooSlow
-from mudra.http.request.body.request_body import BodyLimits, read_typed_body
+from mudra.server_protocol.body_errors import BodyReadLate, BodyRefused, BodyTooSlow
+from mudra.server_protocol.body_reader import BodyLimits, read_typed_body
 
 HEADERS = [(b"content-type", b"application/json")]
 LIMITS = BodyLimits(1024, whole_s=0.2, free_s=0.2)

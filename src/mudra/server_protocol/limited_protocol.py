@@ -1,9 +1,9 @@
-"""HTTP connections with an end: what uvicorn leaves open.
+"""HTTP connections with an end, of service and agent: what uvicorn leaves open.
 
 A subclass of uvicorn's own protocol, so that requests take the same road. It
 adds deadlines for the header, for idle connections and for clients that read nothing, limits
 for header and address, and the error body of spec part 7 where uvicorn writes plain text.
-Slow bodies are the matter of `intake.py`. A request that offers another protocol
+Slow bodies are the matter of `body_reader.py`. A request that offers another protocol
 is read like any other (RFC 9110 7.8): uvicorn loses its body.
 """
 
@@ -17,8 +17,8 @@ from msgspec import Struct
 from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, HTTPScope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from mudra.http.server.client_turns import ClientTurns, note_arrival
-from mudra.http.server.connection_limits import (
+from mudra.server_protocol.client_turns import ClientTurns, note_arrival
+from mudra.server_protocol.connection_limits import (
     NOT_HTTP,
     TOO_MANY_CONNECTIONS,
     ConnectionLimits,
@@ -27,8 +27,8 @@ from mudra.http.server.connection_limits import (
     header_too_large,
     header_too_slow,
 )
-from mudra.http.server.lingering_transport import LingeringTransport
-from mudra.http.server.raw_response import RawError, raw_response
+from mudra.server_protocol.lingering_transport import LingeringTransport
+from mudra.server_protocol.raw_response import BodyOf, RawError, error_body, raw_response
 from mudra.shared.clock import Clock
 
 _LINE_OVERHEAD = 4  # ": " and the line's end
@@ -46,6 +46,7 @@ class ProtocolContext(Struct, frozen=True):
     """True from when each answer is to be its connection's last."""
     arrived: Callable[[], None] = lambda: None
     """Called whenever something arrived, before it is looked at."""
+    body_of: BodyOf = error_body
 
 
 class _RefusedInHeader(Exception):
@@ -338,7 +339,9 @@ class LimitedProtocol(HttpToolsProtocol):
     def _answer_and_close(self, refusal: RawError) -> None:
         self._in_message = True  # the client may be sending
         self.transport.write(
-            raw_response(refusal, self.shared.clock(), self.server_state.default_headers)
+            raw_response(
+                refusal, self.shared.clock(), self.server_state.default_headers, self.shared.body_of
+            )
         )
         self.transport.close()
 

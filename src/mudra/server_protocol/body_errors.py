@@ -7,7 +7,7 @@ After a refusal that leaves bytes unread the connection must be closed
 from collections.abc import Mapping
 from typing import Final, TypeAlias, TypeGuard
 
-from mudra.http.response.http_refusals import HttpRefusal
+from mudra.server_protocol.refusal_status import HttpRefusal
 from mudra.shared.refusal import Refusal, RefusalKind
 
 CLOSE: Final = {"Connection": "close"}

@@ -8,7 +8,7 @@ import pytest
 from tests.support.manual_clock import SECOND, MovedClock
 
 from mudra.agent.counting.event import LogPosition
-from mudra.agent.sources.log_file import LogFile
+from mudra.agent.sources.logs.log_file import LogFile
 
 MAX_WAIT = 60_000
 QUIET = 10_000

@@ -22,7 +22,7 @@ from uvicorn._types import (
     HTTPScope,
 )
 
-from mudra.http.request.client_address import Network, client_address
+from mudra.server_protocol.client_address import Network, client_address
 from mudra.shared.fair_queue import Queue
 from mudra.shared.network_address import address_key
 

@@ -10,9 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.http.request.client_address import Network, is_within
-from mudra.http.server.raw_response import RawError
-from mudra.shared.network_address import address_key
+from mudra.server_protocol.raw_response import RawError
+from mudra.shared.network_address import Network, address_key, is_within
 
 
 class ConnectionLimits(Struct, frozen=True):

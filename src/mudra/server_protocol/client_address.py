@@ -7,12 +7,8 @@ have written: they append on the right.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Network
-from typing import TypeAlias
 
-from mudra.shared.network_address import Address, parse_address
-
-Network: TypeAlias = IPv4Network | IPv6Network
+from mudra.shared.network_address import Network, is_within, parse_address
 
 
 def client_address(
@@ -38,11 +34,6 @@ def client_address(
             break
         address = before
     return str(address)
-
-
-def is_within(address: Address, networks: Sequence[Network]) -> bool:
-    """Return whether `address` is in one of `networks`."""
-    return any(address in network for network in networks)
 
 
 @lru_cache(maxsize=1024)

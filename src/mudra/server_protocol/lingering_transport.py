@@ -15,7 +15,7 @@ A client that takes nothing of what waits for it is not waited for (`unread_answ
 import asyncio
 from collections.abc import Callable
 
-from mudra.http.server.unread_answer import UnreadAnswer
+from mudra.server_protocol.unread_answer import UnreadAnswer
 
 LINGER_S = 2.0
 _HEAD_BEGINS = b"HTTP/1.1 "

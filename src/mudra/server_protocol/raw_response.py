@@ -1,4 +1,4 @@
-"""Answers to requests that never reached the application, with the body of spec part 7."""
+"""Answers to requests that never reached the application, with the body of spec 7 by default."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,15 +22,13 @@ class RawError(Struct, frozen=True):
     headers: tuple[tuple[bytes, bytes], ...] = field(default=())
 
 
-def raw_response(
-    refusal: RawError,
-    now: datetime,
-    default_headers: list[tuple[bytes, bytes]],
-    new_id: Callable[[], object] = uuid4,
-) -> bytes:
-    """Refuse what never reached the application, with the body of spec 7; ends the connection."""
-    txn_id = str(new_id())
-    body = msgspec.json.encode(
+BodyOf = Callable[[RawError, datetime, str], bytes]
+"""Writes the body of a refusal, of this time and transaction ID."""
+
+
+def error_body(refusal: RawError, now: datetime, txn_id: str) -> bytes:
+    """Return the body of spec part 7."""
+    return msgspec.json.encode(
         {
             "ver": _VERSION,
             "timestamp": _instant(now),
@@ -39,6 +37,17 @@ def raw_response(
             "errorMsg": refusal.sentence,
         }
     )
+
+
+def raw_response(
+    refusal: RawError,
+    now: datetime,
+    default_headers: list[tuple[bytes, bytes]],
+    body_of: BodyOf = error_body,
+) -> bytes:
+    """Refuse what never reached the application; ends the connection."""
+    txn_id = str(uuid4())
+    body = body_of(refusal, now, txn_id)
     headers = [
         *default_headers,
         (b"content-type", b"application/json"),

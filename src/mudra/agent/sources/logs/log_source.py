@@ -1,0 +1,130 @@
+"""A log file as it is read: plain, or packed by rotation (gzip, zstd, xz, bzip2).
+
+Its first bytes say which, not its name. Places are those of the plain text.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import zlib
+from pathlib import Path
+from typing import Final, Protocol, cast
+
+import zstandard
+
+_PIECE: Final = 1 << 20
+_KEPT: Final = 4 << 20
+"""Of a packed file, so that what is left of a line is not unpacked again."""
+_MAGIC: Final = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\xfd7zXZ\x00": "xz",
+    b"BZh": "bzip2",
+}
+_LONGEST_MAGIC: Final = 6
+_MAX_WINDOW: Final = 128 << 20
+
+
+class DamagedLog(OSError):
+    """A packed file cannot be unpacked to its end."""
+
+
+class LogSource(Protocol):
+    """One open file."""
+
+    is_packed: bool
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Return so many bytes from this place, fewer at the end. Raises OSError."""
+        ...
+
+    def status(self) -> os.stat_result:
+        """Return the state of the file itself, packed as it may be."""
+        ...
+
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+
+def open_source(path: Path) -> LogSource:
+    """Open a file. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    first = os.pread(descriptor, _LONGEST_MAGIC, 0)
+    kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
+    return PackedFile(descriptor, kind) if kind else PlainFile(descriptor)
+
+
+class PlainFile:
+    """A file that is read as it is."""
+
+    is_packed = False
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Return so many bytes from this place, fewer at the end."""
+        return os.pread(self._descriptor, length, offset)
+
+    def status(self) -> os.stat_result:
+        """Return the state of the file."""
+        return os.fstat(self._descriptor)
+
+    def close(self) -> None:
+        """Close it."""
+        os.close(self._descriptor)
+
+
+class PackedFile:
+    """A file that is unpacked while it is read; going back a little costs nothing."""
+
+    is_packed = True
+
+    def __init__(self, descriptor: int, kind: str) -> None:
+        self._descriptor, self._kind = descriptor, kind
+        self._kept, self._begin = b"", 0
+        self._stream = self._opened()
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Return so many bytes from this place, fewer at the end. Raises DamagedLog."""
+        if offset < self._begin:
+            self._stream, self._kept, self._begin = self._opened(), b"", 0
+        while self._begin + len(self._kept) < offset + length:
+            try:
+                piece = self._stream.read(_PIECE)
+            except (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+                raise DamagedLog(0, f"it cannot be unpacked to its end: {error}") from None
+            if not piece:
+                break
+            self._kept += piece
+            if len(self._kept) > _KEPT + length:
+                cut = len(self._kept) - _KEPT - length
+                self._kept, self._begin = self._kept[cut:], self._begin + cut
+        return self._kept[max(0, offset - self._begin) :][:length] if self._reaches(offset) else b""
+
+    def _reaches(self, offset: int) -> bool:
+        return offset <= self._begin + len(self._kept)
+
+    def status(self) -> os.stat_result:
+        """Return the state of the packed file."""
+        return os.fstat(self._descriptor)
+
+    def close(self) -> None:
+        """Close it."""
+        os.close(self._descriptor)
+
+    def _opened(self) -> io.BufferedIOBase:
+        raw = os.fdopen(os.dup(self._descriptor), "rb")
+        raw.seek(0)
+        if self._kind == "gzip":
+            return gzip.GzipFile(fileobj=raw)
+        if self._kind == "xz":
+            return lzma.LZMAFile(raw)
+        if self._kind == "bzip2":
+            return bz2.BZ2File(raw)
+        unpack = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
+        stream = unpack.stream_reader(raw, read_across_frames=True)
+        return cast("io.BufferedIOBase", stream)

@@ -1,0 +1,103 @@
+"""JSON as programs of others write it: a fault costs the element that has it, and no other.
+
+Log lines and events hold what strangers sent: bytes that are no UTF-8, halves of surrogate pairs,
+control characters. The decoder stops at them, also in fields that no one reads. So what it refuses
+is cleaned and read once more. What is made of a body is bounded before anything is made.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import msgspec
+
+from mudra.agent.sources.left_out import Reason, Unreadable
+from mudra.shared.byte_order_mark import MARK
+from mudra.shared.undecodable import UNDECODABLE
+
+MAX_VALUES: Final = 400_000
+"""Objects and arrays of one body, and commas: more than 8 MiB hold as exporters write them."""
+
+_T = TypeVar("_T")
+_CONTROL_AS_BLANK: Final = bytes.maketrans(bytes(range(32)), b" " * 32)
+_LONE_SURROGATE: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class TooMuch(ValueError):
+    """A body holds more than is read of one request; it is to be sent in several."""
+
+
+def bounded(body: bytes) -> bytes:
+    """Return the body without its byte order mark. Raises TooMuch for too many values."""
+    body = body.removeprefix(MARK)
+    if max(body.count(b"{") + body.count(b"["), body.count(b",")) > MAX_VALUES:
+        raise TooMuch(f"a body holds at most {MAX_VALUES} values; send several")
+    return body
+
+
+def decoded(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T:
+    """Return what a text says, cleaned where it must be.
+
+    Raises msgspec.ValidationError for another form or type, and the other errors of UNDECODABLE
+    for what is no JSON.
+    """
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        if "surrogate" not in str(error):
+            raise
+    except UNDECODABLE:
+        pass
+    return decoder.decode(cleaned(body))
+
+
+def cleaned(body: bytes) -> bytes:
+    """Return a text in UTF-8 without control characters and halves of surrogate pairs."""
+    body = body.decode("utf-8", "replace").encode().translate(_CONTROL_AS_BLANK)
+    return _LONE_SURROGATE.sub(_kept, body) if b"\\u" in body else body
+
+
+def elements(body: bytes) -> Iterator[bytes]:
+    """Return the elements of an array, each as it was written, also next to one that is no JSON.
+
+    Raises Unreadable where the brackets do not match: then nothing says where an element ends.
+    """
+    try:
+        yield from map(bytes, _RAWS.decode(body))
+    except UNDECODABLE:
+        yield from _split(cleaned(body))
+
+
+def _split(body: bytes) -> Iterator[bytes]:
+    body = body.strip()
+    if body[:1] != b"[" or body[-1:] != b"]":
+        raise Unreadable(Reason.MALFORMED, "the body is no JSON array")
+    depth, begun, end = 0, 1, len(body)
+    found: list[bytes] = []
+    for token in _TOKEN.finditer(body):
+        match token[0]:
+            case b"[" | b"{":
+                depth += 1
+            case b"]" | b"}":
+                depth -= 1
+                end = token.end()
+                if depth == 0:
+                    break
+            case b"," if depth == 1:
+                found.append(body[begun : token.start()])
+                begun = token.end()
+    if depth or end != len(body):
+        raise Unreadable(Reason.MALFORMED, "the body is no JSON: its brackets do not match")
+    last = body[begun:-1]
+    yield from found
+    if found or last.strip():
+        yield last
+
+
+def _kept(found: re.Match[bytes]) -> bytes:
+    return found[1] + (found[2] or b"\\ufffd")
