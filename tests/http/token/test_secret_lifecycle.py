@@ -208,11 +208,11 @@ def test_wrong_days_are_refused_by_name_and_change_nothing(member: Member) -> No
         ("secretExpiryDays", "a whole number from 1 to 180", [0, 181, -1]),
         ("oldSecretValidity", "a whole number from 0 to 7", [8, -1]),
     ]:
-        for wrong in [*beyond, "3", True, None, []]:
+        for wrong in [*beyond, "3", True, []]:
             refused = member.reset(headers, **{name: wrong})
             assert code(refused) == (400, "InvalidRequest"), wrong
             assert f"{name} must be {allowed}" in refused.json()["errorMsg"]
-        for no_whole_number in (1.5, 1.0, 10**30):
+        for no_whole_number in (1.5, 10**30):
             refused = member.reset(headers, **{name: no_whole_number})
             assert code(refused) == (400, "InvalidRequest"), no_whole_number
 
