@@ -139,6 +139,11 @@ LIST: Final[tuple[Need, ...]] = (
     Program("haproxy", "the tests of the example for HAProxy", ("haproxy",), ("haproxy",)),
     Program("systemd-analyze", "the tests of the units", ("systemd-analyze",), ("systemd",)),
     Program("mount", "the tests of a full disk", ("mount",), ("mount",)),
+    # Named by its way to speak TLS, which is a package of its own and needs the program.
+    Program(
+        "rsyslogd", "the tests of the audit's export",
+        ("/usr/share/doc/rsyslog-gnutls/copyright",), ("rsyslog-gnutls",),
+    ),
     Program("promtool", "the tests of the alert rules", ("promtool",), ("prometheus",)),
     Locked(
         "axe-core", "the browser tests", "tests/browser/node/package-lock.json", "npm",
@@ -153,6 +158,11 @@ LIST: Final[tuple[Need, ...]] = (
         "frameworks", "the tests of middleware in frameworks",
         "tests/conformance/frameworks/requirements.txt", "environment",
         ".build/frameworks-env", "bin/python",
+    ),
+    Locked(
+        "openapi-clients", "the tests of the OpenAPI document by tools of Python",
+        "tests/conformance/openapi/requirements.txt", "environment",
+        ".build/openapi-clients-env", "bin/python",
     ),
     Program("go", "the tests of the sample in Go", ("go",), ("golang-go",), slow=True),
     Program("ip", "the tests of lost packets", ("ip",), ("iproute2",), slow=True),

@@ -19,6 +19,7 @@ from mudra.bootstrap.config import REFERENCE
 from mudra.overview.retention_store import RULES, described
 from mudra.settings.settings import Settings
 from tools.pages.audit_events import audit_events_page
+from tools.pages.audit_schema import audit_schema
 from tools.pages.calls import calls_page
 from tools.pages.client import client_page
 from tools.pages.emails import emails_page
@@ -41,6 +42,7 @@ def main() -> int:
         "agent.md": agent_page(),
         "retention.md": retention_page(),
         "audit-events.md": audit_events_page(),
+        "audit-event.schema.json": audit_schema(),
         "calls.md": calls_page(),
         "client.md": client_page(),
         "emails.md": emails_page(),

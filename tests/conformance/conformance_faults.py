@@ -10,11 +10,13 @@ from tests.conformance.suite_runs import Fault
 Edit = Callable[[dict[str, Any]], object]
 
 
-def edited(path: str, edit: Edit, status: int = 200) -> Fault:
-    """Change the JSON of the answers of one path that have this status."""
+def edited(path: str, edit: Edit, status: int = 200, sent: bytes = b"") -> Fault:
+    """Change the JSON of the answers of one path that have this status, to a body with `sent`."""
 
     def fault(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
         if not request.url.path.endswith(path) or came.status_code != status:
+            return None
+        if sent not in request.content:
             return None
         document = came.json()
         edit(document)
@@ -95,7 +97,19 @@ FAULTS: dict[str, tuple[Fault, tuple[str, ...], set[str]]] = {
         instead(lambda request, _: b"secret=not-the-secret-of" in request.content
                 and b"id=T-" in request.content, 200),
         ("4.4", "T-D3-10", "T-D3-11"),
-        {"T-D3-10"},
+        {"T-D3-10", "T-D3-11"},
+    ),
+    "an unknown user shows": (
+        edited("/user/token/generate", lambda body: body.update(errorMsg="no such user"), 401,
+               sent=b"no-such-user"),
+        ("T-D3-5", "T-D3-6"),
+        {"T-D3-6"},
+    ),
+    "an unknown entity shows": (
+        edited(ENTITY_TOKEN, lambda body: body.update(errorMsg="no such entity"), 401,
+               sent=b"no-such-entity"),
+        ("T-D3-10", "T-D3-11"),
+        {"T-D3-11"},
     ),
     "duplicates are not recognized": (
         edited("/push", lambda body: body.update(status="accepted")

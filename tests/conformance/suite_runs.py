@@ -59,11 +59,15 @@ def new_network(service: Service) -> Network:
 
 
 def run_suite(
-    network: Network, *permits: Need, only: tuple[str, ...] = (), fault: Fault | None = None
+    network: Network,
+    *permits: Need,
+    only: tuple[str, ...] = (),
+    fault: Fault | None = None,
+    target: Target | None = None,
 ) -> list[Result]:
     """Run the suite in this process; waiting moves the service's clock."""
     redaction = Redaction()
-    target = network.target(*permits)
+    target = target or network.target(*permits)
     with httpx2.Client(transport=FaultyTransport(fault), timeout=60) as client:
         one = Implementation(
             target,

@@ -16,6 +16,11 @@ _TWO_DATABASES: Final = (
 _CHARTS: Final = (
     "unit/deploy/test_helm_charts.py::test_helm_lints_and_renders_a_chart_that_kubernetes_takes"
 )
+_SET_UP: Final = "cli/test_setup.py::test_a_machine_is_ready_to_start"
+_EXPORT: Final = (
+    "faults/test_audit_export.py::"
+    "test_rsyslog_gets_every_event_once_in_order_and_as_the_schema_has_it"
+)
 _WAY: Final = "unit/deploy/test_helm_charts.py::test_each_pod_has_the_authority_that_addresses_name"
 _DUMP: Final = "security/test_audit_after_restore.py::test_a_dump_restored_to_another_cluster"
 _RECOVERY: Final = "faults/test_recovery_to_a_time.py::test_a_lost_machine_and_a_chosen_moment"
@@ -44,6 +49,14 @@ BY_ANOTHER_TEST: Final = {
             _RESTORE
         ),
         "mudra audit confirm-restore": _RESTORE,
+    },
+    "docs/how-to/export-the-audit.md": {
+        "mudra audit export               # where to, up to which event, and how many wait": (
+            "faults/test_audit_export.py::test_it_goes_on_where_it_was_and_from_a_seq_again"
+        ),
+        'module(load="imtcp" StreamDriver.Name="gtls" StreamDriver.Mode="1" StreamDriver.AuthMode="anon")': (
+            _EXPORT
+        ),
     },
     "docs/how-to/install.md": {
         "make setup": _INSTALLED_BY_MEMBER,
@@ -84,6 +97,10 @@ BY_ANOTHER_TEST: Final = {
         ),
     },
     "docs/how-to/prepare-the-database.md": {
+        "ssl = on": (
+            "faults/test_debian_postgres_with_tls.py::"
+            "test_every_session_is_encrypted_and_the_doctor_finds_all_well"
+        ),
         "MUDRA_DATABASE_URL=postgresql://mudra_service:…@db.example/mudra         # the nodes run as it": (
             _SETTINGS
         ),
@@ -131,6 +148,8 @@ BY_ANOTHER_TEST: Final = {
         "MUDRA_DATABASE_OWNER_URL=postgresql://mudra_owner:…@db.example/mudra?sslmode=verify-full&sslrootcert=/etc/mudra/db/ca.pem": _WAY,
     },
     "docs/operations/running.md": {
+        "/opt/mudra/bin/mudra setup": _SET_UP,
+        'base_url = "https://tokens.network.example/iam"': _SET_UP,
         "[mudra]": _DUMP,
         "pg_dump -Fc -f mudra.dump service=mudra": _DUMP,
         "pg_restore --no-owner --no-privileges -d service=mudra-new mudra.dump": _DUMP,
@@ -227,9 +246,7 @@ NOT_RUN: Final = {
         "systemctl start mudra-backup": _MACHINE,
     },
     "docs/operations/running.md": {
-        "useradd --system --home-dir /var/lib/mudra mudra": _MACHINE,
         "systemctl stop mudra.socket mudra.service": _MACHINE,
-        "echo MUDRA_BACKUP_RECIPIENTS=age1… >>/etc/mudra/mudra.env": _MACHINE,
     },
     "docs/security/threat-model.md": {
         "people's browsers      members' programs        AA's systems": _DRAWING

@@ -30,6 +30,7 @@ from tests.support.webhook_sink import webhook_sink
 ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 LEFT_OUT: Final = {
     "agent run": "runs until it is stopped: faults/test_agent_host.py",
+    "setup": "writes below /etc: cli/test_setup.py",
     "serve": "runs until it is stopped: http/server",
     "sandbox traffic": "fills days with traffic: http/health/test_demo_traffic.py",
     "health admit": "needs a report that is held: http/health/test_held_reports.py",
@@ -108,7 +109,7 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
     return {
         "mudra alarms remove-webhook": f"export MUDRA_PASSWORD={PASSWORD}\n{sign_in}\n{hooked}",
         "mudra alarms rotate-webhook": hooked,
-        "mudra backup create --to /mnt/backups --recipient age1…": (
+        "mudra backup create --to /mnt/backups --recipient age1… --keep-days 14": (
             "mudra backup key backup.key > recipient"
         ),
         "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example": (

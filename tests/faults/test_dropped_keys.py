@@ -22,7 +22,7 @@ from tests.support.service import Service
 from mudra.audit.event import EventName
 from mudra.identity.accounts.people_store import People
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 from mudra.tokens.signing_keys.signing_key_service import KeyChange, SigningKeyService
 

@@ -18,7 +18,7 @@ from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching import fences
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.database.database import Database
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 

@@ -127,7 +127,9 @@ def test_a_backup_outlives_a_stop_of_the_node_and_what_is_left_ends_with_it(tmp_
     until(lambda: not users_of(data_dir), PATIENCE_S)
 
 
-@pytest.mark.parametrize("file", ["mudra-backup.service", "mudra-command"])
+@pytest.mark.parametrize(
+    "file", ["mudra-backup.service", "mudra-audit-verify.service", "mudra-command"]
+)
 @pytest.mark.slow
 def test_a_node_keeps_the_database_that_a_command_started(file: str, tmp_path: Path) -> None:
     data_dir = tmp_path / "data"

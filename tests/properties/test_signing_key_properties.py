@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.support.depth import examples
 
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
     KeyState,
     SigningKey,

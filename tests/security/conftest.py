@@ -37,14 +37,14 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with the limits that it has outside of tests and of the sandbox.
 
-    Its operators decide by two, an account signs in twenty times an hour, and it trusts a proxy.
+    Its operators decide by two, an account signs in sixty times an hour, and it trusts a proxy.
     No account of a test is another one's, and no address.
     """
     with running_service(
         tmp_path_factory.mktemp("strict") / "data",
         keeps_store=True,
         MUDRA_REGISTRY_ONE_OPERATOR="false",
-        MUDRA_SIGN_IN_HOURLY="20",
+        MUDRA_SIGN_IN_HOURLY="60",
         MUDRA_TELEMETRY_PORT=str(free_port()),
         MUDRA_TRUSTED_PROXIES=f"{PROXY}/32",
     ) as running:

@@ -26,7 +26,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 from mudra.tokens.revocation.revoked_tokens import RevokedTokens
 from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches

@@ -11,8 +11,8 @@ from tests.support.people.second_factor import user_id
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.operator_store import Operators
 
 PEOPLE = "/console/operator/people"
 
@@ -39,7 +39,7 @@ def scopes_of(served: Service, email: str) -> set[str]:
 
     async def read(dependencies: Dependencies) -> set[str]:
         async with dependencies.transaction() as tx:
-            return {scope.value for scope in await Memberships(tx).scopes(who)}
+            return {scope.value for scope in await Operators(tx).scopes(who)}
 
     return served.in_store(read)
 

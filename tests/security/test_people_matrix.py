@@ -23,8 +23,8 @@ from tests.support.service import PASSWORD, Service
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.wiring import open_http_edge
 from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.identity.operators.operator_store import Operators
+from mudra.tokens.claims import TokenKind
 
 
 @dataclass
@@ -140,7 +140,7 @@ def end_role(member: Member, email: str) -> None:
         async with dependencies.transaction() as tx:
             user = await People(tx).by_username(email)
             assert user is not None
-            await Memberships(tx).set_scopes(user.user_id, frozenset())
+            await Operators(tx).set_scopes(user.user_id, frozenset())
 
     member.service.in_store(act)
 

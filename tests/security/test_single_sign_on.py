@@ -26,7 +26,7 @@ from tests.support.service import PASSWORD, Service
 
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 
 PEOPLE = "/console/operator/people"
 OTHER_KEY, OTHER_KID = rsa_key(kid="one"), rsa_key(kid="two")
@@ -211,7 +211,7 @@ def scopes_of(served: Service, who: str) -> set[str]:
 
     async def read(dependencies: Dependencies) -> set[str]:
         async with dependencies.transaction() as tx:
-            return {scope.value for scope in await Memberships(tx).scopes(who)}
+            return {scope.value for scope in await Operators(tx).scopes(who)}
 
     return served.in_store(read)
 

@@ -28,6 +28,7 @@ OPEN_TO_ALL = {
     "/iam/protocol/openid-connect/certs",
     "/iam/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server/iam",
+    "/iam/.well-known/oauth-authorization-server",
     "/schema",
     "/schema/openapi.json",
     "/schema/openapi.yaml",

@@ -15,19 +15,22 @@ OnProgress = Callable[[str, int, int], None]
 class BackupOrder(Struct, frozen=True):
     """The place of a backup and the keys that can decrypt it; empty values come from the settings.
 
-    `nice` is what the priority of the backup is lowered by, without that of the database.
+    `nice` is what the priority of the backup is lowered by, without that of the database. Once the
+    backup is whole, those in its folder that are older than `keep_days` are deleted; 0 keeps all.
     """
 
     folder: Path | None
     recipients: Sequence[str]
     nice: int = 0
+    keep_days: int = 0
 
 
 class BackupMade(Struct, frozen=True):
-    """A finished backup."""
+    """A finished backup, and older ones that were deleted after it."""
 
     file: Path
     details: BackupDetails
+    deleted: Sequence[Path] = ()
 
 
 class RestoreOrder(Struct, frozen=True):

@@ -17,8 +17,8 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.feed import is_current
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import name_of, text_of

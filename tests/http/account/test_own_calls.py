@@ -231,7 +231,7 @@ def words_come_first(noc: Operator, aa_id: str) -> None:
     assert "<html" not in part
     for whole in ("over-time=shown", "moments.sort=success"):
         assert "data-figures" in staff.get(f"{path}?{whole}").text
-    assert staff.get(f"{path}?export=moments").text.startswith("From,Success %")
+    assert staff.get(f"{path}?export=moments").text.startswith("\ufeffFrom,Success %")
 
 
 def counts_come_last(noc: Operator, aa_id: str, fip_id: str) -> None:

@@ -31,7 +31,7 @@ def browser(service: Service, auditor: Operator) -> Reader:
 def events(browser: Reader, query: str) -> list[dict[str, str]]:
     answer = browser.get(f"{AUDIT}?{query}&export=events")
     assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text)))
+    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
 def test_who_signed_in_is_the_actor(browser: Reader, auditor: Operator) -> None:

@@ -26,7 +26,7 @@ from tests.support.people.console import Reader
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.health.fip_health import NOTHING_REPORTED
 from mudra.metrics.health.fip_state import no_states
-from mudra.metrics.health.health_service import NetworkHealth
+from mudra.metrics.health.network_health import NetworkHealth
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.settings.settings import Settings

@@ -216,7 +216,7 @@ def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfac
         f"fip {bank}".lower(),
         f"path between {only} and {bank}".lower(),
     }
-    assert "Only one AA has traffic" in found["ambiguity"]
+    assert "The calls of one AA alone show it" in found["ambiguity"]
     (cause,) = (
         one for one in surfaces.matrix()["causes"] if one["incidentId"] == found["incidentId"]
     )

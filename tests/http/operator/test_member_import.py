@@ -225,7 +225,7 @@ def test_a_file_is_imported_on_the_page(service: Service, staff: Operator) -> No
     assert one in done.text
     assert len(exported(staff, one)) == 1
     file = browser.get("/console/operator/members?export=file&type=FIP")
-    assert file.text.startswith(HEAD)
+    assert file.text.startswith(f"\ufeff{HEAD}")
     assert one in file.text
 
 

@@ -69,7 +69,8 @@ class FollowingMember:
     def follow(self, service: Service) -> DirectoryCopy:
         tokens = EntityTokenSource(service.issuer, self.member.entity_id, lambda: self.secret)
         verifier = TokenVerifier(service.issuer, wall=service.wall)
-        directory = Directory(f"{service.root}/cr/v2", tokens, verifier, file=self.file)
+        registry = f"{service.root}/cr/v2"
+        directory = Directory(registry, tokens, verifier, file=self.file, wall=service.wall)
         directory.refresh()
         return directory._following.copy
 

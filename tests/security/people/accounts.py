@@ -8,7 +8,7 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account, enable_account
 from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import ActingOperator, owner
 from mudra.storage.database.transaction import Transaction
 
@@ -30,8 +30,8 @@ def leave_alone(service: Service, *emails: str) -> None:
         async with dependencies.transaction() as tx:
             found = [await People(tx).by_username(email) for email in emails]
             kept = {user.user_id for user in found if user is not None}
-            for other in await Memberships(tx).managers() - kept:
-                await Memberships(tx).set_scopes(other, frozenset())
+            for other in await Operators(tx).managers() - kept:
+                await Operators(tx).set_scopes(other, frozenset())
 
     service.in_store(take)
 
@@ -41,7 +41,7 @@ def managers(service: Service) -> set[str]:
 
     async def read(dependencies: Dependencies) -> set[str]:
         async with dependencies.transaction() as tx:
-            return set(await Memberships(tx).managers())
+            return set(await Operators(tx).managers())
 
     return service.in_store(read)
 

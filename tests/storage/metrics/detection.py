@@ -11,6 +11,7 @@ from tests.support.metrics.random_blocks import Reported
 from tests.support.metrics.totals import reported_by, totals_of
 
 from mudra.metrics.health.fip_state import FipStates, states_from_bytes
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import Detected, DetectionService
 from mudra.metrics.incidents.heard import Heard
@@ -52,7 +53,15 @@ class Memory(DetectionMemory):
 
     async def heard(self, window: datetime) -> Heard:
         self.read.append(window)
-        found = [
+        found = self._calls_of(window)
+        self.reporters[window] = {one.aa_id for one in found}
+        self._stored_meanwhile(TimeRange(window, window + WINDOW))
+        lost = {aa_id for aa_id in AAS if (aa_id, window) in self.damaged}
+        kept = [one for one in found if one.aa_id not in lost]
+        return Heard(totals_of(kept), frozenset((aa_id, Tag.REQUESTS) for aa_id in lost))
+
+    def _calls_of(self, window: datetime) -> list[Reported]:
+        return [
             _reported(*call, self.failing(*call), calls)
             for aa_id in AAS
             if self._came(aa_id, window)
@@ -60,11 +69,16 @@ class Memory(DetectionMemory):
             for fip_id in FIPS
             for call in ((window, aa_id, fip_id, code) for code in ("cns", "fif", "adisc"))
         ]
-        self.reporters[window] = {one.aa_id for one in found}
-        self._stored_meanwhile(TimeRange(window, window + WINDOW))
-        lost = {aa_id for aa_id in AAS if (aa_id, window) in self.damaged}
-        kept = [one for one in found if one.aa_id not in lost]
-        return Heard(totals_of(kept), frozenset((aa_id, Tag.REQUESTS) for aa_id in lost))
+
+    async def counted(self, calls: CallsOfIncident) -> tuple[int, int]:
+        good = eligible = 0
+        for window in calls.windows:
+            for one in self._calls_of(window):
+                here = calls.aa_id in {None, one.aa_id} and calls.fip_id in {None, one.fip_id}
+                if here and one.block.type in calls.apis:
+                    eligible += one.block.counts[0]
+                    good += one.block.counts[1]
+        return good, eligible
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         came = (at for at in within.windows if any(self._came(aa_id, at) for aa_id in AAS))
@@ -101,6 +115,9 @@ class Memory(DetectionMemory):
     async def reporting_aas(self) -> Mapping[str, ReportingTimes]:
         always = ReportingTimes((TimeRange(self.start, FOREVER),))
         return {aa_id: self.reporting.get(aa_id, always) for aa_id in AAS}
+
+    async def providers(self) -> Mapping[str, str]:
+        return {}
 
     async def onboarded_fips(self) -> frozenset[str]:
         return frozenset(FIPS)

@@ -24,6 +24,8 @@ class DetectionMemory:
         self.journals: dict[datetime, bytes] = {}
         self.silences: list[Silence] = []
         self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
+        self.own: dict[datetime, bytes] = {}
+        self.changes = b""
 
     async def escalate(self, *_: object) -> Sequence[StoredIncident]:
         return ()
@@ -85,6 +87,21 @@ class DetectionMemory:
     ) -> None:  # fmt: skip
         kept = [row for row in self.fip_rows if drop_before <= row[0] < since]
         self.fip_rows = [*kept, *rows]
+
+    async def own_hour(self, at: datetime) -> bytes | None:
+        return self.own.get(at)
+
+    async def save_own_calls(
+        self, hours: Mapping[datetime, bytes], *, since: datetime, drop_before: datetime
+    ) -> None:
+        kept = {at: own for at, own in self.own.items() if drop_before <= at < since}
+        self.own = kept | dict(hours)
+
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
+        return {at: own for at, own in self.own.items() if at >= since}
+
+    async def save_changes(self, changes: bytes, _: datetime) -> None:
+        self.changes = changes
 
     async def since(self, moment: datetime) -> list[StoredIncident]:
         return [

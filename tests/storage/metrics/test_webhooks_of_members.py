@@ -11,6 +11,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.metrics.notifications.alarm_mail import Reader
 from mudra.metrics.notifications.webhook import Owner, Webhook
 from mudra.shared.ids import fresh_id
@@ -79,7 +80,7 @@ def test_whose_right_ended_reads_no_alarms_with_a_webhook_that_stays(service: Se
             assert admin is not None
             assert former is not None
             await Memberships(tx).remove_admin(bank.entity_id, admin.user_id)
-            await Memberships(tx).set_scopes(former.user_id, frozenset())
+            await Operators(tx).set_scopes(former.user_id, frozenset())
 
     before = service.in_store(readers)
     service.in_store(end_rights)

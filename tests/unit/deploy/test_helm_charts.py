@@ -137,7 +137,7 @@ def test_each_pod_has_the_authority_that_addresses_name() -> None:
 
     assert set(addresses) == {f"MUDRA_DATABASE_{one}URL" for one in ("", "OWNER_", "ADMIN_")}
     assert {conninfo_to_dict(one)["sslmode"] for one in addresses.values()} == {"verify-full"}
-    assert len(having) == 3
+    assert len(having) == 4
     for pod in [*having, restoring()]:
         (container,) = pod["containers"]
         (mount,) = (one for one in container["volumeMounts"] if one["mountPath"] == folder)

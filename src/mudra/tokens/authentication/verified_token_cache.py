@@ -21,7 +21,7 @@ from mudra.tokens.authentication.token_check import (
     VerifiedToken,
     verify_token,
 )
-from mudra.tokens.issuing.claims import TokenTerms
+from mudra.tokens.claims import TokenTerms
 
 _MAX_COUNT: Final = 5_000
 _LEEWAY: Final = timedelta(seconds=LEEWAY_S)

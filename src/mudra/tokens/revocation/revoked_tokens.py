@@ -6,7 +6,7 @@ from typing import Final
 from mudra.storage.caching.cache_invalidation import CacheInvalidation, revoked_key
 from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 
 _MAX_COUNT: Final = 50_000
 """Tokens that were presented, about 10 MB."""

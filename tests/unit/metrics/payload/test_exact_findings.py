@@ -302,6 +302,33 @@ def test_a_type_without_traffic_is_noted_and_200_of_them_at_most() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "problem"),
+    [
+        ([6, 0, 6, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
+        ([4, 2, 0, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
+        ([0, 0, 9, 0, 0, 0, 0], "has 9 as readyRecdCnt of 5 final notifications"),
+        ([3, 2, 3, 2, 0, 6, 0], "has 6 as timeoutRecdCnt of 5 final notifications"),
+        ([3, 2, 5, 5, 5, 5, 900], ""),
+        ([0, 0, 0, 5, 0, 0, 0], ""),  # refused by the AA: no outcome
+    ],
+)
+def test_statuses_beyond_the_final_notifications_are_noted(status, problem) -> None:
+    value = as_value(notification_metrics())
+    place, block = next(
+        (place, one)
+        for place, one in enumerate(value["fips"][0]["metrics"])
+        if one["type"] == "finot"
+    )
+    block |= {"counts": [5, 5, *[0] * 13], "status": status}
+
+    checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
+
+    assert isinstance(checked, CheckedReport)
+    path = f"$.fips[0].metrics[{place}].status"
+    assert [one.problem for one in checked.notes if one.path == path] == [problem][: bool(problem)]
+
+
 def test_what_cannot_be_read_is_one_finding() -> None:
     refused = check_report(b"{", SOON_AFTER)
 

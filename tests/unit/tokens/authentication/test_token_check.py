@@ -13,7 +13,7 @@ from mudra.tokens.authentication.token_check import (
     VerifiedToken,
     verify_token,
 )
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 
 LEEWAY_S = 60
 MAX_TOKEN_LENGTH = 8192

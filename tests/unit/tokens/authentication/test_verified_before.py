@@ -17,7 +17,7 @@ from mudra.tokens.authentication.bearer import AdmittedEntity, BearerAuthenticat
 from mudra.tokens.authentication.proof_guard import USED, PresentedToken, ProofGuard
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, VerifiedToken
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.ports import EntityCredentials
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)

@@ -22,8 +22,8 @@ from mudra.console.pages.public.status_headline import who
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Kind
-from mudra.metrics.health.feed import PublicRow
 from mudra.metrics.health.health import Status
+from mudra.metrics.health.public_rows import PublicRow
 from mudra.metrics.health.status_history import (
     Day,
     DayState,
@@ -74,7 +74,12 @@ def institution(number: int) -> FipHistory:
     ]  # fmt: skip
     groups = GROUPS[number % len(GROUPS)]
     return FipHistory(
-        f"FIP-{number:04}", f"Gramin Bank of District {number:04}", days, rows, groups
+        f"FIP-{number:04}",
+        f"Gramin Bank of District {number:04}",
+        days,
+        rows,
+        DayState.GOOD,
+        groups,
     )
 
 

@@ -1,7 +1,7 @@
 """User tokens that were issued, and entity tokens that were revoked, in PostgreSQL."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from mudra.identity.memberships.entity_status_store import entity_accepts
 from mudra.storage.caching.cache_invalidation import revoked_key
 from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.identity import user_token_use
 from mudra.storage.tables.tokens import revoked_entity_token, user_token
 from mudra.tokens.revocation.revocation_limit import ListedTokens
 
@@ -26,24 +27,30 @@ class UserTokenRecord(Struct, frozen=True):
 
 
 _T: Final = user_token.c
+_USE: Final = user_token_use.c
 _REQUESTED: Final = sa.bindparam("requested", type_=ARRAY(sa.Text))
 _BEYOND: Final = (
     sa.select(_T.jti)
+    .outerjoin(user_token_use, _USE.jti == _T.jti)
     .where(
         _T.user_id == sa.bindparam("of_user"),
         _T.revoked_at.is_(None),
         _T.expires_at > sa.bindparam("now"),
     )
-    .order_by(_T.issued_at.desc(), _T.jti)
+    .order_by(
+        (_USE.last_used_at > sa.bindparam("now") - timedelta(days=1)).is_(True).desc(),
+        sa.func.coalesce(_USE.last_used_at, _T.issued_at).desc(),
+        _T.jti,
+    )
     .offset(sa.bindparam("keep", type_=sa.Integer))
 )
-_END_OLDEST: Final = (
+_END_LEAST_USED: Final = (
     sa.update(user_token)
     .where(_T.jti.in_(_BEYOND.scalar_subquery()))
     .values(revoked_at=sa.bindparam("now"))
     .returning(_T.jti)
 )
-_KEEP_USER_TOKEN: Final = _END_OLDEST.add_cte(  # which does not see it yet
+_KEEP_USER_TOKEN: Final = _END_LEAST_USED.add_cte(  # which does not see it yet
     sa.insert(user_token)
     .values(
         jti=sa.bindparam("new"),
@@ -69,9 +76,10 @@ class IssuedTokens:
         self._tx = transaction
 
     async def keep_user_token(self, record: UserTokenRecord, others: int) -> Sequence[str]:
-        """Store a user token that is about to be returned, and end the oldest others.
+        """Store a user token that is about to be returned; end others beyond so many.
 
-        So many others stay; returns the jti of each that has ended.
+        The least recently used end first, and none that was used within a day before one that
+        was not. Returns the jti of each that has ended.
         """
         ended = await self._tx.connection.scalars(
             _KEEP_USER_TOKEN,
