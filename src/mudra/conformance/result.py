@@ -43,7 +43,7 @@ class PartSummary(Struct, frozen=True):
 
 
 class Cause(Struct, frozen=True):
-    """An answer that came instead, with the checks that failed by it: one fault of the implementation."""
+    """An answer that came instead, with the checks that failed by it: one fault."""
 
     came: str
     checks: Sequence[str]

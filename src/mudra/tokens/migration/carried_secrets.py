@@ -35,7 +35,7 @@ class StoredFirst(Struct, frozen=True):
 
 
 class CarriedSecrets(Struct, frozen=True):
-    """The secrets that a new member keeps: without `current` it gets a new secret. `detail` is for people."""
+    """The secrets that a new member keeps: a new one without `current`. `detail` is for people."""
 
     now: datetime
     current: ExportedSecret | None
