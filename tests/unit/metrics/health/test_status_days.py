@@ -16,7 +16,14 @@ from mudra.metrics.attribution.evidence.lanes import CALL_APIS
 from mudra.metrics.attribution.evidence.lanes import Symptom as EngineSymptom
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.judging import health_of
-from mudra.metrics.health.own_calls import Field, OwnCalls, added_up, own_from_bytes, own_to_bytes
+from mudra.metrics.health.own_calls import (
+    ALL,
+    Field,
+    OwnCalls,
+    added_up,
+    own_from_bytes,
+    own_to_bytes,
+)
 from mudra.metrics.health.status_history import (
     FLOOR,
     Day,
@@ -29,8 +36,6 @@ from mudra.metrics.incidents.incident import Fip, Symptom
 from mudra.metrics.incidents.own_counts import own_calls
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock
-
-ALL = 8
 
 DAY = date(2026, 3, 4)
 CONSENT = CALL_APIS.index(RequestType.CONSENT)
