@@ -29,7 +29,7 @@ from tests.support.webhook_sink import webhook_sink
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.export import BATCH, ExportedEvent
+from mudra.audit.export import ExportedEvent
 from mudra.audit.sealing import seal_next
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
@@ -38,6 +38,8 @@ from mudra.bootstrap.node import audit_export_job
 from mudra.bootstrap.node.audit_export_job import ExportFailed, export_audit, receiver_of
 from mudra.bootstrap.node.serve import open_store
 from mudra.storage.database.embedded.server import embedded_server
+
+BATCH = 200
 
 GUIDE = "docs/how-to/export-the-audit.md"
 KEY = "whsec_" + "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="

@@ -55,7 +55,7 @@ _HEAD: Final = "| field | type | needed | allowed | meaning |\n|---|---|---|---|
 def payload_fields() -> str:
     """Returns the tables of all fields; raises KeyError for a field without a meaning."""
     parts: list[tuple[str, str, type[Struct]]] = [
-        ("The payload", "", Entry),
+        ("Root", "", Entry),
         ("`requester`", "requester.", Requester),
         ("`entityinfo`", "entityinfo.", EntityInfo),
         ("`entityinfo.Identifiers[]`", "entityinfo.Identifiers[].", Identifier),

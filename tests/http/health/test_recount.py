@@ -22,7 +22,7 @@ from tests.support.metrics.recounted import (
 from tests.support.people.console import Reader, reader
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+CLOSE_AFTER = 3
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.audit.export import DOUBT, ExportPosition
+from mudra.audit.export import ExportPosition
+
+DOUBT = timedelta(minutes=1)
 
 START = datetime(2026, 11, 29, tzinfo=UTC)
 BATCHES = st.lists(

@@ -94,7 +94,7 @@ def _settings(
     recipients = ",".join(answers.backup_recipients) or before.get("MUDRA_BACKUP_RECIPIENTS", "")
     if not recipients:
         private, recipients = new_identity()
-        keep["backup.key"] = f"# public key: {recipients}\n{private.reveal()}\n"
+        keep["backup.key"] = "\n".join([f"# public key: {recipients}", private.reveal(), ""])
     found["MUDRA_BACKUP_RECIPIENTS"] = recipients
     if answers.database != EMBEDDED:
         found |= _addresses(answers, before)

@@ -1,4 +1,4 @@
-"""The share of a place that shows a symptom: all of the network, an AA alone, or FIPs that are many."""
+"""The share of a place that shows a symptom: the network, an AA alone, or many FIPs."""
 
 from typing import Final
 
