@@ -53,7 +53,7 @@ class Program:
 
     @property
     def way(self) -> str:
-        """How it is had."""
+        """Returns the way to install it."""
         return f"`make programs` as root installs Debian's {' or '.join(self.packages)}"
 
 
@@ -80,7 +80,7 @@ class Locked:
 
     @property
     def way(self) -> str:
-        """How it is had."""
+        """Returns the way to install it."""
         return f"`make programs` installs it by {self.lock} where that registry can be reached"
 
     def install(self) -> None:
@@ -158,6 +158,11 @@ LIST: Final[tuple[Need, ...]] = (
         "frameworks", "the tests of middleware in frameworks",
         "tests/conformance/frameworks/requirements.txt", "environment",
         ".build/frameworks-env", "bin/python",
+    ),
+    Locked(
+        "openapi-clients", "the tests of the OpenAPI document by tools of Python",
+        "tests/conformance/openapi/requirements.txt", "environment",
+        ".build/openapi-clients-env", "bin/python",
     ),
     Program("go", "the tests of the sample in Go", ("go",), ("golang-go",), slow=True),
     Program("ip", "the tests of lost packets", ("ip",), ("iproute2",), slow=True),
@@ -310,7 +315,7 @@ def _apt(act: str, *names: str, seconds: int = _AT_MOST_S) -> bool:
 
 
 def _known(names: Sequence[str]) -> set[str]:
-    """Those of which the lists of packages have a version."""
+    """Returns the packages of which the lists have a version."""
     said = _said("apt-cache", "show", "--no-all-versions", *names)
     return {line.split()[1] for line in said if line.startswith("Package: ")}
 
@@ -343,7 +348,7 @@ def _ran(
     cwd: Path = ROOT,
     seconds: int = _AT_MOST_S,
 ) -> bool:
-    """Whether a command did what it should; else what it said last is printed."""
+    """Returns whether a command succeeded; else what it said last is printed."""
     try:
         done = subprocess.run(
             words, cwd=cwd, env=env, timeout=seconds, capture_output=True, text=True, check=False

@@ -115,9 +115,7 @@ def test_database_and_roles_are_made_in_a_postgresql(server: str, tmp_path: Path
     set_up(machine, answers)
     settings = settings_of(machine)
     again = set_up(machine, answers)
-    done = run_mudra(
-        "doctor", "--json", **settings, MUDRA_DATA_DIR=str(machine / "var/lib/mudra")
-    )
+    done = run_mudra("doctor", "--json", **settings, MUDRA_DATA_DIR=str(machine / "var/lib/mudra"))
     checks = {one["check"]: one["ok"] for one in json.loads(done.stdout)}
     given = conninfo_to_dict(settings["MUDRA_DATABASE_URL"])
 

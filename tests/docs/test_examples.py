@@ -8,8 +8,7 @@ import itertools
 from pathlib import Path
 from typing import Final
 
-from tests.support.documents.blocks import DOCUMENTS, Block, blocks_of
-from tests.support.documents.command_words import (
+from tests.docs.command_words import (
     REFERENCE,
     Like,
     examples,
@@ -18,12 +17,14 @@ from tests.support.documents.command_words import (
     lines_of,
     words_of,
 )
-from tests.support.documents.follow import Fill, follow
-from tests.support.documents.guides import entry
-from tests.support.documents.left_out import NOT_RUN
-from tests.support.documents.operators_guides import agent_settings
+from tests.docs.follow import Fill, follow
+from tests.docs.guides import entry
+from tests.docs.left_out import NOT_RUN
+from tests.docs.operators_guides import agent_settings
+from tests.support.documents.blocks import DOCUMENTS, Block, blocks_of
+from tests.support.members import Member, new_member, onboard
 from tests.support.people.console import reader
-from tests.support.service import PASSWORD, Member, Service, new_member, onboard
+from tests.support.service import PASSWORD, Service
 from tests.support.webhook_sink import webhook_sink
 
 ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"

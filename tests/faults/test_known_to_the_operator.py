@@ -13,9 +13,12 @@ import psycopg
 import pytest
 from tests.cli.test_doctor_of_what_comes import tls_server
 from tests.support.agent.agent_process import free_port
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.process import running_service
 from tests.support.processes import LISTENING, children, socket_states
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.diagnosis_of_certificates import days_left
 from mudra.settings.settings import Settings

@@ -1,4 +1,4 @@
-"""What a backup is, and what a restore did: shapes that commands show."""
+"""Backups and restores, in the shapes that commands show."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ OnProgress = Callable[[str, int, int], None]
 
 
 class BackupOrder(Struct, frozen=True):
-    """Where a backup goes and who can decrypt it; empty values come from the settings.
+    """The place of a backup and the keys that can decrypt it; empty values come from the settings.
 
     `nice` is what the priority of the backup is lowered by, without that of the database. Once the
     backup is whole, those in its folder that are older than `keep_days` are deleted; 0 keeps all.
@@ -34,7 +34,7 @@ class BackupMade(Struct, frozen=True):
 
 
 class RestoreOrder(Struct, frozen=True):
-    """Which backup is restored; `replace` sets the database of the data directory aside.
+    """The backup that is restored; `replace` sets the database of the data directory aside.
 
     A rehearsal is for a look: no member is notified, and a node on it reaches no one.
     """
@@ -46,7 +46,7 @@ class RestoreOrder(Struct, frozen=True):
 
 
 class RestoreReport(Struct, frozen=True):
-    """What a restore did; `lost` are acts since the backup that the second place knows.
+    """The result of a restore; `lost` are acts since the backup that the second place knows.
 
     `already` is true where an earlier run had finished: then nothing was done.
     """
@@ -62,7 +62,7 @@ class RestoreReport(Struct, frozen=True):
 
 
 class RecoveryReport(Struct, frozen=True):
-    """What was done after a recovery by PostgreSQL's own means; all 0 where it was done before."""
+    """The work after a recovery by PostgreSQL's own means; all 0 if it was done before."""
 
     already: bool
     tokens_ended: int = 0

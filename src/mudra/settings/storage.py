@@ -16,20 +16,20 @@ class StorageSettings:
     # fmt: off
     data_dir: Path = setting("DATA_DIR", Path("var"), Path, "a directory",
         "embedded database, master key, logs")
-    database_url: SecretText | None = setting("DATABASE_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_url: SecretText | None = setting("DATABASE_URL", None,
+        parse.secret_url, parse.DATABASE,
         "PostgreSQL 15 or later to use instead of the embedded one", secret=True)
-    database_owner_url: SecretText | None = setting("DATABASE_OWNER_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_owner_url: SecretText | None = setting("DATABASE_OWNER_URL", None,
+        parse.secret_url, parse.DATABASE,
         "the same database as the role that owns the schema: migrations run as it, "
         "and the role of MUDRA_DATABASE_URL can then neither change the schema nor "
         "the audit", secret=True)
-    database_direct_url: SecretText | None = setting("DATABASE_DIRECT_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_direct_url: SecretText | None = setting("DATABASE_DIRECT_URL", None,
+        parse.secret_url, parse.DATABASE,
         "the same database and user without PgBouncer, for what listens and locks; "
         "with it MUDRA_DATABASE_URL may lead to PgBouncer in transaction mode", secret=True)
-    database_replica_url: SecretText | None = setting("DATABASE_REPLICA_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_replica_url: SecretText | None = setting("DATABASE_REPLICA_URL", None,
+        parse.secret_url, parse.DATABASE,
         "a replica of the same database for health pages, audit searches, feeds and "
         "the directory", secret=True)
     database_replica_lag_ms: int = setting("DATABASE_REPLICA_LAG_MS", 200, parse.whole(0, 2000),
@@ -40,8 +40,8 @@ class StorageSettings:
         "0 to 3600",
         "how long entity tokens are issued from memory while the database is away; a secret that "
         "was reset, or a suspended entity, may get tokens for so long")
-    database_admin_url: SecretText | None = setting("DATABASE_ADMIN_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_admin_url: SecretText | None = setting("DATABASE_ADMIN_URL", None,
+        parse.secret_url, parse.DATABASE,
         "the same database as a superuser, for mudra database prepare alone", secret=True)
     metrics_raw_days: int = setting("METRICS_RAW_DAYS", 90, parse.whole(8, 3650), "8 to 3650",
         "how long reports are kept")

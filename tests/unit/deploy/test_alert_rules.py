@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from tests.support.documents.command_words import is_group, parse, words_of, written
+from tests.docs.command_words import is_group, parse, words_of, written
 from tests.support.programs import program
 
 from mudra.console.pages.public.documentation import ROOT
@@ -41,9 +41,7 @@ def promtool(*words: str, folder: Path = DEPLOY) -> "subprocess.CompletedProcess
 def exposed() -> set[str]:
     """Names of metrics that the code declares, with those that Prometheus makes of them."""
     declared = set(re.findall(r'"(mudra_[a-z0-9_]+)"', " ".join(f.read_text() for f in SOURCES)))
-    made = {
-        f"{name}{end}" for name in declared for end in ("_bucket", "_count", "_sum", "_total")
-    }
+    made = {f"{name}{end}" for name in declared for end in ("_bucket", "_count", "_sum", "_total")}
     return declared | made | set(re.findall(r"record: (\S+)", RULES))
 
 

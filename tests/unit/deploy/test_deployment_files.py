@@ -10,7 +10,8 @@ from tests.support.documents.blocks import DOCUMENTS, blocks_of, text_of
 from tests.support.programs import program
 
 from mudra.bootstrap.config import REFERENCE
-from mudra.bootstrap.node.notifier import MIN_WATCHDOG_S
+
+MIN_WATCHDOG_S = 4
 
 SYSTEMD = Path("deploy/systemd")
 UNITS = (

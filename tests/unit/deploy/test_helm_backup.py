@@ -13,8 +13,8 @@ from typing import Final
 import psycopg
 import pytest
 import yaml
-from tests.support.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.unit.deploy.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.database.roles import OWNER, SERVICE, as_role

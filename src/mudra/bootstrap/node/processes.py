@@ -24,12 +24,7 @@ from mudra.bootstrap.node.supervisor import DATABASE, STOP_S, Body, Supervisor, 
 from mudra.bootstrap.node.worker import run_worker
 from mudra.bootstrap.observability.node_figures import NodeFigures
 from mudra.bootstrap.observability.shared_metrics import SharedMetrics
-from mudra.bootstrap.observability.telemetry import (
-    BUILD_INFO,
-    ISSUES_LOST,
-    RESTARTS,
-    serve_metrics,
-)
+from mudra.bootstrap.observability.telemetry import BUILD_INFO, ISSUES_LOST, RESTARTS, serve_metrics
 from mudra.bootstrap.routes import build_ahead
 from mudra.bootstrap.separate_process.process_apart import forget_settings
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker

@@ -33,13 +33,13 @@ from mudra.jobs.telemetry import (
 from mudra.overview.restored_store import backup_awaited_since, last_backup
 from mudra.settings.settings import Settings
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.secrets.ending_store import secrets_ending_before
 from mudra.tokens.signing_keys.key_lifecycle import signing
 from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 _SOON: Final = timedelta(days=7)
-"""A member's secret that ends within it must be reset now; its admins were told five times."""
+"""A member's secret that ends within it must be reset now; its admins got five emails."""
 _JOURNAL: Final = (Path("/var/log/journal"), Path("/run/log/journal"))
 _HOUR_S: Final = 3600
 
