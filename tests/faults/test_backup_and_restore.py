@@ -152,7 +152,7 @@ def test_a_restore_is_a_rollback(kept: Kept, restored: tuple[Path, dict[str, obj
 
 
 def test_a_rehearsal_reaches_no_one(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No member is told, and what a node writes on it waits for ever."""
+    """No member is notified, and what a node writes on it waits for ever."""
     folder = kept.place(tmp_path_factory.mktemp("rehearsed") / "data")
     done = kept.restore(folder, "--rehearsal", "--json")
     with (

@@ -120,7 +120,7 @@ def _haproxy(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
             ("10.0.0.2:8080", f"127.0.0.1:{nodes[1]}"),
             ("bind :443", f"bind 127.0.0.1:{front}"),
             ("/etc/haproxy/mudra.pem", str(folder / "both.pem")),
-            ("maxconn 20000", "maxconn 1000"),
+            ("fd-hard-limit 40100", "fd-hard-limit 2100"),
             ("timeout http-request 10s", "timeout http-request 1s"),
             ("sc0_conn_cur gt 500", f"sc0_conn_cur gt {CONNECTIONS}"),
         )

@@ -21,9 +21,9 @@ from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.set_up.first_operator import first_operator
 from mudra.bootstrap.set_up.settings_file import read_settings, with_settings
 from mudra.cli.local.program import CommandFailed
+from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.output.output import Exit
 from mudra.mail.mail_server import MailUrlError, mail_server
-from mudra.overview.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.settings.settings import Settings
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.crypto.master_key import FILE, KEY_BYTES
@@ -94,7 +94,7 @@ def _settings(
     recipients = ",".join(answers.backup_recipients) or before.get("MUDRA_BACKUP_RECIPIENTS", "")
     if not recipients:
         private, recipients = new_identity()
-        keep["backup.key"] = f"# public key: {recipients}\n{private.reveal()}\n"
+        keep["backup.key"] = "\n".join((f"# public key: {recipients}", private.reveal(), ""))
     found["MUDRA_BACKUP_RECIPIENTS"] = recipients
     if answers.database != EMBEDDED:
         found |= _addresses(answers, before)

@@ -63,9 +63,7 @@ def restore(
     )
     show_acts(report.lost)
     if rehearsal:
-        typer.echo(
-            "A rehearsal: nodes on it send nothing to anyone. Next: mudra doctor."
-        )
+        typer.echo("A rehearsal: nodes on it send nothing to anyone. Next: mudra doctor.")
         return
     typer.echo("Next: start the service, then run mudra audit confirm-restore.")
 
