@@ -20,7 +20,7 @@ from mudra.storage.crypto.master_key import parse_master_keys
 EMBEDDED = """
 base_url = "https://tokens.network.example/iam"
 operator = "chief@network.example"
-smtp_url = 'smtp://tokens:p$a"s\\s w%40rd@127.0.0.1:1'
+smtp_url = "smtp://tokens:p%24a%22s%5Cs%20w%40rd@127.0.0.1:1"
 mail_from = "tokens@network.example"
 """
 
@@ -60,7 +60,7 @@ def test_a_machine_is_ready_to_start(machine: Path) -> None:
     operators = run_mudra("operator", "list", "--json", **environment)
 
     assert stat.S_IMODE(env.stat().st_mode) == 0o600
-    assert settings["MUDRA_SMTP_URL"] == 'smtp://tokens:p$a"s\\s w%40rd@127.0.0.1:1'
+    assert settings["MUDRA_SMTP_URL"] == "smtp://tokens:p%24a%22s%5Cs%20w%40rd@127.0.0.1:1"
     assert {"mudra.service", "mudra.socket", "mudra-audit-verify.timer"} <= units
     socket = (machine / "etc/systemd/system/mudra.socket").read_text()
     assert socket.count("\nListenStream=") == int(settings["MUDRA_WORKERS"])

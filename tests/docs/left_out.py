@@ -57,6 +57,9 @@ BY_ANOTHER_TEST: Final = {
             _RESTORE
         ),
         "mudra audit confirm-restore": _RESTORE,
+        "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key --data-dir /srv/rehearsal --rehearsal": (
+            "faults/test_backup_and_restore.py::test_a_rehearsal_reaches_no_one"
+        ),
     },
     "docs/how-to/export-the-audit.md": {
         "mudra audit export               # where to, up to which event, and how many wait": (

@@ -29,14 +29,14 @@ from tests.support.webhook_sink import webhook_sink
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.export import ExportedEvent
+from mudra.audit.export.exported_event import ExportedEvent
 from mudra.audit.sealing import seal_next
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store
-from mudra.bootstrap.node import audit_export_job
-from mudra.bootstrap.node.audit_export_job import ExportFailed, export_audit, receiver_of
 from mudra.bootstrap.node.serve import open_store
+from mudra.bootstrap.watching import audit_export_job
+from mudra.bootstrap.watching.audit_export_job import ExportFailed, export_audit, receiver_of
 from mudra.storage.database.embedded.server import embedded_server
 
 BATCH = 200
@@ -329,7 +329,7 @@ def test_a_webhook_is_signed_and_what_it_refuses_comes_again(data_dir: Path) -> 
     assert refused.message_id == taken[0].message_id
     assert refused.body == taken[0].body
     assert numbers == list(range(1, sealed_numbers(data_dir) + 1))
-    assert max(len(one.data["events"]) for one in taken) <= BATCH
+    assert max(len(one.data["events"]) for one in taken) <= 200
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pyrage
 import pytest
 from tests.faults.postgres.backed_up import Kept, Load
 from tests.faults.postgres.second_place import until_exported
+from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
@@ -25,7 +26,9 @@ from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.metrics.stored_blocks import stored_blocks
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.smtp_sink import smtp_sink
 
+from mudra.overview.restored_store import look
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.roles import OWNER, SERVICE, as_role
@@ -146,6 +149,56 @@ def test_a_restore_is_a_rollback(kept: Kept, restored: tuple[Path, dict[str, obj
     notified = {mail["to"] for mail in mails if "restored to an earlier state" in mail["subject"]}
     assert {one.email for one, _ in kept.load.members} <= notified
     assert verdict.exit_code == 1
+
+
+def test_a_rehearsal_reaches_no_one(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No member is notified, and what a node writes on it waits for ever."""
+    folder = kept.place(tmp_path_factory.mktemp("rehearsed") / "data")
+    done = kept.restore(folder, "--rehearsal", "--json")
+    with (
+        smtp_sink() as sink,
+        running_service(
+            folder,
+            MUDRA_SMTP_URL=f"smtp://127.0.0.1:{sink.port}",
+            MUDRA_TELEMETRY_PORT=str(free_port()),
+        ) as node,
+    ):
+        new_member(node)
+        node.advance("PT5M")
+        port = node.environment["MUDRA_TELEMETRY_PORT"]
+        figures = httpx2.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text
+        waiting = json.loads(node.cli("mail", "list", "--json").stdout)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["membersNotified"] == 0
+    assert sink.received == []
+    assert [one for one in waiting if not one["sentAt"]]
+    for job in ("mail", "metrics-webhooks", "status-webhooks", "probes"):
+        assert f'job="{job}"' not in figures
+    assert 'job="mail-alarms"' in figures
+    assert "a rehearsal of a restore" in (folder / "mudra.log").read_text()
+
+
+def test_a_copy_of_what_was_restored_is_a_copy(
+    restored: tuple[Path, dict[str, object]], tmp_path: Path
+) -> None:
+    """Its facts say that the backup was restored to the end: in another place."""
+    with embedded_server(restored[0]) as url, own_postgres(tmp_path / "other") as made:
+        as_superuser(made, "CREATE DATABASE copied")
+        other = made.replace("/mudra?", "/copied?")
+        here = look(url)
+        dump = subprocess.run(
+            [programs() / "pg_dump", "-Fc", "--no-owner", "--no-privileges", url],
+            capture_output=True, check=True,
+        ).stdout  # fmt: skip
+        subprocess.run(
+            [programs() / "pg_restore", "--no-owner", "--no-privileges", "-d", other],
+            input=dump, check=True,
+        )  # fmt: skip
+        there = look(other)
+
+    assert not here.unfinished
+    assert there.unfinished
 
 
 def test_a_restore_that_was_finished_does_nothing_again(
@@ -307,6 +360,7 @@ def test_the_how_to_is_followed_word_by_word(kept: Kept, tmp_path: Path) -> None
     names = {
         "mudra-20261122T023000Z.dump.age": str(kept.file),
         "/srv/mudra": str(folder),
+        "/srv/rehearsal": str(kept.place(tmp_path / "rehearsal")),
     }
     said = {}
     for command in commands:
@@ -324,5 +378,5 @@ def test_the_how_to_is_followed_word_by_word(kept: Kept, tmp_path: Path) -> None
         assert done.returncode == 0, (command, done.stderr)
         said[command] = done.stdout
 
-    assert len(commands) == 7
+    assert len(commands) == 8
     assert "entity:secret:reset" in said["mudra audit lost"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from mudra.audit.export import ExportedEvent
+from mudra.audit.export.exported_event import ExportedEvent
 
 
 def audit_schema() -> str:

@@ -9,18 +9,24 @@ from datetime import UTC, datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
+from msgspec import Struct
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from mudra.audit.acts import RECORDED, Act, Acts, acts_to_write
 from mudra.audit.chain import START, Checkpoint, CheckpointForged, Epoch, Row, SealedRow
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.audit.horizon_store import Horizon, read_horizon
 from mudra.audit.place import Reached, Unsealed
-from mudra.audit.verification_store import keep_verification
 from mudra.storage.database.running import running_processes
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_epoch, audit_event, audit_seal
+from mudra.storage.tables.service import service_fact
 
+VERIFIED: Final = "audit-verified"
+"""The key under which a verification is announced."""
+_INTACT_AT: Final = "audit-intact-at"
+_FOUND: Final = "audit-verified"
+_INTACT, _BROKEN = "intact", "broken"
 _ABOUT: Final = ("jti", "version", "to", "user", "kid")
 """Details that name what an act was about, the first one that it has."""
 _SEALER_LOCK: Final = 0x6D75647261 + 2
@@ -322,4 +328,39 @@ def event_of(row: Mapping[str, object]) -> AuditEvent:
         txn_id=cast("str", row["txn_id"]),
         reason=cast("str", row["reason"]),
         detail=cast("Mapping[str, str | int]", row["detail"]),
+    )
+
+
+class LastVerification(Struct, frozen=True):
+    """When the audit was last found intact, and whether the verification after that failed."""
+
+    intact_at: datetime | None
+    failed: bool
+
+
+async def keep_verification(transaction: Transaction, *, intact: bool) -> None:
+    """Record what a verification found now."""
+    facts = [{"name": _FOUND, "value": _INTACT if intact else _BROKEN}]
+    if intact:
+        facts.append({"name": _INTACT_AT, "value": (await transaction.now()).isoformat()})
+    new = insert(service_fact)
+    await transaction.connection.execute(
+        new.on_conflict_do_update(
+            index_elements=[service_fact.c.name], set_={"value": new.excluded.value}
+        ),
+        facts,
+    )
+    await transaction.changing(VERIFIED)
+
+
+async def last_verification(transaction: Transaction) -> LastVerification:
+    """Return what the last verification found."""
+    c = service_fact.c
+    rows = await transaction.connection.execute(
+        sa.select(c.name, c.value).where(c.name.in_((_INTACT_AT, _FOUND)))
+    )
+    facts = {row.name: row.value for row in rows}
+    at = facts.get(_INTACT_AT)
+    return LastVerification(
+        datetime.fromisoformat(at) if at else None, facts.get(_FOUND) == _BROKEN
     )

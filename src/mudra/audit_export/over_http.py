@@ -10,7 +10,7 @@ import msgspec
 import structlog
 
 from mudra.audit.event import Outcome
-from mudra.audit.export import ExportDestination, ExportedEvent
+from mudra.audit.export.exported_event import ExportDestination, ExportedEvent
 from mudra.shared.build_version import version
 from mudra.shared.clock import Clock
 from mudra.shared.secret_text import SecretText

@@ -2,7 +2,7 @@
 
 Syslog acknowledges nothing. Here a connection is one batch: it is closed by both sides, so the
 receiver has read all of it. What it then loses before it has stored it, it loses alone: when it
-fails, the last minute is sent again (audit/export.py).
+fails, the last minute is sent again (audit/export/exported_event.py).
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from mudra.audit.event import Outcome
-from mudra.audit.export import ExportDestination, ExportedEvent
+from mudra.audit.export.exported_event import ExportDestination, ExportedEvent
 from mudra.shared.build_version import version
 
 FACILITY: Final = 13
@@ -31,7 +31,7 @@ _JSON: Final = msgspec.json.Encoder()
 
 
 class SyslogReceiver:
-    """A server of syslog; implements audit/export.py Receiver."""
+    """A server of syslog; implements audit/export/exported_event.py Receiver."""
 
     acknowledges: Final = False
 

@@ -14,6 +14,7 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.shown_settings import shown_settings
 from mudra.cli.local.program import CommandFailed, provide
+from mudra.cli.local.set_up import Answers, Places, SetUpDone
 from mudra.cli.main import app
 from mudra.cli.output.output import Exit
 from mudra.demo.network import Demo
@@ -26,7 +27,6 @@ from mudra.overview.backups import (
     RestoreOrder,
     RestoreReport,
 )
-from mudra.overview.set_up import Answers, Places, SetUpDone
 from mudra.settings.settings import Settings
 from mudra.shared.backup_details import BackupDetails
 from mudra.shared.secret_text import SecretText

@@ -34,11 +34,15 @@ class BackupMade(Struct, frozen=True):
 
 
 class RestoreOrder(Struct, frozen=True):
-    """The backup that is restored; `replace` sets the database of the data directory aside."""
+    """The backup that is restored; `replace` sets the database of the data directory aside.
+
+    A rehearsal is for a look: no member is notified, and a node on it reaches no one.
+    """
 
     file: Path
     identity: Path
     replace: bool = False
+    is_rehearsal: bool = False
 
 
 class RestoreReport(Struct, frozen=True):

@@ -33,6 +33,9 @@ _MADE: Final = "backup"
 _FINISHED: Final = "backup-finished"
 _AWAITED: Final = "backup-awaited"
 _RESTORED: Final = "backup-restored"
+_REHEARSAL: Final = "backup-rehearsal"
+_HERE: Final = " in "
+"""Between the backup that was restored and the cluster that it was restored into."""
 RECOVERED: Final = "recovered "
 """Before the name of a cluster, in place of a backup: what must follow its recovery was done."""
 _TOKEN_LIFE: Final = timedelta(hours=24)
@@ -132,9 +135,17 @@ class RestoredStore:
         )
         return list(rows)
 
-    async def finished(self, backup_id: str) -> None:
-        """Record that this backup was restored to the end."""
-        await _keep_fact(self._tx, _RESTORED, backup_id)
+    async def finished(self, backup_id: str, *, is_rehearsal: bool = False) -> None:
+        """Record that this backup was restored to the end, here: a copy of this is none of it."""
+        place = ""
+        if not backup_id.startswith(RECOVERED):
+            place = f"{_HERE}{await self._tx.connection.scalar(sa.text(CLUSTER))}"
+        await _keep_fact(self._tx, _RESTORED, f"{backup_id}{place}")
+        if is_rehearsal:
+            await _keep_fact(self._tx, _REHEARSAL, backup_id)
+        else:
+            forget = sa.delete(service_fact).where(service_fact.c.name == _REHEARSAL)
+            await self._tx.connection.execute(forget)
 
 
 async def keep_moved(transaction: Transaction, cluster: str) -> None:
@@ -204,6 +215,8 @@ class Contents(Struct, frozen=True):
     """The backup that was copied into it, when it is a copy."""
     finished: str = ""
     """The backup whose restore came to its end."""
+    is_rehearsal: bool = False
+    """It was restored for a look: nothing of it may reach anyone."""
     users: int = 0
     """Other sessions that are connected to it."""
     cluster: str = ""
@@ -223,15 +236,15 @@ class Contents(Struct, frozen=True):
     def unfinished(self) -> bool:
         """Return whether it is a copy of which nothing that must follow a restore was done.
 
-        A recovery or a move was dealt with for these tables: a fail-over since then begins another
-        timeline of the same.
+        A restore, a recovery or a move was dealt with for these tables: a fail-over since then
+        begins another timeline of the same, and a copy of them has others.
         """
         dealt_with = any(
             self.finished.startswith(one)
             and tables_of(self.finished.removeprefix(one)) == tables_of(self.cluster)
-            for one in (RECOVERED, MOVED)
+            for one in (RECOVERED, MOVED, f"{self.restored_from}{_HERE}")
         )
-        return bool(self.restored_from) and self.finished != self.restored_from and not dealt_with
+        return bool(self.restored_from) and not dealt_with
 
     @property
     def may_be_moved(self) -> bool:
@@ -265,6 +278,7 @@ def contents_of(connection: psycopg.Connection[tuple[object, ...]]) -> Contents:
     contents = Contents(
         empty=not _is(connection, _ANY_ROW),
         finished=facts.get(_RESTORED, ""),
+        is_rehearsal=_REHEARSAL in facts,
         users=users,
         cluster=here,
     )

@@ -35,6 +35,8 @@ class Origin(Struct, frozen=True):
 
     backup_id: str
     made_at: datetime
+    is_rehearsal: bool = False
+    """The copy is for a look: nothing of it reaches anyone."""
 
 
 _RESET: Final = EventName.ENTITY_SECRET_RESET.value
@@ -57,7 +59,7 @@ class RollbackService(Struct, frozen=True):
         changes = await self.signing_keys.drop(dropped, caller, now)
         ended = await self.store.end_sign_ins(now)
         revoked = await self.store.revoke_again(lost)
-        notified = await self._notify_members(origin, lost, now)
+        notified = 0 if origin.is_rehearsal else await self._notify_members(origin, lost, now)
         await self.audit_log.append(
             AuditEntry(
                 EventName.DATABASE_BACKUP_RESTORE,
@@ -65,7 +67,7 @@ class RollbackService(Struct, frozen=True):
                 detail={"backup": origin.backup_id, "made": iso_ms(origin.made_at)},
             )
         )
-        await self.store.finished(origin.backup_id)
+        await self.store.finished(origin.backup_id, is_rehearsal=origin.is_rehearsal)
         return RolledBack(ended, notified, revoked, sum(one.event is _DROP for one in changes))
 
     async def _notify_members(self, origin: Origin, lost: Sequence[Act], now: datetime) -> int:

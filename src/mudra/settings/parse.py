@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from mudra.audit.export import ExportDestination, destination_of
+from mudra.audit.export.exported_event import ExportDestination, destination_of
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
 from mudra.localization.display_zone import zone_names

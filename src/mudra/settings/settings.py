@@ -44,6 +44,9 @@ class Settings(
     sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
     """Where each setting that is not at its default came from."""
 
+    rehearsal: bool = False
+    """Whether the database was restored for a look: then nothing may reach anyone. No setting."""
+
     @property
     def issuer(self) -> str:
         """`{base_url}` of the specification: the issuer of tokens and root of token endpoints."""

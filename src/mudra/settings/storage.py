@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mudra.audit.export import ExportDestination, ExportKind
+from mudra.audit.export.exported_event import ExportDestination, ExportKind
 from mudra.settings import parse
 from mudra.settings.setting import setting
 from mudra.shared.secret_text import SecretText

@@ -5,9 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.audit.export import ExportPosition
-
-DOUBT = timedelta(minutes=1)
+from mudra.audit.export.exported_event import ExportPosition
 
 START = datetime(2026, 11, 29, tzinfo=UTC)
 BATCHES = st.lists(
@@ -26,7 +24,7 @@ def test_after_a_failure_at_least_the_last_minute_is_sent_again(
         position = position.taken(position.number + count, now)
         taken.append((position.number, now))
     again = position.failed()
-    lately = [number for number, at in taken if at > now - DOUBT]
+    lately = [number for number, at in taken if at > now - timedelta(minutes=1)]
 
     assert position.number == taken[-1][0]
     assert len(position.marks) <= 101

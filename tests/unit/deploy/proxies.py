@@ -17,7 +17,6 @@ from pathlib import Path
 import httpx2
 from tests.support.programs import program
 from tests.support.smtp_sink import make_certificate
-from tests.unit.deploy.nginx_front import nginx_words
 
 DEPLOY = Path("deploy")
 CONNECTIONS = 5
@@ -96,6 +95,19 @@ def changed(text: str, *changes: tuple[str, str]) -> str:
     return text
 
 
+def _nginx_words(folder: Path, site: str) -> list[str]:
+    """Return the command that runs nginx with this site, all of its files in a folder."""
+    places = "\n".join(
+        f"{name}_temp_path {folder}/{name};"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;\n"
+        f"events {{}}\nhttp {{ access_log off; {places}\n{site} }}\n"
+    )
+    return [program("nginx"), "-c", str(folder / "nginx.conf")]
+
+
 def _nginx(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
     site = changed(
         (DEPLOY / "nginx/mudra.conf").read_text(),
@@ -107,7 +119,7 @@ def _nginx(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
         ("client_header_timeout 10s", "client_header_timeout 1s"),
         ("limit_conn mudra 500", f"limit_conn mudra {CONNECTIONS}"),
     )
-    return nginx_words(folder, site)
+    return _nginx_words(folder, site)
 
 
 def _haproxy(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
@@ -120,7 +132,7 @@ def _haproxy(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
             ("10.0.0.2:8080", f"127.0.0.1:{nodes[1]}"),
             ("bind :443", f"bind 127.0.0.1:{front}"),
             ("/etc/haproxy/mudra.pem", str(folder / "both.pem")),
-            ("maxconn 20000", "maxconn 1000"),
+            ("fd-hard-limit 40100", "fd-hard-limit 2100"),
             ("timeout http-request 10s", "timeout http-request 1s"),
             ("sc0_conn_cur gt 500", f"sc0_conn_cur gt {CONNECTIONS}"),
         )

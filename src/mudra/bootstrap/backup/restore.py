@@ -64,11 +64,12 @@ def restore(
             before = look(owner)
             refuse_users(settings, before)
             refuse_other_data(settings, before, details)
-            if before.is_copy_of(details) and before.finished == details.backup_id:
+            if before.is_copy_of(details) and not before.unfinished:
                 return RestoreReport(details, already=True)
             if before.empty:
                 _load(backup, owner, identity, on_progress)
-            done, lost = rolled_back(settings, Origin(details.backup_id, details.made_at), caller)
+            origin = Origin(details.backup_id, details.made_at, order.is_rehearsal)
+            done, lost = rolled_back(settings, origin, caller)
     return RestoreReport(
         details,
         set_aside=aside,

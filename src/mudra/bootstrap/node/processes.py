@@ -18,7 +18,6 @@ from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
-from mudra.bootstrap.node.readiness_board import ReadinessBoard
 from mudra.bootstrap.node.serve import TITLE
 from mudra.bootstrap.node.supervisor import DATABASE, STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
@@ -28,6 +27,7 @@ from mudra.bootstrap.observability.telemetry import BUILD_INFO, ISSUES_LOST, RES
 from mudra.bootstrap.routes import build_ahead
 from mudra.bootstrap.separate_process.process_apart import forget_settings
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
+from mudra.bootstrap.watching.readiness_board import ReadinessBoard
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys

@@ -9,6 +9,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TextIO
 
 import psycopg
@@ -173,12 +174,16 @@ def _serve(
             from mudra.overview.restored_store import contents_of  # noqa: PLC0415
 
             with psycopg.connect(conninfo, connect_timeout=5) as connection:
-                refuse_unfinished(contents_of(connection))
+                contents = contents_of(connection)
+                refuse_unfinished(contents)
                 encryption = _load_encryption(settings, connection, create=True)
             loading.join()
             from mudra.bootstrap.node.processes import Opened, run_node  # noqa: PLC0415  # loaded above, or says why not
 
             opened = Opened(conninfo, encryption, server, metrics)
+            if contents.is_rehearsal:
+                _log.warning("a rehearsal of a restore: this node sends nothing to anyone")
+                settings = replace(settings, rehearsal=True)
             return run_node(settings, opened, announce, demo, given)
     finally:
         loading.join()  # else it goes on loading in a process that ends, and complains

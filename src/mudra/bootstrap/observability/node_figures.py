@@ -1,4 +1,4 @@
-"""Figures that a supervisor itself knows: whether its node serves, what its processes take.
+"""Figures that a supervisor has of its node: whether it serves, what its processes take.
 
 Shown from the supervisor's memory: it is so also where all workers have died.
 """

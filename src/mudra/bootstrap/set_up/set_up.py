@@ -13,17 +13,19 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote, urlencode
 
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.set_up.first_operator import first_operator
 from mudra.bootstrap.set_up.settings_file import read_settings, with_settings
 from mudra.cli.local.program import CommandFailed
+from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.output.output import Exit
 from mudra.mail.mail_server import MailUrlError, mail_server
-from mudra.overview.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.settings.settings import Settings
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.crypto.master_key import FILE, KEY_BYTES
@@ -94,7 +96,7 @@ def _settings(
     recipients = ",".join(answers.backup_recipients) or before.get("MUDRA_BACKUP_RECIPIENTS", "")
     if not recipients:
         private, recipients = new_identity()
-        keep["backup.key"] = "\n".join([f"# public key: {recipients}", private.reveal(), ""])
+        keep["backup.key"] = "\n".join((f"# public key: {recipients}", private.reveal(), ""))
     found["MUDRA_BACKUP_RECIPIENTS"] = recipients
     if answers.database != EMBEDDED:
         found |= _addresses(answers, before)
@@ -104,7 +106,7 @@ def _settings(
 def _addresses(answers: Answers, before: Mapping[str, str]) -> dict[str, str]:
     """Return the addresses of both roles, with the parameters of the superuser's."""
     try:
-        of_admin = without(answers.database, "user", "password", "dbname")
+        given = conninfo_to_dict(answers.database)
     except psycopg.ProgrammingError as error:
         raise CommandFailed(
             "database: embedded, or postgresql://USER:PASSWORD@HOST/postgres of a superuser",
@@ -112,10 +114,19 @@ def _addresses(answers: Answers, before: Mapping[str, str]) -> dict[str, str]:
         ) from error
     found = {}
     for name, role in (("MUDRA_DATABASE_URL", SERVICE), ("MUDRA_DATABASE_OWNER_URL", OWNER)):
-        password = secrets.token_urlsafe(24)
-        made = without(of_admin, user=role, password=password, dbname=answers.database_name)
-        found[name] = before.get(name) or made
+        found[name] = before.get(name) or _address(given, role, answers.database_name)
     return found
+
+
+def _address(given: Mapping[str, object], role: str, database: str) -> str:
+    """Return the address of a role, with a password of its own; host and others as they are given.
+
+    As parameters, which take several hosts and a directory of sockets alike.
+    """
+    left_out = {"user", "password", "dbname"}
+    kept = {name: one for name, one in given.items() if name not in left_out}
+    parameters = urlencode(kept, quote_via=quote)
+    return f"postgresql://{role}:{secrets.token_urlsafe(24)}@/{database}?{parameters}"
 
 
 def _checked(answers: Answers, settings: Mapping[str, str], places: Places) -> Settings:

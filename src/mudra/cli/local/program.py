@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from mudra.audit.archive_files import ArchiveFiles
     from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
+    from mudra.cli.local.set_up import Answers, Places, SetUpDone
     from mudra.demo.network import Demo
     from mudra.demo.past import Past
     from mudra.metrics.rollup.stored_metrics import StoredMetrics
@@ -29,7 +30,6 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
         RestoreOrder,
         RestoreReport,
     )
-    from mudra.overview.set_up import Answers, Places, SetUpDone
     from mudra.settings.settings import Settings
     from mudra.shared.backup_details import BackupDetails
     from mudra.shared.secret_text import SecretText

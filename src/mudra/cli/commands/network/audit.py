@@ -122,7 +122,7 @@ async def export(
 
     The nodes send: at most 20 seconds later, and each event at least once.
     """
-    from mudra.audit.export_position_store import ExportPositions  # noqa: PLC0415  # loads the database
+    from mudra.audit.export.position_store import ExportPositions  # noqa: PLC0415  # loads the database
 
     async with dependencies.transaction() as tx:
         positions = ExportPositions(tx)

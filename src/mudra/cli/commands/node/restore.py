@@ -23,6 +23,13 @@ def restore(
         bool,
         typer.Option(help="Set the database of the data directory aside, under another name."),
     ] = False,
+    rehearsal: Annotated[
+        bool,
+        typer.Option(
+            "--rehearsal",
+            help="For a look: no email, webhook or call to anyone, now and by its nodes.",
+        ),
+    ] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -34,7 +41,7 @@ def restore(
     tokens among them are revoked again, and signing keys dropped again. Confirm it then by
     mudra audit confirm-restore.
     """
-    order = RestoreOrder(file, identity, replace)
+    order = RestoreOrder(file, identity, replace, rehearsal)
     with steps_shown(quiet=as_json) as on_progress:
         report = program().restore(order, Caller(operator_name()), data_dir, on_progress)
     if as_json:
@@ -55,6 +62,9 @@ def restore(
         }
     )
     show_acts(report.lost)
+    if rehearsal:
+        typer.echo("A rehearsal: nodes on it send nothing to anyone. Next: mudra doctor.")
+        return
     typer.echo("Next: start the service, then run mudra audit confirm-restore.")
 
 

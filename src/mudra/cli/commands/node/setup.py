@@ -8,9 +8,9 @@ import msgspec
 import typer
 
 from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, show_json
-from mudra.overview.set_up import EMBEDDED, Answers, Places, SetUpDone
 
 _OTHERS = 0o077
 _START = "systemctl daemon-reload && systemctl enable --now"

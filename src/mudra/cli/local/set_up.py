@@ -62,7 +62,7 @@ class Places(Struct, frozen=True):
     @property
     def kept(self) -> Path:
         """Return where that is put which belongs to another place."""
-        return self.root / "root/mudra-keep"
+        return self.root / "etc/mudra/keep"
 
     @property
     def is_this_machine(self) -> bool:

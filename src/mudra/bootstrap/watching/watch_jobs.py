@@ -12,13 +12,13 @@ from math import nan
 from pathlib import Path
 from typing import Final
 
-from mudra.audit.verification_store import VERIFIED, last_verification
+from mudra.audit.chain_store import VERIFIED, last_verification
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_certificates import days_left
 from mudra.bootstrap.node.node_state import NodeState
-from mudra.bootstrap.node.readiness_board import ReadinessBoard
-from mudra.bootstrap.node.standby_watch import StandbyWatch
+from mudra.bootstrap.watching.readiness_board import ReadinessBoard
+from mudra.bootstrap.watching.standby_watch import StandbyWatch
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
     AUDIT_VERIFIED,

@@ -6,7 +6,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.audit.export import ExportPosition
+from mudra.audit.export.exported_event import ExportPosition
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_seal
 from mudra.storage.tables.service import service_fact

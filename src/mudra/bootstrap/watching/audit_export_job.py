@@ -11,8 +11,8 @@ from urllib.parse import unquote
 import structlog
 
 from mudra.audit.audit_chain import AuditChain
-from mudra.audit.export import BATCH, ExportKind, ExportPosition, Receiver, exported
-from mudra.audit.export_position_store import ExportPositions
+from mudra.audit.export.exported_event import BATCH, ExportKind, ExportPosition, Receiver, exported
+from mudra.audit.export.position_store import ExportPositions
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.scheduler import Job

@@ -34,7 +34,7 @@ class ExportKind(enum.StrEnum):
 
 
 class ExportDestination(Struct, frozen=True):
-    """The place where events go: the URL of OTLP's logs or a webhook, host and port of syslog."""
+    """The place where events go: `url` of OTLP's logs or the webhook, host and port of syslog."""
 
     kind: ExportKind
     host: str

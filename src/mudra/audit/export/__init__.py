@@ -1,0 +1,4 @@
+"""The audit as another log system gets it: the event, and up to where events were taken.
+
+Never sends anything: `audit_export` does.
+"""
