@@ -78,7 +78,7 @@ def test_an_older_release_leaves_a_newer_database_alone_and_says_so(tmp_path: Pa
             done = mudra(*words, MUDRA_DATA_DIR=str(data_dir))
 
             shown = done.stdout + done.stderr
-            assert f"at schema revision 9999, and this release of Mudra knows up to {HEAD}" in shown
+            assert f"at schema revision 9999, which this release of Mudra does not know (its own is {HEAD})" in shown
             assert "Traceback" not in shown
             assert done.returncode == 1
         # A start has ended the superuser's sign-ins.

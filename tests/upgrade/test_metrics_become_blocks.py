@@ -314,9 +314,11 @@ def kill_in_a_step(url: str, connection: psycopg.Connection) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", upgrade, url], stdout=subprocess.DEVNULL
     ) as process:
-        until(lambda: process.poll() is not None or connection.execute(SLEEPS).rowcount > 0, 60)
-        assert process.poll() is None
-        process.kill()
+        try:
+            until(lambda: process.poll() is not None or connection.execute(SLEEPS).rowcount > 0, 60)
+            assert process.poll() is None
+        finally:
+            process.kill()
     connection.execute(f"SELECT pg_terminate_backend(pid) FROM ({SLEEPS}) one".encode())
     until(lambda: connection.execute(SLEEPS).rowcount == 0, 60)
 
