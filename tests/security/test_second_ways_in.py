@@ -8,21 +8,14 @@ from collections.abc import Callable
 import httpx2
 import psycopg
 import pytest
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, onboard, set_password
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, active_operator, new_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    new_member,
-    onboard,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 from tests.support.until import until
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
@@ -47,13 +40,7 @@ def chief(service: Service) -> Operator:
 async def begin(tx: Transaction, who: str, stage: Stage = Stage.FULL) -> BegunSession:
     """Begin a session of a person."""
     return await begin_session(
-        who,
-        Caller(f"user:{who}"),
-        await People(tx).now(),
-        sessions=Sessions(tx),
-        audit_log=AuditLog(tx),
-        random_bytes=os.urandom,
-        stage=stage,
+        tx, who, Caller(f"user:{who}"), await People(tx).now(), random_bytes=os.urandom, stage=stage
     )
 
 
@@ -67,12 +54,7 @@ async def waiting_for_code(tx: Transaction, who: str) -> Session:
 async def complete(tx: Transaction, waiting: Session) -> BegunSession | None:
     """Replace a session after its second step."""
     return await complete_session(
-        waiting,
-        STRANGER,
-        await People(tx).now(),
-        sessions=Sessions(tx),
-        audit_log=AuditLog(tx),
-        random_bytes=os.urandom,
+        tx, waiting, STRANGER, await People(tx).now(), random_bytes=os.urandom
     )
 
 

@@ -68,6 +68,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "named": "yes",
     "more": "1",
     "what": "was approved",
+    "waits": "",
     "done_by": "an admin of the entity",
     "operator_name": "",
     "reason": "the new certificate",

@@ -5,50 +5,21 @@ they name. It is read back and verified like the audit itself before it counts. 
 verification may begin at the checkpoint where the file ends.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.archive_files import ArchiveContents, ArchiveFiles
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import START, Broken, Checkpoint, CheckpointForged, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import Archive, ArchiveParts, Blocks
+from mudra.audit.ports import Archive, ArchiveParts
 
 _PAGE: Final = 500
-
-
-class ArchiveFiles(Protocol):
-    """A folder outside the database."""
-
-    async def write(
-        self, parts: ArchiveParts, rows: AsyncIterator[SealedRow], blocks: Blocks
-    ) -> str:
-        """Write a file, durable before this returns, and return its name."""
-        ...
-
-    def read(self, name: str) -> "ArchiveContents":
-        """Open a file; raises CheckpointForged when it was altered, OSError."""
-        ...
-
-
-class ArchiveContents(Blocks, Protocol):
-    """A file that was found to be as it was written."""
-
-    @property
-    def parts(self) -> ArchiveParts:
-        """Return where it begins and ends, and the epochs."""
-
-    @property
-    def sha256(self) -> str:
-        """Of the file."""
-
-    def rows(self) -> AsyncIterator[SealedRow]:
-        """Its rows in order; raises CheckpointForged when one cannot be read."""
-        ...
 
 
 class Archived(Struct, frozen=True):

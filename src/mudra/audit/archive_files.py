@@ -94,8 +94,8 @@ _Line = _Header | _Sealed | _Block | _End
 _LINE: Final = msgspec.json.Decoder(_Line)
 
 
-class Folder:
-    """Implements audit/archive.py ArchiveFiles over a folder."""
+class ArchiveFiles:
+    """The files of archives in a folder."""
 
     def __init__(self, folder: Path, encryption: DataEncryption) -> None:
         self._folder = folder
@@ -144,13 +144,13 @@ class Folder:
         mac = self._encryption.checkpoint_mac(_statement(digest.digest())).hex()
         file.write(msgspec.json.encode(_End(digest.hexdigest(), mac)) + b"\n")
 
-    def read(self, name: str) -> "FileContents":
+    def read(self, name: str) -> "ArchiveContents":
         """Open a file; raises CheckpointForged when it was altered, OSError."""
-        return FileContents(self._folder / name, self._encryption)
+        return ArchiveContents(self._folder / name, self._encryption)
 
 
-class FileContents:
-    """A file whose signature was checked when it was opened; implements ArchiveContents."""
+class ArchiveContents:
+    """A file whose signature was checked when it was opened."""
 
     def __init__(self, path: Path, encryption: DataEncryption) -> None:
         self._path = path

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from msgspec import Struct
 
-from mudra.audit.archive_files import Folder
+from mudra.audit.archive_files import ArchiveFiles
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller
 from mudra.audit.ports import Witness
@@ -131,9 +131,9 @@ class Dependencies(Struct, frozen=True):
         with file.open("rb") as lines:
             return read_collected(lines, self.encryption)
 
-    def archive_files(self, folder: Path) -> Folder:
+    def archive_files(self, folder: Path) -> ArchiveFiles:
         """Give the archives of the audit in a folder."""
-        return Folder(folder, self.encryption)
+        return ArchiveFiles(folder, self.encryption)
 
     @property
     def address_policy(self) -> AddressPolicy:

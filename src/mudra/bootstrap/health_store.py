@@ -16,6 +16,7 @@ from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.attribution import PostgresFipStates
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incidents import PostgresIncidents
+from mudra.storage.metrics.own_calls import PostgresOwnCalls
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.report_marks import PostgresReportMarks
 
@@ -51,6 +52,7 @@ def health_service(
         incidents,
         PostgresFipStates(transaction),
         PostgresSilences(transaction),
+        PostgresOwnCalls(transaction),
         shared,
     )
 

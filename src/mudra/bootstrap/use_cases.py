@@ -44,17 +44,11 @@ from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.subscriptions import PostgresSubscriptions
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
-from mudra.tokens.secrets.address_binding_store import AddressBindings
 from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.tokens.secrets.secret_service import SecretService
-from mudra.tokens.secrets.secret_store import Secrets
-from mudra.tokens.secrets.secret_use_store import SecretUses
-from mudra.tokens.signing_keys.key_fetch_store import KeyFetches
 from mudra.tokens.signing_keys.key_pairs import KeyPairs
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
-from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 if TYPE_CHECKING:  # it imports this module
     from mudra.bootstrap.dependencies import Dependencies
@@ -83,50 +77,19 @@ def _add_people(parts: "Dependencies", use_cases: UseCases) -> None:
 
 
 def _add_tokens(parts: "Dependencies", use_cases: UseCases) -> None:
+    settings = parts.settings
+    rotate_after = timedelta(days=settings.key_rotation_days)
+    use_cases.add(FirstSecret, lambda tx: FirstSecretService(tx, secrets.token_bytes))
+    use_cases.add(SecretService, lambda tx: SecretService(tx, secrets.token_bytes))
+    use_cases.add(BindingService, lambda tx: BindingService(tx, settings.addresses_enforced))
     use_cases.add(
-        FirstSecret, lambda tx: FirstSecretService(Secrets(tx), AuditLog(tx), secrets.token_bytes)
-    )
-    use_cases.add(SecretService, _secret_service)
-    use_cases.add(BindingService, lambda tx: _binding_service(parts, tx))
-    use_cases.add(SigningKeyService, lambda tx: _signing_keys(parts, tx))
-
-
-def _secret_service(tx: Transaction) -> SecretService:
-    return SecretService(
-        Secrets(tx),
-        SecretUses(tx),
-        Memberships(tx),
-        tx.service(NoticeService),
-        AuditLog(tx),
-        secrets.token_bytes,
-    )
-
-
-def _binding_service(parts: "Dependencies", tx: Transaction) -> BindingService:
-    return BindingService(
-        AddressBindings(tx),
-        SecretUses(tx),
-        RegisteredKeys(tx),
-        tx,
-        Memberships(tx),
-        tx.service(NoticeService),
-        AuditLog(tx),
-        parts.settings.addresses_enforced,
+        SigningKeyService,
+        lambda tx: SigningKeyService(tx, _key_pairs(parts).new, rotate_after),
     )
 
 
 def _key_pairs(parts: "Dependencies") -> KeyPairs:
     return KeyPairs(parts.settings.signing_key_bits, parts.clock)
-
-
-def _signing_keys(parts: "Dependencies", tx: Transaction) -> SigningKeyService:
-    return SigningKeyService(
-        SigningKeys(tx),
-        KeyFetches(tx),
-        AuditLog(tx),
-        _key_pairs(parts).new,
-        timedelta(days=parts.settings.key_rotation_days),
-    )
 
 
 def _audit_chain(parts: "Dependencies", tx: Transaction) -> AuditChain:

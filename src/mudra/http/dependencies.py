@@ -18,6 +18,7 @@ from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
+from mudra.registry.payload.refusals import CALLS_AT_ONCE, CALLS_PER_SECOND
 from mudra.settings.settings import Settings
 from mudra.shared.fair_queue import Patience, Queue
 from mudra.shared.made_once import MadeOnce
@@ -29,8 +30,9 @@ from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
-from mudra.tokens.ports import KeyFetchLog, Signer
+from mudra.tokens.ports import Signer
 from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 Network = IPv4Network | IPv6Network
 
@@ -87,6 +89,10 @@ def no_notices(_: str) -> Sequence[SandboxNotice]:
     return ()
 
 
+def _registry_rate() -> KeyedRateLimit:
+    return KeyedRateLimit(CALLS_PER_SECOND, CALLS_AT_ONCE, monotonic)
+
+
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
@@ -106,7 +112,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     user_tokens: UserTokenIssuer
     bearer: BearerAuthenticator
     signer: Signer
-    key_fetches: KeyFetchLog
+    key_fetches: BatchedKeyFetches
     revocation_lists: RevocationLists
     push_limits: PushLimits
     prepare_check: Callable[[str], Awaitable[None]]
@@ -134,7 +140,10 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     reset_turns: Queue = field(default_factory=lambda: Queue(per_key=1))
     """One for each entity, without a connection: a hundred resets of one would hold them all."""
     revoke_turns: Queue = field(default_factory=lambda: Queue(per_key=1))
-    registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
+    registry_rate: KeyedRateLimit = field(default_factory=_registry_rate)
+    """Writes to the registry, by caller in this process."""
+    check_rate: KeyedRateLimit = field(default_factory=_registry_rate)
+    """Payloads that are checked and not stored, by caller in this process."""
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
     registry_turns: Queue = field(default_factory=lambda: Queue(3, 10.0, per_key=1))

@@ -4,21 +4,17 @@ from collections.abc import Callable
 
 import structlog
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.send_link import send_requested_links
-from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
-from mudra.overview.mail_queue_store import MailQueue
+from mudra.overview.mail_queue_store import MailAlarms, MailQueue
 from mudra.shared.email_message import StoredEmail
 from mudra.storage.database.transaction import OpenTransaction
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.tokens.reminders.reminder_store import Reminders
-from mudra.tokens.secrets.secret_store import Secrets
-from mudra.tokens.secrets.secret_use_store import SecretUses
 
 _log = structlog.get_logger()
 
@@ -34,23 +30,16 @@ async def notify_people(open_transaction: OpenTransaction) -> None:
         candidates = await Reminders(tx).candidates(now + LOOK_AHEAD, now - LOOK_BACK)
     for entity_id in candidates:
         async with open_transaction() as tx:
-            await remind(
-                entity_id,
-                secrets=Secrets(tx),
-                uses=SecretUses(tx),
-                reminders=Reminders(tx),
-                notices=tx.service(NoticeService),
-                audit_log=AuditLog(tx),
-            )
+            await remind(tx, entity_id)
 
 
-async def raise_mail_alarms(open_transaction: OpenTransaction) -> int:
-    """Logs each email once that cannot be delivered; returns how many fail now."""
+async def raise_mail_alarms(open_transaction: OpenTransaction) -> MailAlarms:
+    """Logs each email once that cannot be delivered; returns what is wrong with the outbox."""
     async with open_transaction() as tx:
-        new, failing = await MailQueue(tx).raise_alarms()
-    for mail_id in new:
+        found = await MailQueue(tx).raise_alarms()
+    for mail_id in found.new:
         _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
-    return failing
+    return found
 
 
 async def watch_sign_ins(open_transaction: OpenTransaction) -> int:

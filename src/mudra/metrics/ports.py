@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from mudra.metrics.health.fip_state_ports import FipStateStore
+from mudra.metrics.health.own_calls import OwnCallsStore
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
@@ -113,7 +115,7 @@ class RollupQueries(Protocol):
         ...
 
     async def calls_of_pairs(self, within: TimeRange) -> "Totals":
-        """Returns the sums of all calls of each pair, without percentiles."""
+        """Returns the sums of all calls for customers of each pair, without percentiles."""
         ...
 
     def seen_by_most(self, days: Collection[datetime]) -> AsyncIterator[tuple[datetime, "Totals"]]:
@@ -232,6 +234,10 @@ class Members(Protocol):
         """Returns the FIPs that were ever onboarded, also those suspended or retired."""
         ...
 
+    async def providers(self) -> Mapping[str, str]:
+        """Returns the gateway service provider of each FIP whose live entry names one."""
+        ...
+
     async def is_member(self, entity_id: str) -> bool:
         """Returns whether an entity of this ID was ever onboarded."""
         ...
@@ -266,7 +272,7 @@ class Incidents(Protocol):
         ...
 
 
-class Detections(Incidents, FipStateStore, Protocol):
+class Detections(Incidents, FipStateStore, OwnCallsStore, Protocol):
     """What incident detection reads and remembers."""
 
     async def lock(self, *, patient: bool) -> None:
@@ -287,6 +293,10 @@ class Detections(Incidents, FipStateStore, Protocol):
 
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, and which reports are damaged."""
+        ...
+
+    async def counted(self, calls: CallsOfIncident) -> tuple[int, int]:
+        """Returns the calls of an incident that succeeded, and all but 4xx, by what is stored."""
         ...
 
     async def first_called(self, within: TimeRange) -> datetime | None:

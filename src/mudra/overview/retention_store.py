@@ -188,6 +188,12 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_stale": ByJob("deleted by `metrics-sums` and `metrics-watch` with the sums they make"),
     "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour at most"),
     "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),
+    "metrics_own_calls": Aged(
+        m.metrics_own_calls.c.at,
+        "sums",
+        m.metrics_own_calls.c.span == "day",
+        "those of days; hours are deleted by `metrics-watch` after nine days",
+    ),
     "metrics_incident": Aged(
         m.metrics_incident.c.began, "sums", m.metrics_incident.c.ended.is_not(None), "once over"
     ),

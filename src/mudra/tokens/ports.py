@@ -1,4 +1,4 @@
-"""What the use cases of this area ask of storage, memory and signing keys."""
+"""Credentials, and what issuing and checking ask of memory and of signing keys."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import Claims, TokenKind
+from mudra.tokens.claims import Claims, TokenKind
 from mudra.tokens.secrets.address_binding import Network
 from mudra.tokens.secrets.secret import EntitySecret
 
@@ -122,10 +122,3 @@ class KeyMaterial(Struct, frozen=True):
 
 NewKey: TypeAlias = Callable[[TokenKind], Awaitable[KeyMaterial]]
 """Makes a key pair, without blocking the event loop for the tens to hundreds of ms it takes."""
-
-
-class KeyFetchLog(Protocol):
-    """Counts fetches of the published keys, written behind in batches."""
-
-    def append(self, kids: Sequence[str], address: str) -> None:
-        """Count one fetch of these keys; it is stored within seconds."""

@@ -14,13 +14,16 @@ import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
+from tests.http.public_status import until_shown
 from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
+from tests.support.http_clients import NO_TLS
+from tests.support.members import onboard
 from tests.support.metrics.incidents import an_incident, stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.metrics.totals import reported_by, totals_of
-from tests.support.public_status import until_shown
-from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.localization.languages import Languages
@@ -48,7 +51,7 @@ def day_of(total: int, ok: int, not_found: int = 0) -> Day:
     counts[Position.NOT_FOUND_404] = not_found
     block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
     seen = seen_by_most(totals_of([reported_by("AA", "FIP", block)]))
-    return days_of_fips(DAY.date(), seen)["FIP"]
+    return days_of_fips(DAY.date(), seen).of_fips["FIP"]
 
 
 def incident(subject: object, began: datetime, ended: datetime | None, eligible: int) -> Incident:
@@ -66,15 +69,15 @@ def test_a_day_is_reported_by_its_calls_and_incidents() -> None:
     after = msgspec.structs.replace(good, day=DAY.date() + timedelta(days=1))
 
     assert (good.state, bad.state) == (DayState.GOOD, DayState.BAD)
-    assert with_incidents(good, [midday]).state is DayState.PARTLY
-    assert with_incidents(bad, [midday]) == bad
-    assert with_incidents(after, [midday]) == after
+    assert with_incidents(good, [midday], is_below=False).state is DayState.PARTLY
+    assert with_incidents(bad, [midday], is_below=True) == bad
+    assert with_incidents(after, [midday], is_below=True) == after
     assert good.success_percentage == 99.8
 
 
 def test_nothing_is_reported_of_few_calls_or_none() -> None:
     for day in (day_of(99, 99), day_of(500, 0, 500)):
-        assert (day.state, day.requests, day.success_percentage) == (DayState.NO_DATA, None, None)
+        assert (day.state, day.requests, day.success_percentage) == (DayState.TOO_FEW, None, None)
     few = public_incident(incident(FipApi("F", "fif"), DAY, None, 99))
     enough = public_incident(incident(FipApi("F", "fif"), DAY, None, 100))
     assert few is not None
@@ -194,7 +197,7 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
                     sa.insert(metrics_incident), [over_midnight, *others]
                 )
 
-        in_store(service, keep)
+        service.in_store(keep)
         found: list[StatusSnapshot] = []
 
         def has_all() -> bool:
@@ -208,7 +211,10 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
         assert list(days.values()) == ["good", "partly", "partly", "good"]
         assert min(days) == (midnight - timedelta(days=2)).date()
         assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is shown
-        assert "2 of 4 days without disruption, 86 without data" in get(service, "/status").text
+        assert (
+            "2 of 4 days without disruption, 86 with too few calls to rate"
+            in get(service, "/status").text
+        )
         the_feeds_name_the_incident(service, fip_id)
         in_hindi = get(service, f"/status/fip/{fip_id}?lang=hi").text
         assert HINDI_LANGUAGE.day(min(days)) in in_hindi

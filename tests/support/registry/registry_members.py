@@ -6,11 +6,14 @@ import uuid
 from typing import Any
 
 import httpx2
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.registry import registry_payloads
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator
+from mudra.registry import ports
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, Outcome, decide
 
@@ -78,7 +81,7 @@ def approve(member: Member, *options: str) -> None:
 
     async def act(dependencies: Dependencies) -> Outcome:
         async with dependencies.transaction() as tx:
-            return await decide(tx.service(Registry), command)
+            return await decide(tx.service(ports.Registry), command)
 
     outcome = member.service.in_store(act)
     assert isinstance(outcome, Decision), outcome

@@ -38,15 +38,12 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.endpoint import take_signature
 from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sessions.console_sessions import authenticate_session
 from mudra.identity.sessions.session import Stage
-from mudra.identity.sessions.session_store import Sessions
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
@@ -268,11 +265,7 @@ async def signed_in(
 ) -> PageContext | None:
     """Find who is signed in; None when no one is, no longer, or not yet with a second factor."""
     found = await authenticate_session(
-        session_cookie(context.request, context.dependencies.settings),
-        sessions=Sessions(tx),
-        people=People(tx),
-        memberships=Memberships(tx),
-        stages=stages,
+        tx, session_cookie(context.request, context.dependencies.settings), stages=stages
     )
     if found is None:
         return None

@@ -5,7 +5,6 @@ from typing import Annotated, Final
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.request.fields import NoParameters, UuidOrNone
 from mudra.http.response.account_responses import TokensResponse, tokens_response
@@ -13,10 +12,9 @@ from mudra.http.response.response_body import DateTime, ResponseBody, StatusResp
 from mudra.http.route import get, post
 from mudra.identity.accounts.manage_accounts import end_token
 from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
 from mudra.identity.sessions.session import Session
-from mudra.identity.sessions.session_store import Sessions
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 
@@ -54,7 +52,7 @@ class SessionsResponse(ResponseBody, kw_only=True):
 @get("/user/token/list", "List your own tokens", gate=SIGNED_IN)
 async def list_tokens(call: UserCall[NoParameters]) -> TokensResponse | Refusal:
     """List the caller's tokens with the last use of each."""
-    return tokens_response(await Memberships(call.tx).tokens(call.user.user_id))
+    return tokens_response(await UserTokens(call.tx).tokens(call.user.user_id))
 
 
 @post("/user/token/revoke", "End one of your own tokens", gate=SIGNED_IN)
@@ -67,20 +65,14 @@ async def revoke_token(call: UserCall[TokenRequest]) -> StatusResponse:
 @get("/user/session/list", "List your own console sessions", gate=SIGNED_IN)
 async def list_sessions(call: UserCall[NoParameters]) -> SessionsResponse:
     """List the caller's open sessions: since when, last used, from where."""
-    found = await open_sessions(call.user.user_id, await People(call.tx).now(), Sessions(call.tx))
+    found = await open_sessions(call.tx, call.user.user_id, await People(call.tx).now())
     return SessionsResponse(sessions=[_session_details(session) for session in found])
 
 
 @post("/user/session/end", "End one of your own sessions", gate=SIGNED_IN)
 async def end_session(call: UserCall[SessionRequest]) -> StatusResponse:
     """End one of the caller's sessions immediately; a session of another user is not found."""
-    ended = await end_own_session(
-        call.user.user_id,
-        call.body.session_id,
-        call.caller,
-        Sessions(call.tx),
-        AuditLog(call.tx),
-    )
+    ended = await end_own_session(call.tx, call.user.user_id, call.body.session_id, call.caller)
     return StatusResponse(status="ended" if ended else "nothing to end")
 
 

@@ -7,8 +7,6 @@ from mudra.http.auth.proof import presented_proof
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
 from mudra.http.response.http_refusals import NoAuthorization
-from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
@@ -20,8 +18,7 @@ from mudra.tokens.authentication.bearer import (
 )
 from mudra.tokens.authentication.proof_guard import PresentedToken
 from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
-from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
+from mudra.tokens.claims import TokenKind
 
 _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _DPOP: Final = re.compile(r"dpop +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
@@ -120,9 +117,5 @@ async def calling_user(
     if isinstance(token, NoAuthorization):
         return token
     return await context.dependencies.bearer.authenticate_user(
-        token,
-        address_of(context.request, context.dependencies),
-        tokens=IssuedTokens(tx),
-        people=People(tx),
-        memberships=Memberships(tx),
+        tx, token, address_of(context.request, context.dependencies)
     )

@@ -43,8 +43,8 @@ ReadFeed = Callable[[HttpDependencies], Awaitable[HealthFeed]]
 _log = structlog.get_logger()
 
 
-class FeedChange(Struct):
-    """The data of an event: APIs whose status, cause or `since` changed, by FIP and name."""
+class ChangedApis(Struct):
+    """The data of an event: APIs with another status, reason, cause or `since`, by FIP and name."""
 
     judged_until: str | None
     fips: dict[str, dict[str, ApiFeed]]
@@ -145,8 +145,8 @@ async def _events(
         yield event
 
 
-def _change(before: HealthFeed, feed: HealthFeed) -> FeedChange:
-    change = FeedChange(feed.judged_until, {})
+def _change(before: HealthFeed, feed: HealthFeed) -> ChangedApis:
+    change = ChangedApis(feed.judged_until, {})
     for fip_id, apis in feed.data.fips.items():
         known = before.data.fips.get(fip_id)
         for name in apis.__struct_fields__:
@@ -156,13 +156,13 @@ def _change(before: HealthFeed, feed: HealthFeed) -> FeedChange:
     return change
 
 
-def _event(change: FeedChange) -> bytes:
+def _event(change: ChangedApis) -> bytes:
     data = msgspec.json.encode(change)
     return b"event: feed\nid: %b\ndata: %b\n\n" % ((change.judged_until or "").encode(), data)
 
 
 def _key(api: ApiFeed) -> object:
-    return api.status, api.since, api.causes
+    return api.status, api.reasons, api.since, api.causes
 
 
 def feed_events_route(events: FeedEvents) -> HTTPRouteHandler:

@@ -21,24 +21,29 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, new_c
 from mudra.http.response.entity_tag import entity_tag, has_it
 from mudra.http.response.health_responses import PublicStatusResponse
 from mudra.http.response.json_response import refusal
+from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
 from mudra.http.response.response_body import CsvText
 from mudra.metrics.health.feed import (
+    FeedFacts,
     HealthFeed,
-    PublicRow,
     feed_time,
     health_feed,
+)
+from mudra.metrics.health.fip_state import no_states
+from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
+from mudra.metrics.health.network_health import NetworkHealth
+from mudra.metrics.health.public_rows import (
+    LastDay,
+    PublicRow,
     is_current,
     public_csv,
     public_status,
     unsure,
 )
-from mudra.metrics.health.fip_state import no_states
-from mudra.metrics.health.health_service import NetworkHealth
-from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
 from mudra.shared.entity_type import EntityType
 from mudra.shared.made_once import MadeOnce
 from mudra.shared.refusal import Refusal
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import Signer
 
 _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
@@ -82,7 +87,9 @@ class Feed:
 
     async def _get(self, dependencies: HttpDependencies) -> _MadeFeed:
         health = await self._health.get(dependencies.reads, dependencies.clock())
-        return await self._made.get("feed", health, partial(asyncio.to_thread, _made_feed, health))
+        degraded = dependencies.settings.health_feed_degraded
+        made = partial(asyncio.to_thread, _made_feed, health, degraded=degraded)
+        return await self._made.get("feed", health, made)
 
 
 def feed_route(source: Feed) -> HTTPRouteHandler:
@@ -128,6 +135,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
 
     @get(
         "/status/v1/fips.json",
+        opt=OPEN_DATA,
         operation_class=described(
             "Read the public status", None, PublicStatusResponse, headers=_REVALIDATED
         ),
@@ -140,6 +148,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
 
     @get(
         "/status/v1/fips.csv",
+        opt=OPEN_DATA,
         operation_class=described(
             "Read the public status as CSV", None, CsvText, headers=_REVALIDATED
         ),
@@ -167,14 +176,16 @@ def _csv(health: NetworkHealth, current: bool) -> OpenFile:
 
 
 def _public_rows(health: NetworkHealth, *, current: bool) -> list[PublicRow]:
-    rows = public_status(health.fips, disputed=health.disputed)
+    last_day = LastDay(health.own, health.incidents)
+    rows = public_status(health.fips, last_day, disputed=health.disputed)
     return rows if current else unsure(rows)
 
 
-def _made_feed(health: NetworkHealth) -> _MadeFeed:
+def _made_feed(health: NetworkHealth, *, degraded: bool) -> _MadeFeed:
     proof = health.coverage.proof()
     states = health.states if health.reported_until else no_states()
-    feed = health_feed(health.fips, health.within, proof, states, health.causes, health.disputed)
+    facts = FeedFacts(health.disputed, health.maintenance, degraded, health.changed)
+    feed = health_feed(health.fips, health.within, proof, states, health.causes, facts)
     return _MadeFeed(feed, _open_file(msgspec.json.encode(feed)))
 
 
@@ -194,7 +205,7 @@ def _tagged(
     headers = {
         "ETag": file.tag,
         "Cache-Control": cache,
-        "Access-Control-Allow-Origin": "*",
+        **OPEN_HEADERS,
         "X-Request-Id": context.txn_id,
     }
     if has_it(context.request, file.tag):

@@ -7,7 +7,6 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import Flag, NoParameters, PageLimit, UuidOrNone
 from mudra.http.response.account_responses import MailDetails, mail_details
@@ -55,7 +54,7 @@ async def retry(
     call: OperatorCall[NoParameters], mail_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
     """Have an unsent mail tried again now."""
-    outcome = await retry_mail(str(mail_id), call.caller, MailQueue(call.tx), AuditLog(call.tx))
+    outcome = await retry_mail(call.tx, str(mail_id), call.caller)
     if isinstance(outcome, NoSuchMail):
         return outcome
     return StatusResponse(status="will be tried now")

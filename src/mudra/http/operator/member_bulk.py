@@ -10,15 +10,14 @@ from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.request.fields import EntityId
 from mudra.http.response.bulk_responses import BulkResponse, bulk_response
 from mudra.http.route import post
-from mudra.identity.memberships.bulk import BulkAct
 from mudra.identity.memberships.bulk_act import (
     MAX_MEMBERS,
-    MAX_REASON,
     BulkResult,
     act_in_bulk,
     export_chosen,
     preview_bulk,
 )
+from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.response_body import ResponseBody
-from mudra.identity.memberships.bulk import BulkAct
 from mudra.identity.memberships.bulk_act import BulkOutcome, BulkResult
+from mudra.identity.memberships.bulk_rule import BulkAct
 
 
 class BulkMember(Struct, kw_only=True):

@@ -6,9 +6,15 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from mudra.http.response.alarm_responses import IncidentDetails, incident_details
 from mudra.http.response.response_body import ResponseBody
-from mudra.metrics.health.feed import FeedTime, PublicRow
-from mudra.metrics.health.health import ErrorDetails, FiOutcomes, Health, Status
+from mudra.metrics.health.feed import FeedTime
+from mudra.metrics.health.health import (
+    ErrorDetails,
+    FiOutcomes,
+    Health,
+    Status,
+)
 from mudra.metrics.health.picture import ApiPicture, CellDetails, Matrix, Row, Verdict
+from mudra.metrics.health.public_rows import PublicRow
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import SubjectKind, name_of
 from mudra.metrics.rollup.coverage import Proof, TimeRange

@@ -1,6 +1,5 @@
 """POST /user/token/generate (spec 4.1, 5.1)."""
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.http.auth.with_password import with_password
 from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import UserTokenRequest
@@ -8,13 +7,11 @@ from mudra.http.route import post_form
 from mudra.http.token.responses import TokenResponse, token_response
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.second_factor.after_password import admit_token
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import USER_TOKEN_LIFE_S, Claims
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
+from mudra.tokens.claims import USER_TOKEN_LIFE_S, Claims
 
 
 @post_form("/user/token/generate", "Generate a User Access Token", gate=ANYONE)
@@ -39,14 +36,7 @@ async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
         )
         if refused is not None:
             return refused
-        return await user_tokens.record(
-            user,
-            caller,
-            await People(tx).now(),
-            tokens=IssuedTokens(tx),
-            memberships=Memberships(tx),
-            audit_log=AuditLog(tx),
-        )
+        return await user_tokens.record(tx, user, caller, await People(tx).now())
 
     claims = await with_password(call.context, call.body.username, call.body.password, record)
     if isinstance(claims, Refusal):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mudra.identity.accounts.manage_accounts import invite_admin
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import no_such_entity
-from mudra.identity.memberships.bulk import BulkAct
+from mudra.identity.memberships.bulk_rule import BulkAct, checked_reason
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_lists import all_members, all_users, written_file
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
@@ -27,7 +27,6 @@ from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefuse
 from mudra.storage.database.transaction import Transaction
 
 MAX_MEMBERS: Final = 500
-MAX_REASON: Final = 200
 
 
 class BulkResult(enum.StrEnum):
@@ -164,13 +163,6 @@ async def export_chosen(tx: Transaction, entity_ids: Sequence[str]) -> str:
     chosen = set(entity_ids)
     rows = await all_members(tx, MemberFilter())
     return await written_file(tx, [row for row in rows if row.entity_id in chosen])
-
-
-def checked_reason(act: BulkAct, reason: str) -> ValueRefused | None:
-    """Return why a reason is not accepted: a suspension has one, as the single act does."""
-    if act is BulkAct.SUSPEND and not 1 <= len(reason.strip()) <= MAX_REASON:
-        return ValueRefused("reason", f"must be a reason of 1 to {MAX_REASON} characters")
-    return None
 
 
 async def _invite(

@@ -26,7 +26,6 @@ from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, ValueRefused
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.mail.outbox import Outbox
 
 MAX_CONTACTS: Final = 3
 PERIOD: Final = timedelta(hours=24)
@@ -71,7 +70,7 @@ async def set_contact(
             "changed_by": requester.user.email if requester.user else "",
             "changed_at": iso_ms(await People(tx).now()),
         }
-        notices = NoticeService(Memberships(tx), tx.service(Outbox))
+        notices = tx.service(NoticeService)
         also = [Recipient(former, former)] if former else []
         await notices.notify(entity_id, NoticeKind.CONTACT_CHANGED, facts, also)
     return await all_people(tx, entity_id)

@@ -15,7 +15,6 @@ from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.mail.outbox import Outbox
 
 
 def already_retired(entity_id: str) -> PlainRefusal:
@@ -70,6 +69,6 @@ async def set_member_status(
             "reason": safe_in_mail(reason),
             "changed_at": iso_ms(await People(tx).now()),
         }
-        notices = NoticeService(Memberships(tx), tx.service(Outbox))
+        notices = tx.service(NoticeService)
         await notices.notify(entity_id, NoticeKind.MEMBER_STATUS, facts)
     return effective

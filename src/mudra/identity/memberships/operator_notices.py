@@ -14,7 +14,6 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.shared.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.mail.outbox import Outbox
 
 
 class AdminsChange(enum.StrEnum):
@@ -51,7 +50,7 @@ async def notify_of_operator(  # who learns of what
         "changed_at": iso_ms(await People(tx).now()),
     }
     own = {AdminsChange.REMOVED: set[str](), AdminsChange.MOVED: {person, former}}
-    notices = NoticeService(Memberships(tx), tx.service(Outbox))
+    notices = tx.service(NoticeService)
     await notices.notify(
         entity_id,
         NoticeKind.ADMINS_CHANGED,

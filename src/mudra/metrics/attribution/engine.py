@@ -21,6 +21,13 @@ from mudra.metrics.attribution.baselines.wandering import Wander, wander
 from mudra.metrics.attribution.causes.active import Active, follow, look, new_active
 from mudra.metrics.attribution.causes.admission import Finding, admit
 from mudra.metrics.attribution.causes.agents import follow_agents
+from mudra.metrics.attribution.causes.breadth import (
+    BUSY,
+    is_the_aas,
+    lost,
+    nearly_all,
+    seen_by_others,
+)
 from mudra.metrics.attribution.causes.cause import (
     ENDINGS,
     Cause,
@@ -42,18 +49,16 @@ from mudra.metrics.attribution.evidence.lanes import LANES_OF, TIMED_APIS, Flags
 from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without, wandered
 from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
+from mudra.metrics.payload.catalogue import RequestType
 
-_AT_ONCE_FAILURES: Final = 900
-_AT_ONCE_SHARE: Final = 0.4
 _SEEN_SHARE: Final = 0.25
-_MOST: Final = 0.6
-_BUSY: Final = 5.0
 _SHOWN: Final = 5.0
 _MEDIAN_MOVED: Final = 0.4
+_DENIED: Final = -6.0
+"""Nats of the other APIs that speak against a cause of the whole place."""
+_HEARTBEAT: Final = (RequestType.HEARTBEAT.api,)
 _SUSPECT: Final = 0.4
-_WIDE: Final = 0.8
 _FEWEST_PAIRS: Final = 4
-_OF_AN_AA: Final = 0.3
 _ACROSS: Final = tuple(
     {aa, fip} for aa in (Kind.AA, Kind.AA_API) for fip in (Kind.FIP, Kind.FIP_API)
 )
@@ -129,7 +134,7 @@ class _Window:
                 continue
             counts = self._without_causes_across(one)
             view = look(one, counts, self.usual, self.limit)
-            moved, status = follow(one, view, self.evidence.window)
+            moved, status = follow(replace(one, earlier=()), view, self.evidence.window)
             if self._has_left(one.locus.aa):
                 status = CauseStatus.NO_DATA
             if moved.locus != one.locus:
@@ -182,11 +187,15 @@ class _Window:
         self.running = cover(running, window, level, self._take_out, self._fallen(), self._is_wide)
 
     def learned(self, evaluated: Flags) -> dict[str, object]:
-        """The baselines; a cause that lasts longer than a day teaches nothing any more."""
+        """The baselines; a cause that lasts longer than a day teaches nothing any more.
+
+        Nor does one of the whole network from its first window on: what all do at once would
+        otherwise pass for wandering, and the cause dissolve into those that wander least.
+        """
         stays = np.zeros_like(self.explained)
         for one in self.known:
             lasting = self.evidence.window - one.since > WINDOWS_PER_DAY
-            if lasting and one.locus.kind is not Kind.AGENT:
+            if one.locus.kind is Kind.NETWORK or (lasting and one.locus.kind is not Kind.AGENT):
                 _mark(stays, one)
         doubtful = self.explained | self._suspected()
         seen = Seen(
@@ -213,16 +222,21 @@ class _Window:
         return np.repeat(cells, [lanes.stop - lanes.start for lanes in LANES_OF], axis=0)
 
     def _take_out(self, candidate: Candidate, ambiguous_with: tuple[Locus, ...]) -> Ratios:
-        finding = Finding(
-            candidate.locus,
-            candidate.symptom,
-            self.evidence.window - max(candidate.windows, 1) + 1,
-            ambiguous_with,
+        window = self.evidence.window
+        earlier = tuple(
+            window - ago
+            for ago in range(candidate.spoke.bit_length() - 1, 0, -1)
+            if candidate.spoke >> ago & 1
         )
+        since = min(earlier, default=window)
+        locus = self._beyond_heartbeats(candidate)
+        others = tuple(one for one in ambiguous_with if one.apis != _HEARTBEAT and one != locus)
+        finding = Finding(locus, candidate.symptom, since, earlier, others)
         fresh = new_active(
             self.next_number, finding.locus, finding.symptom, finding.since,
-            self.evidence.window, self.evidence.aas, self.evidence.fips,
+            window, self.evidence.aas, self.evidence.fips,
         )  # fmt: skip
+        fresh = replace(fresh, earlier=earlier)
         admitted = admit(self.known, finding, fresh, self._traffic)
         self.next_number += admitted.number == self.next_number
         number = admitted.number
@@ -241,6 +255,23 @@ class _Window:
         self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
         self._explain(one)
         return self._ratios_without(one.locus)
+
+    def _beyond_heartbeats(self, candidate: Candidate) -> Locus:
+        """Name the whole FIP or AA where heartbeats show a cause and no other call denies it.
+
+        Of a FIP that is seldom called heartbeats are nearly all there is: it is down, not they.
+        """
+        locus = candidate.locus
+        if locus.apis != _HEARTBEAT or locus.kind not in {Kind.FIP_API, Kind.AA_API}:
+            return locus
+        of_fip = locus.kind is Kind.FIP_API
+        sums = self.ratios.fip_lane if of_fip else self.ratios.aa_lane
+        lanes, place = LANES_OF[candidate.symptom], locus.fip if of_fip else locus.aa
+        tilt = int(np.argmax(sums[:, candidate.lane, place]))
+        rest = float(sums[tilt, lanes, place].sum() - sums[tilt, candidate.lane, place])
+        if rest <= _DENIED:
+            return locus
+        return Locus(Kind.FIP if of_fip else Kind.AA, locus.aa, locus.fip)
 
     def _with_right_latency(self, one: Active) -> Active:
         """Say `SLOW` when the median moved, and only `TAIL` when it did not."""
@@ -286,13 +317,13 @@ class _Window:
         """FIPs and AAs that lose most of very many calls, as most of their other sides see."""
         lanes = LANES_OF[Symptom.FAILURES]
         bad, events = self.counts.bad[lanes].sum(0), self.counts.events[lanes].sum(0)
-        busy = events >= _BUSY
+        busy = events >= BUSY
         seen = busy & (bad >= _SEEN_SHARE * events)
-        alone = seen & ~_seen_by_others(seen, busy)  # what most others lose too is not the AA's
-        return Fallen(_lost(bad, events, busy, seen, 0, 2), _lost(bad, events, busy, alone, 1, 4))
+        alone = seen & ~seen_by_others(seen, busy)  # what most others lose too is not the AA's
+        return Fallen(lost(bad, events, busy, seen, 0, 2), lost(bad, events, busy, alone, 1, 4))
 
     def _is_wide(self, candidate: Candidate) -> bool:
-        """Return whether nearly all pairs of AAs and FIPs with calls enough show the symptom.
+        """Return whether nearly all pairs, AAs and FIPs with calls enough show the symptom.
 
         Of an AA, a good part of its pairs: two paths of many that fail are not the AA. Any other
         place is wide enough.
@@ -305,12 +336,16 @@ class _Window:
         left = ~self.explained[lanes]
         bad, events = self.counts.bad[lanes] * left, self.counts.events[lanes] * left
         usual, limit = self.usual[lanes], self.limit[lanes]
-        shown = ((bad - events * limit) * np.sign(limit - usual)).sum(0) > 0
-        busy = events.sum(0) >= _BUSY
+        worse = np.sign(limit - usual)
         if candidate.aa >= 0:
-            row = busy[candidate.aa]
-            return bool((row & shown[candidate.aa]).sum() >= _OF_AN_AA * row.sum())
-        return bool(busy.sum() >= _FEWEST_PAIRS and (busy & shown).sum() >= _WIDE * busy.sum())
+            beyond = ((bad - events * limit) * worse).sum(0)
+            return is_the_aas(candidate.aa, beyond, events.sum(0))
+        # Half the way to what may still be nothing: few calls show a change of all by halves.
+        beyond = ((bad - events * (usual + limit) / 2) * worse).sum(0)
+        calls = events.sum(0)
+        return bool((calls >= BUSY).sum() >= _FEWEST_PAIRS) and all(
+            nearly_all(beyond.sum(axes), calls.sum(axes)) for axes in ((), (0,), (1,))
+        )
 
     def _traffic(self, locus: Locus, symptom: Symptom) -> tuple[Flags, Flags, Flags]:
         lanes = LANES_OF[symptom]
@@ -320,10 +355,10 @@ class _Window:
         if locus.kind is Kind.PATH:
             by_aa = events[:, :, locus.fip].sum(0)
             by_fip = events[:, locus.aa, :].sum(0)
-            return by_aa >= _BUSY, by_fip >= _BUSY, np.zeros(0, np.bool_)
+            return by_aa >= BUSY, by_fip >= BUSY, np.zeros(0, np.bool_)
         block = events[:, aas, :][:, :, fips]
         by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
-        by_lane[lanes] = block.sum((1, 2)) >= _BUSY
+        by_lane[lanes] = block.sum((1, 2)) >= BUSY
         return by_lane[:0], by_lane[:0], by_lane
 
 
@@ -332,19 +367,6 @@ def _without(counts: LaneCounts, explained: Flags) -> LaneCounts:
         np.where(explained, np.float32(0.0), counts.bad),
         np.where(explained, np.float32(0.0), counts.events),
     )
-
-
-def _seen_by_others(seen: Flags, busy: Flags) -> Flags:
-    """Return for each pair whether more than half of the other AAs lose calls at its FIP."""
-    others, calling = seen.sum(0) - seen, busy.sum(0) - busy
-    return np.asarray(2 * others > calling)
-
-
-def _lost(bad: Floats, events: Floats, busy: Flags, seen: Flags, axis: int, fewest: int) -> Flags:
-    """Return which members lose most calls of those that see it; others may lie."""
-    enough = (seen.sum(axis) >= fewest) & (seen.sum(axis) >= _MOST * busy.sum(axis))
-    lost, made = (bad * seen).sum(axis), (events * seen).sum(axis)
-    return np.asarray(enough & (lost >= _AT_ONCE_FAILURES) & (lost >= _AT_ONCE_SHARE * made))
 
 
 def _mark(cells: Flags, one: Active) -> None:

@@ -16,6 +16,7 @@ from mudra.metrics.attribution.likelihood import FAMILIES, Ratios, no_ratios
 
 RELEASE: Final = -3.0
 _FULL_AFTER_GOOD: Final = 24.0
+_MOST_BITS: Final = float(1 << 24)
 _BUDGET_WINDOWS: Final = 4 * 7 * 144
 """One false cause in four quiet weeks, over all candidates, if the model were exact."""
 
@@ -25,8 +26,11 @@ class Running(Struct, frozen=True):
 
     bounded: Ratios
     full: Ratios
-    began: Ratios
-    """Windows since the sum last left zero."""
+    spoke: Ratios
+    """Windows since the sum last left zero that spoke for it: a bit each, the latest the lowest.
+
+    Of 24 windows at most, which these numbers hold exactly.
+    """
 
 
 def no_evidence(aas: int, fips: int) -> Running:
@@ -51,7 +55,7 @@ def window_cap(level: float) -> float:
 def add_window(running: Running, window: Ratios, level: float) -> Running:
     """The sums after one more window."""
     cap = np.float32(window_cap(level))
-    bounded, full, began = [], [], []
+    bounded, full, spoke = [], [], []
     for family in FAMILIES:
         new = getattr(window, family)
         old = getattr(running.bounded, family)
@@ -61,8 +65,9 @@ def add_window(running: Running, window: Ratios, level: float) -> Running:
         whole = getattr(running.full, family)
         released = np.maximum(np.minimum(whole, _FULL_AFTER_GOOD) + step, 0.0)
         full.append(np.where(new > 0, whole + new, released))
-        began.append(np.where(sums > 0, getattr(running.began, family) + 1.0, 0.0))
-    return Running(*(_float32(part) for part in (bounded, full, began)))
+        bits = (getattr(running.spoke, family) * 2.0) % _MOST_BITS + (new > 0)
+        spoke.append(np.where(sums > 0, bits, 0.0))
+    return Running(*(_float32(part) for part in (bounded, full, spoke)))
 
 
 def without_explained(running: Running, before: Ratios, after: Ratios) -> Running:
@@ -78,7 +83,7 @@ def without_explained(running: Running, before: Ratios, after: Ratios) -> Runnin
         share = np.where((new == 0) & (old != 0), 0.0, share)
         bounded.append(getattr(running.bounded, family) * share)
         full.append(getattr(running.full, family) * share)
-    return Running(_float32(bounded), _float32(full), running.began)
+    return Running(_float32(bounded), _float32(full), running.spoke)
 
 
 def _float32(parts: list[np.typing.NDArray[np.float32]]) -> Ratios:

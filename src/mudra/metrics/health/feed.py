@@ -5,7 +5,7 @@ The names of the health feed are those of the feed that FIUs read today;
 the status UNSURE: never 0 and never 100 %.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -14,26 +14,39 @@ import msgspec
 from msgspec import Struct
 
 from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
-from mudra.metrics.health.fip_state import ApiState, FipStates, no_states
-from mudra.metrics.health.health import Health, Status
+from mudra.metrics.health.fip_state import ApiState, FipStates, Reason, no_states
+from mudra.metrics.health.health import (
+    GOOD_ABOVE_PERCENT,
+    GOOD_BELOW_MS,
+    Status,
+)
+from mudra.metrics.health.level_change import LevelChange
 from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
-from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.incident import Incident, Subject
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.rollup.coverage import Proof, TimeRange
-from mudra.metrics.rollup.percentage import percentage, share_of
+from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.sums.rollup import ResponseTime
-from mudra.shared.csv_export import csv_text
 
 MAX_SILENCE: Final = timedelta(hours=1)
 """Without any report for longer, no status is known; the feed covers as long a time."""
 
 
+class FeedPlace(msgspec.Struct, frozen=True):
+    """A place that a cause may be at: its kind, the FIP or AA, of a path the FIP as `peer_id`."""
+
+    kind: SubjectKind
+    entity_id: str
+    peer_id: str
+    type: str
+
+
 class FeedCause(msgspec.Struct, frozen=True):
     """What is wrong now: its kind, the FIP or AA, of a path the FIP as `peer_id`, some APIs.
 
-    `text` also names what the evidence does not separate from it.
+    `ambiguous_with` are places that fit the evidence as well; `text` names them too.
     """
 
     kind: SubjectKind
@@ -42,6 +55,7 @@ class FeedCause(msgspec.Struct, frozen=True):
     type: str
     since: str
     text: str
+    ambiguous_with: list[FeedPlace]
 
 
 class ApiFeed(msgspec.Struct, frozen=True):
@@ -51,9 +65,15 @@ class ApiFeed(msgspec.Struct, frozen=True):
     `calls` by `reporters` from `evidence_from` on, of which `failed`; `since` then it is so.
     `confidence` is that of the test, from 0 to 0.9999. `causes` are of now: the FIP is BAD by
     its own; calls of AAs and paths that have a cause of their own are no evidence.
+
+    BAD is a broken rule, or a cause at the FIP by which calls or FI requests fail. DEGRADED is
+    another cause at the FIP (slow calls, refused requests) while the rule is kept. A setting gives
+    UNSURE in its place. `reasons` say why it is either, or that a planned maintenance is going on:
+    then the status is UNSURE.
     """
 
     status: Status
+    reasons: list[Reason]
     p50_response_time: int | None
     success_percentage: float | None
     causes: list[FeedCause]
@@ -82,7 +102,7 @@ class FipFeed(msgspec.Struct, frozen=True):
 
 
 class FipSummary(msgspec.Struct, frozen=True):
-    """The three stages of a journey: BAD when one API of it is bad."""
+    """The three stages of a journey: BAD when one API of it is bad, else DEGRADED when one is."""
 
     discovery_and_linking: Status
     consent_and_notification: Status
@@ -102,6 +122,25 @@ class FeedTime(msgspec.Struct, frozen=True):
     end_time: str
 
 
+class FeedMaintenance(msgspec.Struct, frozen=True):
+    """A planned maintenance that is going on, or begins within 24 hours."""
+
+    begins: str
+    ends: str
+
+
+class FeedChange(msgspec.Struct, frozen=True):
+    """More calls of a FIP fail since a time than before: no outage, but for good, as far as seen.
+
+    `type` is the code of an API, empty for all of its calls; the shares are of failed calls.
+    """
+
+    type: str
+    since: str
+    failing_before_percentage: float
+    failing_percentage: float
+
+
 class FeedProof(msgspec.Struct, frozen=True):
     """The number of reports received and expected."""
 
@@ -109,6 +148,19 @@ class FeedProof(msgspec.Struct, frozen=True):
     reporters_expected: int
     windows_received: int = msgspec.field(name="windows_heard")
     windows_expected: int
+
+
+class FeedRules(msgspec.Struct, frozen=True):
+    """The rules by which a status is GOOD, in a sentence each: they differ for one API."""
+
+    calls: str = (
+        f"GOOD: above {GOOD_ABOVE_PERCENT} % of the calls succeed, and half are answered in less "
+        f"than {GOOD_BELOW_MS} ms"
+    )
+    fi_notification: str = (
+        f"GOOD: above {GOOD_ABOVE_PERCENT} % of the FI requests end in data; there is no rule on "
+        "the time, which is from FI request to data ready: a FIP may take minutes to prepare data"
+    )
 
 
 class HealthFeed(msgspec.Struct, frozen=True):
@@ -120,9 +172,33 @@ class HealthFeed(msgspec.Struct, frozen=True):
     proof: FeedProof
     judged_until: str | None
     """The end of the last window that the states follow from; null before the first."""
+    maintenance: dict[str, FeedMaintenance]
+    """Of FIPs by entity ID; of each the next one."""
+    changed: dict[str, list[FeedChange]]
+    """Of FIPs by entity ID, of those alone that have one."""
+    rules: FeedRules = msgspec.field(default_factory=FeedRules)
+
+
+class Planned(Struct, frozen=True):
+    """A planned maintenance of a FIP, and whether it is going on."""
+
+    fip_id: str
+    begins: datetime
+    ends: datetime
+    is_on: bool
 
 
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
+
+
+class FeedFacts(Struct, frozen=True):
+    """What else the feed is made of."""
+
+    disputed: Disputed = _NONE_DISPUTED
+    maintenance: Sequence[Planned] = ()
+    degraded: bool = True
+    """False for readers that do not know DEGRADED: they get UNSURE."""
+    changed: Sequence[LevelChange] = ()
 
 
 def health_feed(
@@ -131,21 +207,27 @@ def health_feed(
     proof: Proof,
     states: FipStates,
     causes: Sequence[Incident] = (),
-    disputed: Disputed = _NONE_DISPUTED,
+    facts: FeedFacts | None = None,
 ) -> HealthFeed:
     """Returns the feed over whole windows; a FIP without states is UNSURE.
 
     `causes` are those of now. What is disputed has the status that most AAs see, and no time:
-    that of all calls is not theirs.
+    that of all calls is not theirs. Of a FIP in maintenance now nothing is known.
     """
-    judged = states
+    facts = facts or FeedFacts()
+    judged, maintained = states, {one.fip_id for one in facts.maintenance if one.is_on}
     if within.end - states.end > MAX_SILENCE:
         states = no_states()
     feeds = {
         fip_id: _fip_feed(
             fip_id,
             seen,
-            _Now(states, [one for one in causes if concerns(one, None, fip_id)], disputed),
+            _Now(
+                states,
+                [one for one in causes if concerns(one, None, fip_id)],
+                facts,
+                maintained=fip_id in maintained,
+            ),
         )
         for fip_id, seen in sorted(fips.items())
     }
@@ -160,7 +242,22 @@ def health_feed(
             proof.windows_expected,
         ),
         _utc_text(judged.end) if judged.fips else None,
+        {
+            one.fip_id: FeedMaintenance(_utc_text(one.begins), _utc_text(one.ends))
+            for one in sorted(facts.maintenance, key=lambda one: one.begins, reverse=True)
+        },
+        _changed(facts.changed, feeds),
     )
+
+
+def _changed(changed: Sequence[LevelChange], fips: Container[str]) -> dict[str, list[FeedChange]]:
+    found: dict[str, list[FeedChange]] = {}
+    for one in changed:
+        if one.fip_id in fips:
+            before, now = percentage(one.before), percentage(one.now)
+            change = FeedChange(one.code, _utc_text(one.since), before, now)
+            found.setdefault(one.fip_id, []).append(change)
+    return found
 
 
 def feed_time(within: TimeRange) -> FeedTime:
@@ -171,7 +268,18 @@ def feed_time(within: TimeRange) -> FeedTime:
 class _Now(Struct, frozen=True):
     states: FipStates
     causes: Sequence[Incident]
-    disputed: Disputed
+    facts: FeedFacts
+    maintained: bool
+
+    def shown(self, state: ApiState) -> ApiState:
+        """Returns the state as readers get it."""
+        if self.maintained:
+            return msgspec.structs.replace(
+                state, status=Status.UNSURE, confidence=0.0, reasons=(Reason.MAINTENANCE,)
+            )
+        if state.status is Status.DEGRADED and not self.facts.degraded:
+            return msgspec.structs.replace(state, status=Status.UNSURE)
+        return state
 
 
 def _fip_feed(fip_id: str, seen: FipHealth, now: _Now) -> FipFeed:
@@ -180,13 +288,13 @@ def _fip_feed(fip_id: str, seen: FipHealth, now: _Now) -> FipFeed:
         health = seen.of(code)
         success, p50 = health.success, _p50(health.time)
         state = now.states.of(fip_id, name)
-        if weighed := now.disputed.get((fip_id, code)):
+        if weighed := now.facts.disputed.get((fip_id, code)):
             success, p50 = weighed.success, None
             state = _unless_contradicted(state, weighed)
         causes = _of_apis(now.causes, code)
-        apis[name] = _api_feed(state, now.states, p50, success, causes)
+        apis[name] = _api_feed(now.shown(state), now.states, p50, success, causes)
     notified = _api_feed(
-        now.states.of(fip_id, "fi_notification"),
+        now.shown(now.states.of(fip_id, "fi_notification")),
         now.states,
         _p50(seen.ready),
         seen.outcomes.success,
@@ -199,7 +307,7 @@ def _unless_contradicted(state: ApiState, weighed: Weighed) -> ApiState:
     """Returns the state, UNSURE where most AAs say the opposite: it follows from sums."""
     if {state.status, weighed.status} != {Status.GOOD, Status.BAD}:
         return state
-    return msgspec.structs.replace(state, status=Status.UNSURE, confidence=0.0)
+    return msgspec.structs.replace(state, status=Status.UNSURE, confidence=0.0, reasons=())
 
 
 def _of_apis(causes: Sequence[Incident], *codes: str) -> Sequence[Incident]:
@@ -217,10 +325,16 @@ def _shown(causes: Sequence[Incident]) -> list[FeedCause]:
             name.type,
             _utc_text(one.began),
             cause_text(one),
+            [_place(other) for other in one.cause.ambiguous_with],
         )
         for one in causes
         for name in (name_of(one.subject),)
     ]
+
+
+def _place(subject: Subject) -> FeedPlace:
+    name = name_of(subject)
+    return FeedPlace(name.kind, name.entity_id, name.peer_id, name.type)
 
 
 def _api_feed(
@@ -233,6 +347,7 @@ def _api_feed(
     known = state.windows > 0
     return ApiFeed(
         state.status,
+        list(state.reasons),
         p50,
         percentage(success),
         _shown(causes),
@@ -255,7 +370,7 @@ def _summary(feed: FipFeed) -> FipSummary:
 
 def _worst(*apis: ApiFeed) -> Status:
     seen = {api.status for api in apis}
-    for status in (Status.BAD, Status.GOOD):
+    for status in (Status.BAD, Status.DEGRADED, Status.GOOD):
         if status in seen:
             return status
     return Status.UNSURE
@@ -267,88 +382,3 @@ def _p50(time: ResponseTime | None) -> int | None:
 
 def _utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-class PublicRow(msgspec.Struct, frozen=True, gc=False):
-    """One API of one FIP for everyone. Null where too little is known.
-
-    Times are in milliseconds, and estimates: p50 and p95 usually within 3 %, p99 within 10 %.
-    """
-
-    fip_id: str
-    api: str
-    status: Status
-    requests: int | None
-    success_percentage: float | None
-    timeout_percentage: float | None
-    server_error_percentage: float | None
-    not_found_percentage: float | None
-    other_client_error_percentage: float | None
-    p50: int | None
-    p95: int | None
-    p99: int | None
-
-
-class PublicFloor(Struct, frozen=True):
-    """With fewer calls the status is UNSURE: a few calls could be traced to people."""
-
-    min_calls: int = 100
-
-
-_FLOOR: Final = PublicFloor()
-
-
-def is_current(reported_until: datetime | None, now: datetime) -> bool:
-    """Returns whether reports are recent enough to know the current status of an API."""
-    return reported_until is not None and now - reported_until <= MAX_SILENCE
-
-
-def unsure(rows: Iterable[PublicRow]) -> list[PublicRow]:
-    """Returns the same counts without a status, for when no AA reports any more."""
-    return [msgspec.structs.replace(row, status=Status.UNSURE) for row in rows]
-
-
-def public_status(
-    fips: Mapping[str, FipHealth],
-    floor: PublicFloor = _FLOOR,
-    disputed: Disputed = _NONE_DISPUTED,
-) -> list[PublicRow]:
-    """Returns the status by FIP and API, made of sums over AAs, so that it names none."""
-    return [
-        _disputed_row(fip_id, name, disputed[fip_id, code])
-        if (fip_id, code) in disputed
-        else _public_row(fip_id, name, seen.of(code), floor)
-        for fip_id, seen in sorted(fips.items())
-        for name, code in APIS_SHOWN.items()
-    ]
-
-
-def public_csv(rows: Iterable[PublicRow]) -> str:
-    """Returns the same as CSV (RFC 4180) with a line of names; null is an empty field."""
-    names = PublicRow.__struct_fields__
-    return csv_text(names, ([getattr(row, name) for name in names] for row in rows))
-
-
-def _disputed_row(fip_id: str, api: str, weighed: Weighed) -> PublicRow:
-    success = percentage(weighed.success)
-    return PublicRow(fip_id, api, weighed.status, weighed.total, success, *[None] * 7)
-
-
-def _public_row(fip_id: str, api: str, health: Health, floor: PublicFloor) -> PublicRow:
-    if health.total < floor.min_calls:
-        return PublicRow(fip_id, api, Status.UNSURE, *[None] * 9)
-    errors, time = health.errors, health.time
-    return PublicRow(
-        fip_id,
-        api,
-        health.status,
-        health.total,
-        percentage(health.success),
-        percentage(share_of(errors.no_answer, health.total)),
-        percentage(share_of(errors.server_5xx, health.total)),
-        percentage(share_of(errors.not_found_404, health.total)),
-        percentage(share_of(errors.other_4xx, health.total)),
-        _p50(time),
-        time.p95 if time else None,
-        time.p99 if time else None,
-    )

@@ -1,5 +1,6 @@
 """The state of each API of each FIP by its latest evidence, as detection stores it for the feed."""
 
+import enum
 from datetime import UTC, datetime
 from typing import Final
 
@@ -8,6 +9,24 @@ from msgspec import Struct
 
 from mudra.metrics.health.health import Status
 from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW
+
+
+class Reason(enum.StrEnum):
+    """Why an API is not GOOD."""
+
+    FAILING = "failing"
+    """Calls fail: 5xx or no answer."""
+    SLOW = "slow"
+    TAIL = "tail"
+    """The slowest calls take far longer; the others do not."""
+    REFUSING = "refusing"
+    """Requests are refused (4xx), which the network's rule does not count."""
+    OUTCOMES = "outcomes"
+    """FI requests end without data."""
+    MISSING = "missing"
+    """Notifications do not come."""
+    MAINTENANCE = "maintenance"
+    """The FIP is, or was in the last judged window, in planned maintenance: nothing is judged."""
 
 
 class ApiState(Struct, frozen=True, array_like=True):
@@ -24,6 +43,8 @@ class ApiState(Struct, frozen=True, array_like=True):
     """So many windows up to the last one are the evidence."""
     since: int
     """Start of the first window with this status, in seconds since 1970."""
+    reasons: tuple[Reason, ...] = ()
+    """Why it is BAD or DEGRADED, or UNSURE for a maintenance; else empty."""
 
 
 NOTHING_KNOWN: Final = ApiState(Status.UNSURE, 0.0, 0, 0, 0, 0, 0)

@@ -20,6 +20,8 @@ class Status(enum.StrEnum):
     GOOD = "GOOD"
     BAD = "BAD"
     UNSURE = "UNSURE"
+    DEGRADED = "DEGRADED"
+    """In the feed alone: something is wrong at the FIP, and the network's rule is kept."""
 
 
 class ErrorDetails(Struct, frozen=True, gc=False):

@@ -16,21 +16,38 @@ from typing import TypeVar
 from msgspec import Struct
 
 from mudra.metrics.health.fip_figures import FipFigures, figures_of
-from mudra.metrics.health.fip_health import REQUESTS_SHOWN, TYPES_READ, FipHealth, published
-from mudra.metrics.health.fip_state import FipStates
+from mudra.metrics.health.fip_health import (
+    REQUESTS_SHOWN,
+    TYPES_READ,
+    FipHealth,
+    published,
+)
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.judging import eligible, succeeded
-from mudra.metrics.health.picture import Grouping, Matrix, Row
+from mudra.metrics.health.level_change import LevelChange, changes_from_bytes
+from mudra.metrics.health.network_health import HealthOfMember, NetworkHealth, planned
+from mudra.metrics.health.own_calls import (
+    OwnCalls,
+    StoredOwnCalls,
+    own_from_bytes,
+    sum_of_stored,
+)
+from mudra.metrics.health.picture import (
+    Grouping,
+    Matrix,
+    Row,
+)
 from mudra.metrics.health.picturing import health_of_fips, matrix, picture
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
+from mudra.metrics.incidents.at_once import AtOnce, at_once
 from mudra.metrics.incidents.explanation import causes_of, of_api
-from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, Tag
+from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, CUSTOMER_CODES, Tag
 from mudra.metrics.ports import Incidents, Pair, PublicMembers, ReportMarks, RollupQueries, Silences
 from mudra.metrics.rollup.coverage import Coverage, TimeRange, coverage_of
 from mudra.metrics.rollup.marks import DayMark
@@ -43,30 +60,6 @@ from mudra.shared.made_once import MadeOnce
 T = TypeVar("T")
 
 
-class HealthOfMember(Struct, frozen=True):
-    """The health of one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
-
-    rows: tuple[Row, ...]
-    coverage: Coverage
-
-
-class NetworkHealth(Struct, frozen=True, eq=False):
-    """The health of FIPs over all AAs, up to the last closed window.
-
-    Compared by identity: it is megabytes, and all readers get the same one.
-    """
-
-    fips: Mapping[str, FipHealth]
-    within: TimeRange
-    coverage: Coverage
-    reported_until: datetime | None
-    """The end of the last window that any AA reported; None for no report."""
-    causes: tuple[Incident, ...]
-    """Of now, the oldest first."""
-    disputed: Disputed
-    states: FipStates
-
-
 class HealthService(Struct, frozen=True):
     """Answers questions about health in the caller's transaction."""
 
@@ -76,6 +69,7 @@ class HealthService(Struct, frozen=True):
     incidents: Incidents
     fip_states: LatestFipStates
     silences: Silences
+    own: StoredOwnCalls
     shared: MadeOnce
 
     async def maintenances(
@@ -211,7 +205,7 @@ class HealthService(Struct, frozen=True):
         """Returns a point of a chart for each step."""
 
         async def make() -> tuple[Point, ...]:
-            codes = (code,) if code else CALL_CODES
+            codes = (code,) if code else CUSTOMER_CODES
             return await points(self.rollups, within, step, codes, aa_id=aa_id, fip_id=fip_id)
 
         question = ("points", step, code, aa_id, fip_id)
@@ -251,6 +245,8 @@ class HealthService(Struct, frozen=True):
         coverage = await self.coverage(within, now)
         reported_until = await self.reports.reported_until(within)
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
+        within_it = causes_of(await self.incidents.since(within.start), within)
+        hours = await self.own.own_hours(within.start)
         return NetworkHealth(
             published(seen, live, onboarded),
             within,
@@ -259,6 +255,10 @@ class HealthService(Struct, frozen=True):
             tuple(one.incident for one in causes[::-1]),
             weighed,
             await self.fip_states.latest(),
+            planned(await self.silences.ending_after(now), onboarded, now),
+            await asyncio.to_thread(sum_of_stored, hours.values()),
+            tuple(one.incident for one in within_it),
+            tuple(await self.changed_rates()),
         )
 
     async def figures_of_fips(self, within: TimeRange) -> Sequence[FipFigures]:
@@ -307,6 +307,14 @@ class HealthService(Struct, frozen=True):
         """Returns the calls to each FIP on a day, as most AAs see them."""
         return await asyncio.to_thread(seen_by_most, await self.rollups.calls_of_pairs(within))
 
+    async def own_days(self, days: Sequence[datetime]) -> Mapping[datetime, str]:
+        """Returns a mark of each of these days (UTC) of which windows were judged."""
+        return await self.own.own_days(days)
+
+    async def own_day(self, day: datetime) -> OwnCalls:
+        """Returns the calls of such a day that are the FIPs' own."""
+        return await asyncio.to_thread(own_from_bytes, await self.own.own_day(day))
+
     def days(self, days: Collection[datetime]) -> AsyncIterator[tuple[datetime, Totals]]:
         """Gives the same of those of these days (UTC) for which it is stored, and not stale."""
         return self.rollups.seen_by_most(days)
@@ -326,6 +334,16 @@ class HealthService(Struct, frozen=True):
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all members by entity ID."""
         return await self.members.names()
+
+    async def changed_rates(self) -> Sequence[LevelChange]:
+        """Returns the FIPs of which more calls fail since a time, without an outage."""
+        changes = await self.own.changes()
+        return changes_from_bytes(changes) if changes else ()
+
+    async def at_once(self, incidents: Sequence[StoredIncident]) -> Sequence[AtOnce]:
+        """Returns the FIPs among these incidents that fell at once, and who serves them all."""
+        found = {one.incident_id: one.incident for one in incidents}
+        return at_once(found, await self.members.providers()) if at_once(found, {}) else ()
 
     async def groups(self) -> Mapping[str, tuple[str, ...]]:
         """Returns the groups of each institution with a live entry."""

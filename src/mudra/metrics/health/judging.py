@@ -21,7 +21,7 @@ _4XX: Final = COUNTS[FIRST_4XX:FIRST_5XX]
 _5XX: Final = COUNTS[FIRST_5XX:]
 LARGE: Final = 2**50
 """Larger counts are multiplied as numbers of any length."""
-_STATUSES: Final = np.array([*Status], object)
+_STATUSES: Final = np.array([Status.GOOD, Status.BAD, Status.UNSURE], object)
 _GOOD, _BAD, _UNSURE = range(len(_STATUSES))
 
 

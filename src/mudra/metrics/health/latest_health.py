@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import Final
 
-from mudra.metrics.health.health_service import HealthService, NetworkHealth
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.health.network_health import NetworkHealth
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import latest
 from mudra.shared.made_once import MadeOnce

@@ -1,26 +1,34 @@
 """The public view of the network over 90 days, stored as one snapshot.
 
-It names no AA and shows nothing about fewer calls than the minimum of `feed.py`: a
-day without enough calls is "no data", never 100 %.
+It names no AA and shows nothing about fewer calls than the minimum of `public_rows.py`: a
+day without enough calls is "too few calls", one without any "no data", and never 100 %. A heartbeat
+is no call here.
 """
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from mudra.metrics.announcements.announcement import Announcement, Kind, Translation, in_language
-from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
+from mudra.metrics.announcements.announcement import (
+    Announcement,
+    Kind,
+    Translation,
+    in_language,
+)
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.judging import LARGE, eligible, good, succeeded
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, below, broken, outvoted
+from mudra.metrics.health.public_rows import PublicFloor, PublicRow, is_current, unsure
+from mudra.metrics.health.rule_test import BAD_Z, root
 from mudra.metrics.incidents.incident import Ending, Incident, Network, changed_at
-from mudra.metrics.incidents.subject import fip_of, name_of
-from mudra.metrics.payload.catalogue import Position, day_start
+from mudra.metrics.incidents.subject import SubjectKind, codes_of, fip_of, name_of
+from mudra.metrics.payload.catalogue import Position, RequestType, day_start
 from mudra.metrics.rollup.percentage import percentage, share_of
-from mudra.metrics.sums.cells import COUNTS, wide
+from mudra.metrics.sums.cells import COUNTS, Array, Flags, wide
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.csv_export import csv_text
 
@@ -34,13 +42,20 @@ class DayState(enum.StrEnum):
 
     GOOD = "good"
     PARTLY = "partly"
-    """Good over the day, with an incident in it."""
+    """With an incident in it, while over the day the rule was kept, or calls were too few."""
     BAD = "bad"
+    """Fewer of its own calls succeeded than the rule demands, with an incident or beyond chance."""
     NO_DATA = "no-data"
+    TOO_FEW = "too-few"
+    """It was called too seldom to say more."""
 
 
 class Day(msgspec.Struct, frozen=True, gc=False):
-    """One day, in UTC: null where too little is known."""
+    """One day, in UTC: null where too little is known.
+
+    Of calls for customers that are the FIP's own: what an AA, a path or the network has a cause
+    for is left out, and so is a planned maintenance. Of days before detection ran all are counted.
+    """
 
     day: date
     state: DayState
@@ -63,6 +78,8 @@ class PublicIncident(msgspec.Struct, frozen=True):
     ending: Ending
     bad_windows: int
     success_percentage: float | None
+    ambiguous_with: tuple[SubjectKind, ...] = ()
+    """Sorts of places that fit the evidence as well, such as a path: only one AA sees it, say."""
     updated: datetime | None = None
     """When its last change was seen, also of one that reports which came late proved."""
 
@@ -116,6 +133,8 @@ class FipHistory(msgspec.Struct, frozen=True):
     name: str
     days: list[Day]
     apis: list[PublicRow]
+    last_24_hours: DayState = DayState.NO_DATA
+    """The state of these hours, without an open incident; from the last full hour a day ago on."""
     groups: tuple[str, ...] = ()
     """By what it serves: `deposits`, `funds`, `securities`, `insurance`, `pension`, `tax`, `other`,
     or one of the operator's."""
@@ -151,17 +170,28 @@ def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
     """
     if is_current(snapshot.reported_until, now):
         return snapshot
-    fips = [msgspec.structs.replace(fip, apis=unsure(fip.apis)) for fip in snapshot.fips]
+    fips = [
+        msgspec.structs.replace(fip, apis=unsure(fip.apis), last_24_hours=DayState.NO_DATA)
+        for fip in snapshot.fips
+    ]
     return msgspec.structs.replace(snapshot, fips=fips)
 
 
 def day_without_data(day: date) -> Day:
-    """Returns one day of a FIP without enough calls."""
+    """Returns one day of a FIP without calls."""
     return Day(day, DayState.NO_DATA, None, None)
 
 
-def days_of_fips(day: date, seen: Totals) -> dict[str, Day]:
-    """Returns one day of each FIP with calls for the public, by all its calls alone.
+class DayOfFips(msgspec.Struct, frozen=True):
+    """One day of each FIP with calls, without its incidents."""
+
+    of_fips: Mapping[str, Day]
+    below: frozenset[str] = frozenset()
+    """FIPs that broke the rule over the day, for chance or not: with an incident the day is bad."""
+
+
+def days_of_fips(day: date, seen: Totals) -> DayOfFips:
+    """Returns one day of which no window was judged, by all calls for customers.
 
     `seen` has a row for each FIP. By columns: 2,000 FIPs have 180,000 days.
     """
@@ -169,35 +199,77 @@ def days_of_fips(day: date, seen: Totals) -> dict[str, Day]:
     total, counted, right = cells.of(COUNTS[Position.TOTAL]), eligible(cells), succeeded(cells)
     if int(total.max(initial=0)) > LARGE:
         counted, right = wide(counted), wide(right)
+    beyond = root(counted - right, counted) >= BAD_Z
+    fips = [seen.ids[place] for place in cells.keys["fip"].tolist()]
+    is_below = ~good(cells)
+    return _days(day, fips, total, counted, right, is_below, is_below & beyond)
+
+
+def days_of_own(day: date, own: OwnCalls) -> DayOfFips:
+    """Returns one day whose windows were judged, by the calls that are the FIPs' own."""
+    counts = own.counts
+    against, is_below = outvoted(counts)[ALL], below(counts)[ALL]
+    counted, failed = (
+        np.where(against, counts[doubt, ALL], counts[of_all, ALL])
+        for doubt, of_all in (
+            (Field.DOUBT_ELIGIBLE, Field.ELIGIBLE),
+            (Field.DOUBT_FAILED, Field.FAILED),
+        )
+    )
+    is_bad = against | (is_below & broken(counts)[ALL])
+    total = counts[Field.TOTAL, ALL]
+    return _days(day, own.fips, total, counted, counted - failed, is_below, is_bad)
+
+
+def _days(
+    day: date, fips: Sequence[str], total: Array, counted: Array, right: Array,
+    is_below: Flags, is_bad: Flags,
+) -> DayOfFips:  # fmt: skip
     known = (total >= FLOOR.min_calls) & (counted > 0)
     shares = right * 10 ** (2 + _PLACES) // np.maximum(counted, 1)  # rounded down
-    unknown, scale = day_without_data(day), float(10**_PLACES)
-    rows = zip(
-        (seen.ids[place] for place in cells.keys["fip"].tolist()),
-        *(column.tolist() for column in (known, good(cells), total, shares)),
-        strict=True,
-    )
-    return {
-        fip_id: Day(day, DayState.GOOD if is_good else DayState.BAD, calls, share / scale)
+    few = Day(day, DayState.TOO_FEW, None, None)
+    scale = float(10**_PLACES)
+    rows = zip(fips, *(column.tolist() for column in (known, is_bad, total, shares)), strict=True)
+    found = {
+        fip_id: Day(day, DayState.BAD if bad else DayState.GOOD, calls, share / scale)
         if is_known
-        else unknown
-        for fip_id, is_known, is_good, calls, share in rows
+        else few
+        for fip_id, is_known, bad, calls, share in rows
+        if calls
     }
+    below_it = np.flatnonzero(np.asarray(is_below & known, np.bool_)).tolist()
+    return DayOfFips(found, frozenset(fips[place] for place in below_it))
 
 
-def with_incidents(day: Day, incidents: Iterable[Incident]) -> Day:
-    """Returns a day of a FIP with the incidents of its APIs."""
+def with_incidents(day: Day, incidents: Iterable[Incident], *, is_below: bool) -> Day:
+    """Returns a day of a FIP with the incidents of its APIs; `is_below` is that of the day."""
     start = datetime.combine(day.day, time(), UTC)
     end = start + timedelta(days=1)
-    hit = any(one.began < end and (one.ended or end) > start for one in incidents)
-    if hit and day.state is DayState.GOOD:
-        return msgspec.structs.replace(day, state=DayState.PARTLY)
-    return day
+    hits = [one for one in incidents if one.began < end and (one.ended or end) > start]
+    if not hits or day.state is DayState.BAD:
+        return day
+    is_bad = is_below and any(one.failing for one in hits)
+    return msgspec.structs.replace(day, state=DayState.BAD if is_bad else DayState.PARTLY)
+
+
+def last_day_of(
+    rows: Sequence[PublicRow], calls: int, *, is_broken: bool, had_incident: bool
+) -> DayState:
+    """Returns the state of the last 24 hours of a FIP, of its calls over all APIs and its rows."""
+    if had_incident or is_broken or any(row.status is Status.BAD for row in rows):
+        return DayState.PARTLY
+    if calls >= FLOOR.min_calls:
+        return DayState.GOOD
+    return DayState.TOO_FEW if calls else DayState.NO_DATA
 
 
 def is_public(incident: Incident) -> bool:
-    """Returns whether an incident is shown: neither a withdrawn one nor a part of another."""
-    return incident.ending not in {Ending.WITHDRAWN, Ending.MERGED}
+    """Returns whether an incident is shown: neither a withdrawn one nor a part of another.
+
+    Nor one of heartbeats alone: customers are served.
+    """
+    of_customers = codes_of(incident.subject) != {RequestType.HEARTBEAT.value}
+    return incident.ending not in {Ending.WITHDRAWN, Ending.MERGED} and of_customers
 
 
 def is_of_network(incident: Incident) -> bool:
@@ -221,6 +293,7 @@ def public_incident(incident: Incident) -> PublicIncident | None:
         incident.ending,
         incident.bad_windows,
         percentage(share_of(incident.succeeded, incident.eligible), _PLACES) if counted else None,
+        tuple(dict.fromkeys(name_of(one).kind for one in incident.cause.ambiguous_with)),
         changed_at(incident),
     )
 
@@ -260,12 +333,8 @@ def state_now(fip: FipHistory, *, is_open: bool, of_network: bool = False) -> Da
     """
     if is_open:
         return DayState.BAD
-    seen = {row.status for row in fip.apis} - {Status.UNSURE}
-    if not seen:
-        return DayState.NO_DATA
-    if of_network:
-        return DayState.BAD
-    return DayState.PARTLY if Status.BAD in seen else DayState.GOOD
+    has_calls = fip.last_24_hours is not DayState.NO_DATA
+    return DayState.BAD if of_network and has_calls else fip.last_24_hours
 
 
 def history_csv(snapshot: StatusSnapshot) -> str:
@@ -288,5 +357,5 @@ def days_before(now: datetime) -> list[datetime]:
 
 def share_of_good_days(days: Iterable[Day]) -> tuple[int, int]:
     """Returns how many days were good throughout, and how many have data."""
-    known = [day for day in days if day.state is not DayState.NO_DATA]
+    known = [day for day in days if day.state not in {DayState.NO_DATA, DayState.TOO_FEW}]
     return sum(1 for day in known if day.state is DayState.GOOD), len(known)

@@ -1,28 +1,33 @@
 """Reads the public status: the last 24 hours by API, 90 days by FIP, and incidents."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import repeat
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.announcements.announcement_service import AnnouncementService
-from mudra.metrics.health.feed import PublicRow, public_status
-from mudra.metrics.health.health_service import HealthService, NetworkHealth
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.latest_health import READ_S, LatestHealth
+from mudra.metrics.health.network_health import NetworkHealth
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, broken
+from mudra.metrics.health.public_rows import LastDay, PublicRow, public_status
 from mudra.metrics.health.status_history import (
     Day,
+    DayOfFips,
+    DayState,
     FipHistory,
     PublicMaintenance,
     StatusSnapshot,
     day_without_data,
     days_before,
     days_of_fips,
+    days_of_own,
     is_of_network,
     is_public,
+    last_day_of,
     public_announcement,
     public_incident,
     with_incidents,
@@ -54,17 +59,24 @@ class _DayHealth(Struct, frozen=True):
     Snapshots share them: 2,000 FIPs have 180,000 days, and one is made every few seconds.
     """
 
-    of_fips: Mapping[str, Day]
+    day: DayOfFips
     of_others: Day
-    mark: DayMark | None = None
+    mark: DayMark | str | None = None
+    """A text where windows of the day were judged."""
 
-    def may_change_to(self, mark: DayMark) -> bool:
+    def may_change_to(self, mark: DayMark | str) -> bool:
         """Returns whether the day must be read again, which has this mark now."""
-        return self.mark is None or mark.is_newer_than(self.mark)
+        if isinstance(mark, DayMark) and isinstance(self.mark, DayMark):
+            return mark.is_newer_than(self.mark)
+        return mark != self.mark
 
-    def of(self, fip_ids: Iterable[str]) -> Iterator[Day]:
-        """Yields the day of each of these FIPs."""
-        return map(self.of_fips.get, fip_ids, repeat(self.of_others))
+    def of(self, fip_id: str) -> Day:
+        """Returns the day of a FIP."""
+        return self.day.of_fips.get(fip_id, self.of_others)
+
+    def is_below(self, fip_id: str) -> bool:
+        """Returns whether a FIP broke the rule over the day, for chance or not."""
+        return fip_id in self.day.below
 
 
 def _day_health(day: datetime, seen: Totals, mark: DayMark) -> _DayHealth:
@@ -72,8 +84,13 @@ def _day_health(day: datetime, seen: Totals, mark: DayMark) -> _DayHealth:
     return _DayHealth(days_of_fips(at, seen), day_without_data(at), mark)
 
 
+def _own_health(day: datetime, own: OwnCalls, mark: str) -> _DayHealth:
+    at = day.date()
+    return _DayHealth(days_of_own(at, own), day_without_data(at), mark)
+
+
 def _unread(day: datetime) -> _DayHealth:
-    return _DayHealth({}, day_without_data(day.date()))
+    return _DayHealth(DayOfFips({}), day_without_data(day.date()))
 
 
 class StatusReader:
@@ -114,25 +131,34 @@ class StatusReader:
         ]
         of_network = [one.incident for one in stored if is_of_network(one.incident)]
         # 18,000 rows of APIs: other requests go on meanwhile.
-        snapshot = await asyncio.to_thread(self._snapshot, network, names, newest_first, of_network)
+        snapshot = await asyncio.to_thread(self._snapshot, network, names, newest_first)
         since = min((one.began for one in of_network if one.ended is None), default=None)
         return replace(snapshot, maintenance=planned, announcements=announced, network_since=since)
 
     async def _read_days(
         self, open_transaction: OpenTransaction, days: Sequence[datetime], today: datetime
     ) -> None:
-        """Reads the days that have changed since: those that are stored, then each other one."""
+        """Reads the days that have changed since: those that are stored, then each other one.
+
+        Of a day with judged windows the calls that detection counted, else all calls.
+        """
         within = TimeRange(days[0], today + _DAY)
         async with open_transaction(within_s=READ_S) as tx:
-            marks = await tx.service(HealthService).marks(within, today - _CHANGING_DAYS)
+            health = tx.service(HealthService)
+            marks = await health.marks(within, today - _CHANGING_DAYS)
+            judged = await health.own_days(days)
             kept = {day: self._days.get(day, _unread(day)) for day in days}
+            self._days = kept
+            for day, version in judged.items():
+                if kept[day].may_change_to(version):
+                    own = await health.own_day(day)
+                    kept[day] = await asyncio.to_thread(_own_health, day, own, version)
             changed = {
                 day: mark
                 for day, read in kept.items()
-                if read.may_change_to(mark := marks.get(day, _UNMARKED))
+                if day not in judged and read.may_change_to(mark := marks.get(day, _UNMARKED))
             }
-            self._days = kept
-            async for day, seen in tx.service(HealthService).days([*changed]):
+            async for day, seen in health.days([*changed]):
                 mark = changed.pop(day)
                 kept[day] = await asyncio.to_thread(_day_health, day, seen, mark)
         for day, mark in changed.items():
@@ -152,28 +178,29 @@ class StatusReader:
         network: NetworkHealth,
         names: Mapping[str, str],
         incidents: Sequence[Incident],
-        of_network: Sequence[Incident],
     ) -> StatusSnapshot:
         apis: dict[str, list[PublicRow]] = {}
-        for row in public_status(network.fips, disputed=network.disputed):
+        last_day = LastDay(network.own, network.incidents)
+        for row in public_status(network.fips, last_day, disputed=network.disputed):
             apis.setdefault(row.fip_id, []).append(row)
         by_fip: dict[str, list[Incident]] = {}
         for one in incidents:
             by_fip.setdefault(fip_of(one.subject) or "", []).append(one)
         public = [public_incident(one) for one in incidents]
-        proof, fips = network.coverage.proof(), sorted(apis)
-        days = zip(*(one.of(fips) for _, one in sorted(self._days.items())), strict=True)
+        proof, days = network.coverage.proof(), [one for _, one in sorted(self._days.items())]
+        last = _LastDays(network)
         return StatusSnapshot(
             network.within.end,
             [
                 FipHistory(
                     fip_id,
                     names.get(fip_id, fip_id),
-                    _with_incidents(of_fip, [*by_fip.get(fip_id, ()), *of_network]),
-                    apis[fip_id],
+                    _with_incidents(fip_id, days, by_fip.get(fip_id, ())),
+                    rows,
+                    last.of(fip_id, rows, by_fip.get(fip_id, ())),
                     self._groups.get(fip_id, ()),
                 )
-                for fip_id, of_fip in zip(fips, days, strict=True)
+                for fip_id, rows in sorted(apis.items())
             ],
             [one for one in public if one is not None],
             proof.reporters_seen,
@@ -184,5 +211,36 @@ class StatusReader:
         )
 
 
-def _with_incidents(days: Sequence[Day], incidents: Sequence[Incident]) -> list[Day]:
-    return [with_incidents(one, incidents) for one in days] if incidents else [*days]
+def _with_incidents(
+    fip_id: str, days: Sequence[_DayHealth], incidents: Sequence[Incident]
+) -> list[Day]:
+    if not incidents:
+        return [one.of(fip_id) for one in days]
+    return [
+        with_incidents(one.of(fip_id), incidents, is_below=one.is_below(fip_id)) for one in days
+    ]
+
+
+class _LastDays:
+    """The last 24 hours of each FIP."""
+
+    def __init__(self, network: NetworkHealth) -> None:
+        own = network.own
+        self._since = network.within.start
+        self._fips, self._places = network.fips, own.places()
+        self._calls = own.counts[Field.TOTAL, ALL].tolist()
+        self._broken = broken(own.counts)[ALL].tolist()
+
+    def of(self, fip_id: str, rows: Sequence[PublicRow], incidents: Sequence[Incident]) -> DayState:
+        """Returns the state of a FIP with these APIs and incidents."""
+        place = self._places.get(fip_id)
+        if place is None:
+            calls = sum(one.total for one in self._fips[fip_id].apis.values())
+        else:
+            calls = self._calls[place]
+        return last_day_of(
+            rows,
+            calls,
+            is_broken=place is not None and self._broken[place],
+            had_incident=any(one.ended is None or one.ended > self._since for one in incidents),
+        )

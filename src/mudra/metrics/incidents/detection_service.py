@@ -12,19 +12,31 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from mudra.metrics.health.level_change import LOOKS_BACK
+from mudra.metrics.incidents.at_once import at_once
 from mudra.metrics.incidents.days_again import DaysAgain, Marks
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import Change
 from mudra.metrics.incidents.silence import maintained_in
-from mudra.metrics.incidents.window_reports import Received, WindowReports, deadline_of, is_complete
+from mudra.metrics.incidents.window_reports import (
+    Before,
+    Received,
+    WindowReports,
+    is_complete,
+    is_news,
+    received_by,
+    sent,
+    suffices,
+)
 from mudra.metrics.notifications.escalation import to_escalate
 from mudra.metrics.notifications.incident_notifications import (
     IncidentNotification,
     incident_notifications,
 )
 from mudra.metrics.notifications.notifier import Notifier
-from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
+from mudra.metrics.payload.catalogue import WINDOW, Tag, hour_start, window_start
 from mudra.metrics.ports import Detections, Members, Silences
 from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 
@@ -35,6 +47,8 @@ WATCHED: Final = timedelta(days=8)
 """Windows of this time are evaluated, and evaluated again when their reports change."""
 FIP_HISTORY: Final = timedelta(hours=6)
 """The states of FIPs in the feed follow from so much evidence."""
+OWN_HOURS: Final = WATCHED + timedelta(days=1)
+"""Hours of calls are kept so long, so that days that are judged again can be added up."""
 MAX_AT_ONCE: Final = 24
 """Windows that follow in one transaction; a longer backlog takes several."""
 SOON_AGAIN: Final = MAX_AT_ONCE * WINDOW
@@ -44,6 +58,8 @@ From further back they are judged so many at once, each time after those that fo
 """
 _READ_AT_ONCE: Final = 6
 _LONG_SILENCE: Final = timedelta(days=1)
+_AHEAD: Final = timedelta(minutes=30)
+"""Looked at before they are complete are so many windows at most: then each is due."""
 _LEAD: Final = timedelta(hours=1)
 _REOPENABLE: Final = timedelta(hours=4)
 """The journal may hold incidents that ended so long ago."""
@@ -94,7 +110,34 @@ class DetectionService(Struct, frozen=True):
     async def _complete(self, run: "EvaluationRun", marks: Marks, now: datetime) -> Detected:
         more = await self._follow(run, now)
         await self._clear(marks, run.next_window, now)
-        return Detected(await self._finish(run, now), more)
+        found = await self._finish(run, now)
+        return Detected(found if more else [*found, *await self._look_ahead(run, now)], more)
+
+    async def _look_ahead(
+        self, run: "EvaluationRun", now: datetime
+    ) -> Sequence[IncidentNotification]:
+        """Opens what the reports at hand show already, while others are late.
+
+        Nothing else is kept of it: the windows are judged in their order once they are complete.
+        What they do not show then is withdrawn.
+        """
+        ahead, within = run.ahead(), TimeRange(run.next_window, window_start(now))
+        if within.start >= within.end or within.end - within.start > _AHEAD:
+            return ()
+        fips = await self.members.onboarded_fips()
+        received = await self._reports(within, await self.members.reporting_aas())
+        if not any(is_news(reports, now) for reports, _ in received):
+            return ()
+        for reports, before in received:
+            if not suffices(reports, run.journal.silent, now, before):
+                break
+            await self._judge(ahead, reports.at_hand, fips, now)
+        if not ahead.evaluated:
+            return ()
+        await self._count(ahead)
+        known = await self.store.since(run.base - _REOPENABLE)
+        opened = ahead.opened(known)
+        return await self._notify(opened, known, now) if opened else ()
 
     async def _goes_on(self, days: DaysAgain) -> bool:
         """Returns whether days are being judged again, and no other process has done it since."""
@@ -199,9 +242,6 @@ class DetectionService(Struct, frozen=True):
         """Judges windows in their order; with `wait` up to the first incomplete one."""
         if within.start >= within.end:
             return True
-        # As above.
-        from mudra.metrics.incidents.window_calls import no_calls, window_calls  # noqa: PLC0415
-
         reporting = await self.members.reporting_aas()
         fips = await self.members.onboarded_fips()
         start = within.start
@@ -215,21 +255,30 @@ class DetectionService(Struct, frozen=True):
             for reports, before in received:
                 if wait and not is_complete(reports, run.journal.silent, now, before):
                     return False
-                if called is None or reports.window < called:
-                    calls = no_calls()
-                else:
-                    heard = await self.store.heard(reports.window)
-                    reports = reports.without(heard.lost)  # noqa: PLW2901  # as if they had not come
-                    calls = await asyncio.to_thread(window_calls, heard.totals)
-                detected = min(_received_by(reports), now) if past else now
-                await asyncio.to_thread(run.evaluate, reports, calls, fips, detected)
+                detected = min(received_by(reports), now) if past else now
+                has_calls = called is not None and reports.window >= called
+                await self._judge(run, reports, fips, detected, has_calls=has_calls)
             start = part.end
         return True
 
+    async def _judge(
+        self, run: "EvaluationRun", reports: WindowReports, fips: frozenset[str],
+        detected: datetime, *, has_calls: bool = True,
+    ) -> None:  # fmt: skip
+        # As above.
+        from mudra.metrics.incidents.window_calls import no_calls, window_calls  # noqa: PLC0415
+
+        calls = no_calls()
+        if has_calls:
+            heard = await self.store.heard(reports.window)
+            reports = reports.without(heard.lost)  # as if they had not come
+            calls = await asyncio.to_thread(window_calls, heard.totals)
+        await asyncio.to_thread(run.evaluate, reports, calls, fips, detected)
+
     async def _reports(
         self, within: TimeRange, reporting: Mapping[str, ReportingTimes]
-    ) -> list[tuple[WindowReports, frozenset[str]]]:
-        """Returns who reported each window, and which AAs sent notifications for the one before."""
+    ) -> list[tuple[WindowReports, Before]]:
+        """Returns who reported each window, and who the one before."""
         receipts = await self.store.received(TimeRange(within.start - WINDOW, within.end))
         silences = await self.silences.ending_after(within.start)
         received: dict[datetime, list[Received]] = defaultdict(list)
@@ -241,10 +290,10 @@ class DetectionService(Struct, frozen=True):
                     window,
                     _expected(reporting, window),
                     {one.aa_id: one.at for one in received[window] if one.tag is Tag.REQUESTS},
-                    _notified(received[window]),
+                    sent(received[window], Tag.NOTIFICATIONS),
                     maintained_in(window, silences),
                 ),
-                _notified(received[window - WINDOW]),
+                Before(*(sent(received[window - WINDOW], tag) for tag in Tag)),
             )
             for window in within.windows
         ]
@@ -263,12 +312,14 @@ class DetectionService(Struct, frozen=True):
     async def _finish(self, run: "EvaluationRun", now: datetime) -> Sequence[IncidentNotification]:
         """Stores the journals and what changed; notifies members, also of ended silences."""
         known = await self.store.since(run.base - _REOPENABLE)
+        await self._count(run)
         changes = run.changes(known) if run.evaluated else {}
         if run.evaluated:
             await self.store.save_journals(
                 _journals(run), since=run.base + WINDOW, drop_before=now - WATCHED
             )
             await self._save_fip_states(run)
+            await self._save_own_calls(run, now)
         return await self._notify(changes, known, now)
 
     async def _notify(
@@ -279,6 +330,10 @@ class DetectionService(Struct, frozen=True):
             return ()
         silences = await self.silences.ending_after(now)
         found = incident_notifications(changes, known, silences, now)
+        if groups := at_once(_current(known, changes), {}):
+            groups = at_once(_current(known, changes), await self.members.providers())
+            of_group = {name: one for one in groups for name in one.incident_ids}
+            found = tuple(replace(one, at_once=of_group.get(one.incident_id)) for one in found)
         await self.store.save(found, now)
         await self.notifier.send(found, now)
         await self._escalate(now)
@@ -292,6 +347,12 @@ class DetectionService(Struct, frozen=True):
         if heard:
             await self.store.mark_escalated([one.incident_id for one in heard], now)
 
+    async def _count(self, run: "EvaluationRun") -> None:
+        """Counts the calls of incidents whose earlier windows were not counted with them."""
+        to_count = run.to_count()
+        if to_count:
+            run.take_counts({one.incident_id: await self.store.counted(one) for one in to_count})
+
     async def _save_fip_states(self, run: "EvaluationRun") -> None:
         """Store the states of FIPs for the feed, and announce them."""
         since = run.base + WINDOW
@@ -304,6 +365,22 @@ class DetectionService(Struct, frozen=True):
             rows, since=since, drop_before=run.next_window - FIP_HISTORY
         )
 
+    async def _save_own_calls(self, run: "EvaluationRun", now: datetime) -> None:
+        """Stores the calls that are the FIPs' own; the hour of the base may go on."""
+        started = hour_start(run.base)
+        goes_on = hour_start(run.base + WINDOW) == started
+        begun = await self.store.own_hour(started) if goes_on else None
+        hours = await asyncio.to_thread(run.own_hours, begun)
+        await self.store.save_own_calls(
+            hours, since=started if goes_on else run.base + WINDOW, drop_before=now - OWN_HOURS
+        )
+        if run.next_window.minute == 0:
+            since = run.next_window - LOOKS_BACK
+            stored = await self.store.own_hours(since)
+            incidents = [one.incident for one in await self.store.since(since)]
+            changes = await asyncio.to_thread(run.changed_rates, stored, incidents)
+            await self.store.save_changes(changes, run.next_window)
+
 
 async def _journals(run: "EvaluationRun") -> AsyncIterator[tuple[datetime, bytes]]:
     """The journals to keep, one after the other: together they are a quarter of a gigabyte."""
@@ -311,16 +388,13 @@ async def _journals(run: "EvaluationRun") -> AsyncIterator[tuple[datetime, bytes
         yield window, await asyncio.to_thread(run.packed, window)
 
 
+def _current(
+    known: Sequence[StoredIncident], changes: Mapping[str, Change]
+) -> Mapping[str, Incident]:
+    """Returns the incidents as they are with these changes."""
+    stored = {one.incident_id: one.incident for one in known}
+    return stored | {name: change.incident for name, change in changes.items()}
+
+
 def _expected(reporting: Mapping[str, ReportingTimes], window: datetime) -> frozenset[str]:
     return frozenset(aa_id for aa_id, times in reporting.items() if times.includes(window))
-
-
-def _notified(received: Sequence[Received]) -> frozenset[str]:
-    return frozenset(one.aa_id for one in received if one.tag is Tag.NOTIFICATIONS)
-
-
-def _received_by(reports: WindowReports) -> datetime:
-    """The time at which the last report came that was in time; else until which it could."""
-    deadline = deadline_of(reports.window)
-    in_time = [at for at in reports.requests.values() if at <= deadline]
-    return max(in_time) if in_time else deadline

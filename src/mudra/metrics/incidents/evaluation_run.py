@@ -13,9 +13,13 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Cause
 from mudra.metrics.attribution.state import new_state, state_to_bytes
 from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
+from mudra.metrics.health.level_change import changes_to_bytes, level_changes
+from mudra.metrics.health.own_calls import OwnCalls, added_up, own_from_bytes, own_to_bytes
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
 from mudra.metrics.incidents.incident import (
+    AaReporting,
     Ending,
     Incident,
     StoredIncident,
@@ -26,6 +30,8 @@ from mudra.metrics.incidents.incident_change import (
     Change,
     Closed,
     FoundIncident,
+    Opened,
+    Updated,
     change_of,
     same_incidents,
     with_corrections,
@@ -34,6 +40,7 @@ from mudra.metrics.incidents.incident_change import (
 from mudra.metrics.incidents.journal import (
     Journal,
     Tracked,
+    calls_of_incident,
     evaluate,
     found_incident,
     journal_from_bytes,
@@ -45,7 +52,7 @@ from mudra.metrics.incidents.journal import (
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.incidents.window_calls import WindowCalls
 from mudra.metrics.incidents.window_reports import WindowReports
-from mudra.metrics.payload.catalogue import WINDOW, window_at
+from mudra.metrics.payload.catalogue import WINDOW, hour_start, window_at
 
 _LAST_OF_HOUR: Final = 50
 _KEPT_HOURLY: Final = timedelta(days=1)
@@ -92,6 +99,7 @@ class EvaluationRun:
         self._kept: dict[datetime, _Kept] = {}
         self._found: dict[str, Tracked] = {}
         self._recent: deque[_Recent] = deque(maxlen=LOOKS[-1])
+        self._own: dict[datetime, OwnCalls] = {}
 
     @property
     def next_window(self) -> datetime:
@@ -118,6 +126,10 @@ class EvaluationRun:
         if self.journal.counts is not None:
             causes = tuple(one.cause for one in self.journal.bad_at_fips)
             self._recent.append(_Recent(reports.window, self.journal.counts, causes))
+        if self.journal.own is not None:
+            hour = hour_start(reports.window)
+            before = [self._own[hour]] if hour in self._own else []
+            self._own[hour] = added_up([*before, self.journal.own])
         if self._is_kept(reports.window):
             self._kept[reports.window] = _kept(self.journal)
 
@@ -131,6 +143,28 @@ class EvaluationRun:
         is_first = self.afresh and not self._kept
         apart = (window.hour + 1) % _HOURS_APART == 0
         return window >= self._hourly_since or apart or is_first
+
+    def ahead(self) -> "EvaluationRun":
+        """Returns a run that goes on from here, of which nothing but openings is kept."""
+        return EvaluationRun.after(self.journal, self._new_id)
+
+    @classmethod
+    def after(cls, journal: Journal, new_id: Callable[[], str]) -> "EvaluationRun":
+        """Returns a run that goes on from a journal."""
+        run = cls(None, journal.window, frozenset(), new_id, journal.window)
+        run.journal, run.afresh, run.base = journal, False, journal.window
+        return run
+
+    def opened(self, known: Sequence[StoredIncident]) -> Mapping[str, Change]:
+        """Returns the incidents that opened in these windows, but for silent agents and doubts."""
+        return {
+            name: change
+            for name, change in self.changes(known).items()
+            if isinstance(change, Opened | Updated)
+            and change.incident.timeline[0].window > self.base
+            and not change.incident.cause.ambiguous_with
+            and not isinstance(change.incident.subject, AaReporting)
+        }
 
     def skip(self, until: datetime, expected: frozenset[str]) -> None:
         """Goes on with a later window; AAs that were expected were silent meanwhile."""
@@ -156,6 +190,27 @@ class EvaluationRun:
                 changes[old.incident_id] = gone
         return changes
 
+    def to_count(self) -> Sequence[CallsOfIncident]:
+        """Returns the incidents whose calls are to be read again: earlier windows are theirs."""
+        return [
+            calls_of_incident(one, self.journal)
+            for one in self._found.values()
+            if not one.is_counted
+        ]
+
+    def take_counts(self, counts: Mapping[str, tuple[int, int]]) -> None:
+        """Takes the calls that succeeded, and all but 4xx, of these incidents."""
+
+        def counted(one: Tracked) -> Tracked:
+            if one.incident_id not in counts:
+                return one
+            succeeded, eligible = counts[one.incident_id]
+            return replace(one, succeeded=succeeded, eligible=eligible, is_counted=True)
+
+        self._found = {name: counted(one) for name, one in self._found.items()}
+        incidents = tuple(map(counted, self.journal.incidents))
+        self.journal = replace(self.journal, incidents=incidents)
+
     @property
     def kept(self) -> Sequence[datetime]:
         """The windows of the journals to keep: of hours, and the last."""
@@ -165,6 +220,25 @@ class EvaluationRun:
         """Returns the journal after one of the windows to keep."""
         is_last = window == self.journal.window
         return journal_to_bytes(*(_kept(self.journal) if is_last else self._kept[window]))
+
+    def own_hours(self, begun: bytes | None) -> dict[datetime, bytes]:
+        """Returns the calls that are the FIPs' own, by hour.
+
+        `begun` is what is stored of the hour of the window before the first, if that hour goes on.
+        """
+        hours = dict(self._own)
+        started = hour_start(self.base)
+        if begun is not None and started in hours:
+            hours[started] = added_up([own_from_bytes(begun), hours[started]])
+        return {hour: own_to_bytes(own) for hour, own in hours.items()}
+
+    def changed_rates(
+        self, hours: Mapping[datetime, bytes], incidents: Sequence[Incident]
+    ) -> bytes:
+        """Returns the rates that have changed for good, by the stored hours of some days."""
+        own = {at: own_from_bytes(one) for at, one in hours.items()}
+        known = [found_incident(one, self.journal) for one in self._found.values()]
+        return changes_to_bytes(level_changes(own, [*incidents, *known]))
 
     def fip_rows(
         self, before: Sequence[tuple[datetime, bytes]], last: bytes | None
@@ -221,7 +295,7 @@ class EvaluationRun:
 
 
 def _kept(journal: Journal) -> _Kept:
-    small = replace(journal, state=new_state(0, 1), counts=None)
+    small = replace(journal, state=new_state(0, 1), counts=None, own=None)
     return _Kept(small, state_to_bytes(journal.state))
 
 

@@ -12,18 +12,17 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from mudra.metrics.attribution.causes.cause import Cause, Kind
+from mudra.metrics.attribution.causes.cause import Cause
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import (
     CALL_APIS,
     TIMED_APIS,
     Flags,
     Floats,
-    Symptom,
-    same_api,
 )
 from mudra.metrics.attribution.evidence.latency import calls_above
 from mudra.metrics.health.health import GOOD_BELOW_MS
+from mudra.metrics.incidents.own_counts import kept_cells
 from mudra.metrics.payload.catalogue import FEED_APIS, StatusPosition
 
 APIS: Final = tuple(one.api for one in FEED_APIS.values())
@@ -31,7 +30,6 @@ CALLED: Final = APIS[:6]
 """All but FI notifications, which are judged by the outcomes of FI requests."""
 _CALL_ROWS: Final = [CALL_APIS.index(api) for api in CALLED]
 _TIMED_ROWS: Final = [TIMED_APIS.index(api) for api in CALLED]
-_NOT_THE_FIPS: Final = {Kind.AA, Kind.AA_API, Kind.PATH, Kind.NETWORK}
 _LIMIT: Final = 0.05
 _HALF: Final = 0.5
 
@@ -52,23 +50,16 @@ PARTS: Final = 4
 """Calls, failed, answered, slow."""
 ALL, WITHOUT_WORST, WITHOUT_BEST = (slice(at, at + PARTS) for at in (0, PARTS, 2 * PARTS))
 REPORTERS: Final = 3 * PARTS
-FIELDS: Final = REPORTERS + 1
+MAINTAINED: Final = REPORTERS + 1
+"""1 for a FIP in planned maintenance: nothing of it is counted."""
+FIELDS: Final = MAINTAINED + 1
 
 
 def fip_counts(
     evidence: Evidence, fips: tuple[str, ...], causes: Iterable[Cause], left_out: Sequence[int]
 ) -> FipCounts:
     """Counts a window, without what causes elsewhere explain and without some AAs."""
-    kept = np.broadcast_to(
-        evidence.evaluated_cells, (len(APIS), evidence.aas, evidence.fips)
-    ).copy()
-    kept[:, list(left_out)] = False
-    for cause in causes:
-        if cause.locus.kind in _NOT_THE_FIPS and set(cause.symptoms) != {Symptom.CLIENT_ERRORS}:
-            aas = slice(None) if cause.locus.aa < 0 else cause.locus.aa
-            fips_ = slice(None) if cause.locus.fip < 0 else cause.locus.fip
-            for place in covered(cause):
-                kept[place, aas, fips_] = False
+    kept = kept_cells(evidence, causes, left_out, APIS)
     calls, failed = _calls(evidence, kept)
     answered, slow = _times(evidence, kept)
     parts = (calls, failed, answered, slow)
@@ -80,6 +71,7 @@ def fip_counts(
             *_without(complaint.argmax(1), parts),
             *_without(complaint.argmin(1), parts),
             (calls > 0).sum(1),
+            np.broadcast_to(evidence.maintained_fips, (len(APIS), evidence.fips)),
         ]
     )
     return FipCounts(fips, sums.astype(np.float32))
@@ -92,15 +84,6 @@ def _without(place: NDArray[np.intp], parts: Sequence[Floats]) -> list[Floats]:
         part.sum(1) - np.where(many, np.take_along_axis(part, place[:, None], 1)[:, 0], 0.0)
         for part in parts
     ]
-
-
-def covered(cause: Cause) -> list[int]:
-    """The APIs of the feed that a cause is about."""
-    apis = cause.locus.apis or cause.affected_apis
-    return [
-        place for place, api in enumerate(APIS)
-        if not apis or any(same_api(api, one) for one in apis)
-    ]  # fmt: skip
 
 
 def _calls(evidence: Evidence, kept: Flags) -> tuple[Floats, Floats]:

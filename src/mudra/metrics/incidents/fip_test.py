@@ -1,11 +1,13 @@
 """Tests the network's rule for each API of each FIP: success above 95 %, p50 below 5,000 ms.
 
-The evidence is that of the latest windows, as few of them as decide. Loaded in the jobs
-process only.
+The evidence is that of the latest windows, as few of them as decide. Causes at the FIP need no
+other test: those of failures are BAD, those that the rule allows DEGRADED while it is kept. Loaded
+in the jobs process only.
 """
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cache
 from math import erfc, sqrt
 from typing import Final, NamedTuple
 
@@ -14,19 +16,21 @@ from numpy.typing import NDArray
 
 from mudra.metrics.attribution.causes.cause import Cause, Kind
 from mudra.metrics.attribution.evidence.lanes import Flags, Floats, Symptom
-from mudra.metrics.health.fip_state import ApiState, FipStates
-from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
+from mudra.metrics.health.fip_state import ApiState, FipStates, Reason
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.rule_test import BAD_Z, FAILING, root
 from mudra.metrics.incidents.fip_counts import (
     ALL,
     APIS,
     CALLED,
+    MAINTAINED,
     REPORTERS,
     WITHOUT_BEST,
     WITHOUT_WORST,
     FipCounts,
     aligned,
-    covered,
 )
+from mudra.metrics.incidents.own_counts import covered
 
 LOOKS: Final = (1, 2, 3, 6, 12, 36)
 """Numbers of windows that are looked at, in this order; six hours at most."""
@@ -34,20 +38,30 @@ _HOUR: Final = 6
 """Without calls in an hour nothing is known."""
 GOOD_Z: Final = 1.645
 """One in twenty APIs that just break the rule would look as good."""
-BAD_Z: Final = 5.3
-"""About one in ten million that just keep it would look as bad: a day has 2 million tests."""
 _DOUBT_Z: Final = 3.0
 _CERTAIN: Final = 0.9999
-_FAILING: Final = 1 - GOOD_ABOVE_PERCENT / 100
 _HALF: Final = 0.5
-_STATUSES: Final = (Status.UNSURE, Status.GOOD, Status.BAD)
-_GOOD, _BAD = 1, 2
+_STATUSES: Final = (Status.UNSURE, Status.GOOD, Status.BAD, Status.DEGRADED)
+_UNSURE, _GOOD, _BAD, _DEGRADED = range(len(_STATUSES))
+_REASONS: Final = {
+    Symptom.FAILURES: Reason.FAILING,
+    Symptom.CLIENT_ERRORS: Reason.REFUSING,
+    Symptom.SLOW: Reason.SLOW,
+    Symptom.TAIL: Reason.TAIL,
+    Symptom.OUTCOMES: Reason.OUTCOMES,
+    Symptom.MISSING: Reason.MISSING,
+}
+_BITS: Final = {reason: 1 << place for place, reason in enumerate(Reason)}
+_BREAKS_THE_RULE: Final = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
+"""Symptoms of calls without success; the rule allows the others."""
 
 
 class _Tested(NamedTuple):
     status: NDArray[np.int8]
     z: Floats
     look: NDArray[np.intp]
+    reasons: NDArray[np.int64]
+    """Bits of `Reason`."""
 
 
 def fip_states(
@@ -59,21 +73,32 @@ def fip_states(
     """Returns the states after a window.
 
     `recent` has the counts of up to six hours, those of the window last; `at_fips` are the
-    causes that this window or the one before showed at FIPs: they need no other test.
+    causes at FIPs that nothing since has spoken against.
     """
     fips = recent[-1].fips
-    sums = np.stack([aligned(one, fips) for one in reversed(recent[-LOOKS[-1] :])])
+    sums = _since_maintenance(
+        np.stack([aligned(one, fips) for one in reversed(recent[-LOOKS[-1] :])])
+    )
     totals = np.stack([sums[:look].sum(0) for look in LOOKS])
     tested = _with_causes(_tested(sums, totals), at_fips)
     reporters = np.stack([sums[:look, REPORTERS].max(0) for look in LOOKS])
+    maintained = recent[-1].sums[MAINTAINED].any(0)
+    tested.status[:, maintained], tested.z[:, maintained] = _UNSURE, -np.inf
+    tested.reasons[:, maintained] = _BITS[Reason.MAINTENANCE]
     found = {}
     for place, fip_id in enumerate(fips):
-        if fip_id and reporters[-1, :, place].any():
+        if fip_id and (reporters[-1, :, place].any() or tested.reasons[:, place].any()):
             found[fip_id] = tuple(
                 _state(tested, totals, reporters, api, place, _earlier(before, fip_id, api), window)
                 for api in range(len(APIS))
             )
     return FipStates(window, found)
+
+
+def _since_maintenance(sums: Floats) -> Floats:
+    """The counts, the latest first, without those from before a maintenance: much has changed."""
+    maintained = np.logical_or.accumulate(sums[:, MAINTAINED] > 0, 0)
+    return np.asarray(np.where(maintained[:, None], np.float32(0.0), sums))
 
 
 def _tested(sums: Floats, totals: Floats) -> _Tested:
@@ -86,6 +111,9 @@ def _tested(sums: Floats, totals: Floats) -> _Tested:
     good = np.where(timed[:, None], np.minimum(-failing, -slower), -failing)
     doubt = np.maximum(np.maximum(failing, slower), np.maximum(*without_best))
     bad = np.maximum(*without_worst)
+    why = np.where(without_worst[0] >= BAD_Z, _FAILS[:, None], 0) | np.where(
+        without_worst[1] >= BAD_Z, _BITS[Reason.SLOW], 0
+    )
     doubtful = np.maximum.accumulate(doubt, 0) >= _DOUBT_Z
     is_good = (good >= GOOD_Z) & ~doubtful
     is_bad = (bad >= BAD_Z) & _still_bad(sums)
@@ -97,13 +125,20 @@ def _tested(sums: Floats, totals: Floats) -> _Tested:
     good_here = np.take_along_axis(is_good & decided, pick, 0)[0]
     status = np.where(good_here, _GOOD, status).astype(np.int8)
     strongest = np.maximum(good, bad)
-    return _Tested(status, np.take_along_axis(strongest, pick, 0)[0], first)
+    reasons = np.where(status == _BAD, np.take_along_axis(why, pick, 0)[0], 0)
+    return _Tested(status, np.take_along_axis(strongest, pick, 0)[0], first, reasons)
+
+
+_FAILS: Final = np.array(
+    [_BITS[Reason.FAILING if api in CALLED else Reason.OUTCOMES] for api in APIS]
+)
+"""FI notifications are judged by the outcomes of FI requests."""
 
 
 def _still_bad(sums: Floats) -> Flags:
     """Returns where the last two windows with calls both break the rule; else it may be over."""
     calls, failed, answered, slow = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3]
-    breaks = (failed > _FAILING * calls) | (slow > _HALF * answered)
+    breaks = (failed > FAILING * calls) | (slow > _HALF * answered)
     called = calls > 0
     nth = np.cumsum(called, 0) * called
     return np.asarray(~((nth > 0) & (nth <= 2) & ~breaks).any(0))  # noqa: PLR2004  # of them
@@ -112,33 +147,28 @@ def _still_bad(sums: Floats) -> Flags:
 def _roots(parts: Floats) -> tuple[Floats, Floats]:
     """Of the share of failures, and of the share of slow calls."""
     calls, failed, answered, slow = np.moveaxis(parts, 1, 0)
-    return _root(failed, calls, _FAILING), _root(slow, answered, _HALF)
-
-
-def _root(bad: Floats, events: Floats, rate: float) -> Floats:
-    """The signed root of the deviance: a normal deviate if `bad` of `events` has this rate."""
-    number = np.maximum(events.astype(np.float64), 1.0)
-    share = np.clip(bad / number, 1e-12, 1 - 1e-12)
-    deviance = number * (
-        share * np.log(share / rate) + (1 - share) * np.log((1 - share) / (1 - rate))
-    )
-    root = np.sign(share - rate) * np.sqrt(2 * np.maximum(deviance, 0.0))
-    return np.where(events > 0, root, 0.0).astype(np.float32)
+    return root(failed, calls), root(slow, answered, _HALF)
 
 
 def _with_causes(tested: _Tested, at_fips: Iterable[Cause]) -> _Tested:
-    status, z, look = tested.status.copy(), tested.z.copy(), tested.look.copy()
+    status, z = tested.status.copy(), tested.z.copy()
+    look, reasons = tested.look.copy(), tested.reasons.copy()
     for cause in at_fips:
-        if cause.locus.kind in {Kind.FIP, Kind.FIP_API} and set(cause.symptoms) != {
-            Symptom.CLIENT_ERRORS
-        }:
-            places = covered(cause)
-            look[places, cause.locus.fip] = np.where(
-                status[places, cause.locus.fip] == _BAD, look[places, cause.locus.fip], 0
-            )
-            status[places, cause.locus.fip] = _BAD
-            z[places, cause.locus.fip] = np.inf
-    return _Tested(status, z, look)
+        if cause.locus.kind not in {Kind.FIP, Kind.FIP_API}:
+            continue
+        fip, shown = cause.locus.fip, covered(cause, APIS)
+        if cause.locus.kind is Kind.FIP and Symptom.FAILURES in cause.symptoms:
+            # Where calls are few, the others show nothing of a FIP that is down.
+            others = (place for place in range(len(APIS)) if tested.status[place, fip] == _UNSURE)
+            shown = sorted({*shown, *others})
+        is_bad = tested.status[shown, fip] == _BAD
+        worse = np.where(is_bad | bool(_BREAKS_THE_RULE & set(cause.symptoms)), _BAD, _DEGRADED)
+        status[shown, fip] = np.where(status[shown, fip] == _BAD, _BAD, worse)
+        look[shown, fip] = np.where(is_bad, look[shown, fip], 0)
+        z[shown, fip] = np.inf
+        for symptom in cause.symptoms:
+            reasons[shown, fip] |= _BITS[_REASONS[symptom]]
+    return _Tested(status, z, look, reasons)
 
 
 def _earlier(before: FipStates | None, fip_id: str, api: int) -> ApiState | None:
@@ -161,7 +191,13 @@ def _state(
         round(float(reporters[look, api, fip])),
         LOOKS[look],
         earlier.since if earlier is not None and same else int(window.timestamp()),
+        _named(int(tested.reasons[api, fip])),
     )
+
+
+@cache
+def _named(bits: int) -> tuple[Reason, ...]:
+    return tuple(reason for reason in Reason if bits & _BITS[reason])
 
 
 def _confidence(z: float) -> float:

@@ -5,7 +5,7 @@ mean. Evaluation is pure: the same journal and the same reports give the same jo
 windows are eligible again when their reports changed. Loaded in the jobs process only.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -17,10 +17,19 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS
 from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Change, track
 from mudra.metrics.attribution.incidents import Incident as TrackedCause
-from mudra.metrics.attribution.state import State, UnknownFormat, grown, new_state, state_from_bytes
+from mudra.metrics.attribution.state import (
+    State,
+    UnknownFormat,
+    grown,
+    new_state,
+    state_from_bytes,
+)
+from mudra.metrics.health.own_calls import OwnCalls
+from mudra.metrics.incidents.bad_windows import Windows, each_of, number_of, with_windows
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.evidence_arrays import evidence_of
 from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts
 from mudra.metrics.incidents.incident import (
@@ -40,11 +49,12 @@ from mudra.metrics.incidents.incident import (
     TimelineChange,
     TimelineEntry,
 )
+from mudra.metrics.incidents.own_counts import own_calls
 from mudra.metrics.incidents.window_calls import WindowCalls
 from mudra.metrics.incidents.window_reports import WindowReports
-from mudra.metrics.payload.catalogue import window_at, window_number
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, window_at, window_number
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 NO_FIP: Final = ""
 """Holds the first place, so that there are arrays before the first FIP was called."""
 
@@ -55,10 +65,14 @@ class Tracked(Struct, frozen=True):
     incident_id: str
     tracked: TrackedCause
     detected: datetime
-    bad_windows: int
-    succeeded: int
-    eligible: int
-    affected_aas: tuple[int, ...]
+    windows: Windows = ()
+    """The bad ones."""
+    succeeded: int = 0
+    """Calls of its place in these windows, as it is known now."""
+    eligible: int = 0
+    affected_aas: tuple[int, ...] = ()
+    is_counted: bool = True
+    """False where the calls of windows before the last one are to be read again from reports."""
 
 
 class Journal(Struct, frozen=True):
@@ -78,14 +92,22 @@ class Journal(Struct, frozen=True):
 
     counts: FipCounts | None = None
     """Of the last window, for the feed; not stored with the journal."""
+    own: OwnCalls | None = None
+    """Of the last window, for the public; not stored with the journal."""
 
     @property
     def bad_at_fips(self) -> tuple[TrackedCause, ...]:
-        """Open incidents that the last window or the one before showed."""
+        """Open incidents that one of the last two windows showed, or none since speaks against."""
+        good = {one.number: one.good for one in self.state.known}
         return tuple(
-            one.tracked for one in self.incidents
-            if one.tracked.is_open and self.state.window - one.tracked.last_bad <= 1
-        )  # fmt: skip
+            one.tracked
+            for one in self.incidents
+            if one.tracked.is_open
+            and (
+                self.state.window - one.tracked.last_bad <= 1
+                or not good.get(one.tracked.cause.number, 1)
+            )
+        )
 
     @property
     def window(self) -> datetime:
@@ -135,17 +157,16 @@ def evaluate(
         _added(before.get(one.number), one, evidence, detected, new_id) for one in tracked
         if one.is_open or evidence.window - one.ended <= REOPEN_WITHIN
     )  # fmt: skip
+    incidents = _with_merged(incidents, evidence.window)
+    causes = [one.tracked.cause for one in incidents if one.tracked.is_open]
+    left_out = [one.aa for one in evaluation.implausible]
     return replace(
         journal,
         state=evaluation.state,
         incidents=incidents,
         ids=journal.ids | {one.tracked.number: one.incident_id for one in incidents},
-        counts=fip_counts(
-            evidence,
-            journal.fips,
-            [one.tracked.cause for one in incidents if one.tracked.is_open],
-            [one.aa for one in evaluation.implausible],
-        ),
+        counts=fip_counts(evidence, journal.fips, causes, left_out),
+        own=own_calls(evidence, journal.fips, causes, left_out),
         implausible=tuple(
             (journal.aas[one.aa], one.doubt.value, one.claimed, one.limit)
             for one in evaluation.implausible
@@ -191,7 +212,7 @@ def found_incident(one: Tracked, journal: Journal) -> Incident:
         last_bad=window_at(tracked.last_bad),
         ended=None if tracked.is_open else window_at(tracked.ended),
         ending=Ending.OPEN if tracked.is_open else _ENDINGS[tracked.history[-1].change],
-        bad_windows=one.bad_windows,
+        bad_windows=number_of(one.windows),
         succeeded=one.succeeded,
         eligible=one.eligible,
         cause=Cause(
@@ -215,6 +236,19 @@ def found_incident(one: Tracked, journal: Journal) -> Incident:
             )
             for entry in tracked.history
         ),
+    )
+
+
+def calls_of_incident(one: Tracked, journal: Journal) -> CallsOfIncident:
+    """Returns which calls an incident is about, as it is known now."""
+    locus = one.tracked.cause.locus
+    is_agent = locus.kind is Kind.AGENT
+    return CallsOfIncident(
+        one.incident_id,
+        journal.aas[locus.aa] if locus.aa >= 0 else None,
+        journal.fips[locus.fip] if locus.fip >= 0 else None,
+        () if is_agent else counted_apis(locus),
+        [window_at(window) for window in each_of(one.windows)],
     )
 
 
@@ -269,29 +303,50 @@ def _added(
     before: Tracked | None, tracked: TrackedCause, evidence: Evidence, detected: datetime,
     new_id: Callable[[], str],
 ) -> Tracked:  # fmt: skip
-    """Adds the window to an incident, if it is a bad one."""
+    """Adds the window to an incident, if it is a bad one, and earlier ones that are bad after all.
+
+    Calls are those of the place that is known now: of another place before they are counted again.
+    """
     if before is None:
-        before = Tracked(new_id(), tracked, detected, tracked.last_bad - tracked.since, 0, 0, ())
+        before = Tracked(new_id(), tracked, detected)
+    has_place = not before.windows or before.tracked.cause.locus == tracked.cause.locus
     if tracked.last_bad != evidence.window:
-        return replace(before, tracked=tracked)
+        is_counted = before.is_counted and has_place
+        return replace(before, tracked=tracked, is_counted=is_counted)
     succeeded, eligible = _calls(tracked.cause.locus, evidence)
     affected = sorted({*before.affected_aas, *tracked.cause.affected_aas})
+    until_now = with_windows(before.windows, tracked.cause.earlier)
     return replace(
         before,
         tracked=tracked,
-        bad_windows=before.bad_windows + 1,
+        windows=with_windows(until_now, [evidence.window]),
         succeeded=before.succeeded + succeeded,
         eligible=before.eligible + eligible,
         affected_aas=tuple(affected),
+        is_counted=before.is_counted and has_place and until_now == before.windows,
     )
+
+
+def _with_merged(incidents: Sequence[Tracked], window: int) -> tuple[Tracked, ...]:
+    """Gives the bad windows of incidents that merged in this window to what they merged into."""
+    merged: dict[int, list[int]] = {}
+    for one in incidents:
+        last = one.tracked.history[-1]
+        if last.change is Change.MERGED and last.window == window:
+            merged.setdefault(last.into, []).extend(each_of(one.windows))
+    found = []
+    for one in incidents:
+        more = with_windows(one.windows, merged.get(one.tracked.number, ()))
+        is_counted = one.is_counted and more == one.windows
+        found.append(replace(one, windows=more, is_counted=is_counted))
+    return tuple(found)
 
 
 def _calls(locus: Locus, evidence: Evidence) -> tuple[int, int]:
     """Returns the calls of a place in this window that succeeded, and all but 4xx."""
     if locus.kind is Kind.AGENT:
         return 0, 0
-    apis: Iterable[str] = locus.apis or REQUEST_APIS
-    rows = [place for place, api in enumerate(CALL_APIS) if api in apis]
+    rows = [place for place, api in enumerate(CALL_APIS) if api in counted_apis(locus)]
     aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
     fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
     eligible, failed = (
@@ -299,6 +354,11 @@ def _calls(locus: Locus, evidence: Evidence) -> tuple[int, int]:
         for part in (evidence.total - evidence.client_errors, evidence.failed)
     )
     return eligible - failed, eligible
+
+
+def counted_apis(locus: Locus) -> Sequence[str]:
+    """Returns the APIs whose calls are counted for a place: those for customers, if it has none."""
+    return locus.apis or CUSTOMER_CODES
 
 
 def _symptoms(symptoms: Iterable[int]) -> tuple[Symptom, ...]:

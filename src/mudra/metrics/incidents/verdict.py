@@ -1,11 +1,12 @@
-"""The verdict on an incident in plain words: what is broken, and why it is found there."""
+"""The verdict on an incident in plain words: whom it affects, and what speaks for its place."""
 
-import math
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
+from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import (
     AaApi,
     AaCalls,
@@ -17,8 +18,8 @@ from mudra.metrics.incidents.incident import (
     Path,
 )
 from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.percentage import percentage, share_of
 
-_SURE: Final = 1_000
 _NAMED: Final = 3
 _MINUTES: Final = WINDOW.total_seconds() / 60
 
@@ -51,37 +52,59 @@ def _calls_a_minute(incident: Incident) -> float | None:
     return None if incident.ended else round(incident.cause.failures / _MINUTES, 1)
 
 
-def grounds(incident: Incident) -> str:
-    """Returns why the cause lies where it is said to lie; empty where that is not certain."""
+def grounds(incident: Incident, rows: Sequence[Contrast]) -> str:
+    """Returns what speaks for the place of the cause, as far as the calls of its bad time say it.
+
+    Empty where that is not certain. `rows` are those of `contrasts`.
+    """
     cause = incident.cause
     if cause.ambiguous_with:
         return ""
+    compared = [one for one in rows if one.affected is None] if incident.failing else []
     match incident.subject:
-        case Fip(fip):
-            aas = _listed(cause.affected_aas, "AA")
-            return f"{aas} see it at {fip}, and reach other FIPs: the cause is at the FIP."
-        case FipApi(fip, _):
-            aas = _listed(cause.affected_aas, "AA")
-            return f"{aas} see it at this API of {fip}; its other APIs work: it is at the FIP."
+        case Fip(fip) | FipApi(fip, _):
+            where = fip if isinstance(incident.subject, Fip) else f"this API of {fip}"
+            seen, verb = _listed(cause.affected_aas, "AA"), _see(cause.affected_aas)
+            others = _reaches(compared, f"of their calls to other FIPs {SHARE}", "the FIP")
+            return f"{seen} {verb} it at {where}{others}."
         case AaCalls(aa) | AaApi(aa, _):
             fips = _listed(cause.affected_fips, "FIP")
-            return f"{aa} sees it at {fips}, which other AAs reach: the cause is at the AA."
+            others = _reaches(compared, f"of other AAs' calls to them {SHARE}", "the AA")
+            return f"{aa} sees it at {fips}{others or _NO_OTHER_AA}."
         case Path(aa, fip):
-            return f"{aa} reaches other FIPs, and other AAs reach {fip}: it is between the two."
+            shares = [_share_that_works(one) for one in compared]
+            if len(shares) != _BOTH_ENDS or None in shares:
+                return f"{aa} sees it at {fip}."
+            of_aa, of_fip = shares
+            return (
+                f"{of_aa} % of {aa}'s calls to other FIPs succeeded, and {of_fip} % of other AAs' "
+                f"calls to {fip}: it is between the two."
+            )
         case Network():
-            return "Nearly all AAs and FIPs are affected at once: the cause is common to all."
+            return "Nearly all AAs and FIPs with enough calls are affected at once."
         case AaReporting(aa):
             return f"No reports come from {aa}. Whether its calls succeed is not known."
 
 
-def certainty(incident: Incident) -> str:
-    """Returns how strong the evidence of all bad windows is, as odds against chance."""
-    if isinstance(incident.subject, AaReporting):
-        return ""
-    strength = incident.cause.strength
-    if strength > math.log(_SURE):
-        return f"more than {_SURE:,} to 1 against chance"
-    return f"{max(round(math.exp(strength)), 1):,} to 1 against chance"
+SHARE: Final = "%s %% succeeded"
+_BOTH_ENDS: Final = 2
+_NO_OTHER_AA: Final = "; whether other AAs reach them is not known"
+
+
+def _see(aas: Sequence[str]) -> str:
+    return "sees" if len(aas) == 1 else "see"
+
+
+def _reaches(compared: Sequence[Contrast], text: str, place: str) -> str:
+    """Returns the clause about calls that the cause does not hit; empty unless they succeed."""
+    shares = [share for one in compared if (share := _share_that_works(one)) is not None]
+    return f"; {text % shares[0]}: it is at {place}" if shares else ""
+
+
+def _share_that_works(row: Contrast) -> float | None:
+    """Returns the percentage of these calls that succeeded, if the network's rule is kept."""
+    works = row.eligible > 0 and row.succeeded * 100 > row.eligible * GOOD_ABOVE_PERCENT
+    return percentage(share_of(row.succeeded, row.eligible), 1) if works else None
 
 
 def _listed(ids: Sequence[str], kind: str) -> str:

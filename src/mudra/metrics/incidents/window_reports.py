@@ -1,6 +1,6 @@
 """What the reports of a window say, as storage has it, who sent them, and who was to."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -9,6 +9,10 @@ from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 
+_PUSHED_WITHIN: Final = timedelta(minutes=4)
+_FEWEST_REPORTS: Final = 2
+_LATELY: Final = timedelta(minutes=2)
+"""The watch passes a few times in it, also on a busy machine."""
 REPORT_GRACE: Final = timedelta(minutes=15)
 """A report is in time until so long after the end of its window."""
 
@@ -26,6 +30,11 @@ class WindowReports(Struct, frozen=True):
     maintained: frozenset[str] = frozenset()
     """Entities in planned maintenance: nothing is evaluated about them."""
 
+    @property
+    def at_hand(self) -> "WindowReports":
+        """Returns the same as if no other report was expected: of a late agent nothing is said."""
+        return replace(self, expected=self.expected & self.requests.keys())
+
     def without(self, lost: Collection[tuple[str, Tag]]) -> "WindowReports":
         """Returns the same as if these reports, of an AA and a tag each, had not come."""
         requests = {aa: at for aa, at in self.requests.items() if (aa, Tag.REQUESTS) not in lost}
@@ -39,6 +48,13 @@ class WindowReports(Struct, frozen=True):
         """AAs whose report came after its time."""
         deadline = deadline_of(self.window)
         return frozenset(aa for aa, at in self.requests.items() if at > deadline)
+
+
+class Before(NamedTuple):
+    """The AAs that reported the window before, as far as it is known now."""
+
+    requests: frozenset[str]
+    notifications: frozenset[str]
 
 
 class Received(NamedTuple):
@@ -56,7 +72,7 @@ def deadline_of(window: datetime) -> datetime:
 
 
 def is_complete(
-    reports: WindowReports, silent: frozenset[str], now: datetime, before: frozenset[str]
+    reports: WindowReports, silent: frozenset[str], now: datetime, before: Before
 ) -> bool:
     """Returns whether a window can be evaluated: every report that may still come is in.
 
@@ -67,4 +83,37 @@ def is_complete(
     if now >= deadline_of(reports.window):
         return True
     awaited = reports.expected - silent - reports.maintained
-    return awaited <= reports.requests.keys() and (awaited & before) <= reports.notifications
+    notifying = awaited & before.notifications
+    return awaited <= reports.requests.keys() and notifying <= reports.notifications
+
+
+def suffices(reports: WindowReports, silent: frozenset[str], now: datetime, before: Before) -> bool:
+    """Returns whether the reports at hand say what is wrong, while some may still come.
+
+    Those of two AAs of three do. Of the others no one waits longer than agents spread their
+    pushes over, nor at all for one whose report of the window before has not come either.
+    """
+    awaited = reports.expected - silent - reports.maintained
+    here = awaited & reports.requests.keys()
+    missing = awaited - here
+    if len(here) < _FEWEST_REPORTS or len(missing) * 2 > len(here):
+        return False
+    return now >= reports.window + WINDOW + _PUSHED_WITHIN or not missing & before.requests
+
+
+def is_news(reports: WindowReports, now: datetime) -> bool:
+    """Returns whether more is known of a window since the last look: a report came, or is late."""
+    times = [*reports.requests.values(), reports.window + WINDOW + _PUSHED_WITHIN]
+    return any(timedelta() <= now - at < _LATELY for at in times)
+
+
+def received_by(reports: WindowReports) -> datetime:
+    """Returns when the last report came that was in time, else until when it could."""
+    deadline = deadline_of(reports.window)
+    in_time = [at for at in reports.requests.values() if at <= deadline]
+    return max(in_time) if in_time else deadline
+
+
+def sent(received: Sequence[Received], tag: Tag) -> frozenset[str]:
+    """Returns the AAs that sent this payload."""
+    return frozenset(one.aa_id for one in received if one.tag is tag)

@@ -157,7 +157,7 @@ def ambiguity(incident: Incident) -> str:
     names = gettext(" or ").join(map(in_sentence, (incident.subject, *others)))
     text = gettext("The evidence fits %(causes)s equally well.", causes=names)
     if len(incident.cause.affected_aas) == 1:
-        text += " " + gettext("Only one AA has traffic.")
+        text += " " + gettext("The calls of one AA alone show it.")
     return text
 
 

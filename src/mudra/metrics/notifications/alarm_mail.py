@@ -3,6 +3,7 @@
 Each incident once: what waits is replaced by what is known of the same incident later. Pure.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
@@ -94,6 +95,8 @@ class PersonalAlarm(Struct, frozen=True):
     void: bool = False
     is_worse: bool = False
     """Nothing for those who know of it."""
+    at_once: str = ""
+    """The headline of the FIPs that fell at once, if it is about one; of what has waited empty."""
     apis: frozenset[str] = frozenset()
     """What it is about; empty for all APIs, and for what has waited: it was wanted then."""
 
@@ -179,7 +182,8 @@ def _by_storm(
         until = history.storm_at + rule.within
         return Mailing(held=tuple(HeldAlarm(reader.user_id, one, until) for one in ready))
     is_storm = history.alarms + len(ready) > rule.alarms
-    if is_storm or (waited and len(ready) > 1):
+    together = Counter(one.at_once for one in ready if one.at_once)
+    if is_storm or any(count > 1 for count in together.values()) or (waited and len(ready) > 1):
         return Mailing(digest=tuple(ready), is_storm=is_storm)
     return Mailing(alone=tuple(ready))
 

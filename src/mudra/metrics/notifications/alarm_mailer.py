@@ -152,7 +152,7 @@ class AlarmMailer(Struct, frozen=True):
         return {
             "open": str(len(alarms) - over),
             "over": str(over),
-            "worst": "" if urgent[0].over else urgent[0].title,
+            "worst": "" if urgent[0].over else _headline(urgent),
             "pages": SEPARATOR.join(map(self._page, listed)),
             "incidents": SEPARATOR.join(
                 _line(one, whole=len(alarms) <= MAX_WHOLE) for one in listed
@@ -167,6 +167,11 @@ class AlarmMailer(Struct, frozen=True):
         if alarm.entity_id:
             return f"{self.console}/entity/{alarm.entity_id}/health?incident={alarm.incident_id}"
         return f"{self.console}/operator/incidents/{alarm.incident_id}"
+
+
+def _headline(urgent: Sequence[PersonalAlarm]) -> str:
+    """Returns the worst of a digest, or the FIPs that fell at once, if it is one of them."""
+    return urgent[0].at_once or urgent[0].title
 
 
 def _urgency(alarm: PersonalAlarm) -> tuple[bool, int, str]:
@@ -211,6 +216,7 @@ def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | Non
         over=part.is_over,
         void=isinstance(part.change, Withdrawn | Elsewhere),
         is_worse=part.is_worse,
+        at_once=one.at_once.text if one.at_once else "",
         apis=apis_of(part.incident),
     )
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.metrics.incidents.at_once import AtOnce
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import (
     Change,
@@ -88,6 +89,8 @@ class IncidentNotification(Struct, frozen=True):
     recipients: tuple[str, ...] = ()
     silenced: bool = False
     """A silence suppresses what would have been sent."""
+    at_once: AtOnce | None = None
+    """The FIPs that fell at once, if it is one of them."""
 
     @property
     def incident(self) -> Incident:

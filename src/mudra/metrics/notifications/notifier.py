@@ -54,7 +54,7 @@ class Notifier(Struct, frozen=True):
                 chats = chat_messages_of(one, notification.incident_id, self.mailer.console)
                 await self.messages.post(
                     one.readers,
-                    message_of(one, notification.incident_id, now),
+                    message_of(one, notification.incident_id, now, notification.at_once),
                     now,
                     event=one.event,
                     to_network=one.to_network,

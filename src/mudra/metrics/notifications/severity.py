@@ -1,6 +1,7 @@
 """How bad an incident is: what people choose alarms by."""
 
 import enum
+from typing import Final
 
 from mudra.localization.language import translatable
 from mudra.metrics.incidents.incident import AaReporting, Incident, Network, Path, Symptom
@@ -14,7 +15,7 @@ class Severity(enum.StrEnum):
     MAJOR = translatable("major")
     """Calls fail, or FI requests end without data."""
     CRITICAL = translatable("critical")
-    """Half of them or more, for everyone who calls or is called."""
+    """Of many calls half or more, for everyone who calls or is called; of very many a tenth."""
 
     def at_least(self, other: "Severity") -> bool:
         """Returns whether this is as urgent as another or more."""
@@ -25,13 +26,23 @@ class Severity(enum.StrEnum):
 _HARM = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
 
 
+_MANY: Final = 20
+"""Failed calls of a window below which half of them is not critical: two may be all there were."""
+_MANY_IN_ALL: Final = 100
+_VERY_MANY: Final = 1_000
+"""Failed calls of a window of which a tenth is critical, also on one path."""
+
+
 def severity_of(incident: Incident) -> Severity:
-    """Returns how bad an incident is, by its last bad window."""
+    """Returns how bad an incident is, by its failed calls and their share."""
     cause = incident.cause
     if isinstance(incident.subject, AaReporting) or _HARM.isdisjoint(cause.symptoms):
         return Severity.MINOR
-    if isinstance(incident.subject, Network):
+    if cause.failures >= _VERY_MANY and 10 * cause.failures >= cause.calls:
         return Severity.CRITICAL
-    if isinstance(incident.subject, Path) or 2 * cause.failures < cause.calls:
+    failed = incident.eligible - incident.succeeded if incident.failing else 0
+    are_many = cause.failures >= _MANY or failed >= _MANY_IN_ALL
+    if isinstance(incident.subject, Path) or not are_many:
         return Severity.MAJOR
-    return Severity.CRITICAL
+    is_wide = isinstance(incident.subject, Network) or 2 * cause.failures >= cause.calls
+    return Severity.CRITICAL if is_wide else Severity.MAJOR

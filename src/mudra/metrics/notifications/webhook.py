@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from mudra.localization.language import translatable
+from mudra.metrics.incidents.at_once import AtOnce
 from mudra.metrics.incidents.incident_change import Elsewhere
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.incident_notifications import Announcement
@@ -192,6 +193,10 @@ class IncidentData(msgspec.Struct, rename="camel", kw_only=True):
     bad_windows: int
     title: str
     text: str
+    at_once: tuple[str, ...]
+    """The incidents, with this one, of FIPs that fell at once; empty for one that fell alone."""
+    provider: str
+    """The gateway service provider of all these FIPs; empty where they have no common one."""
 
 
 class Message(msgspec.Struct):
@@ -202,8 +207,10 @@ class Message(msgspec.Struct):
     data: IncidentData
 
 
-def message_of(announcement: Announcement, incident_id: str, now: datetime) -> bytes:
-    """Returns the body of the message about a change."""
+def message_of(
+    announcement: Announcement, incident_id: str, now: datetime, group: AtOnce | None = None
+) -> bytes:
+    """Returns the body of the message about a change; `group` are the FIPs that fell with it."""
     incident, alarm = announcement.incident, announcement.alarm
     name = name_of(incident.subject)
     data = IncidentData(
@@ -221,6 +228,8 @@ def message_of(announcement: Announcement, incident_id: str, now: datetime) -> b
         bad_windows=incident.bad_windows,
         title=alarm.title,
         text=alarm.text,
+        at_once=group.incident_ids if group else (),
+        provider=group.provider if group else "",
     )
     return msgspec.json.encode(Message(announcement.event.value, now, data))
 

@@ -124,8 +124,10 @@ TIMINGS: Final = frozenset(code for code in RequestType if code.call is None)
 TIMING_CODES: Final = frozenset(code.value for code in TIMINGS)
 CALL_CODES: Final = tuple(code.value for code in RequestType if code not in TIMINGS)
 """The types of request that have a status, as they are written."""
+CUSTOMER_CODES: Final = tuple(code for code in CALL_CODES if code != RequestType.HEARTBEAT)
+"""The types of request by which customers are served: a heartbeat serves none."""
 ALL_CALLS: Final = ""
-"""In place of a type code: all calls together, the timings left out."""
+"""In place of a type code: all calls for customers together."""
 TYPE_OF_API: Final[dict[str, RequestType | NotificationType]] = {
     **{one.api: one for one in RequestType},
     **{one.api: one for one in NotificationType},

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mudra.metrics.health.health import Health
 from mudra.metrics.health.judging import health_of
-from mudra.metrics.payload.catalogue import CALL_CODES, Tag
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, Tag
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.step import Step, starts
@@ -40,6 +40,6 @@ async def points(
 
 
 def health_of_all(totals: Totals, code: str = "") -> Health | None:
-    """Returns the health of all calls together, or of those of one type; None without any."""
-    calls = totals.only(Tag.REQUESTS, (code,) if code else CALL_CODES).by()
+    """Returns the health of all calls for customers, or of those of one type; None without any."""
+    calls = totals.only(Tag.REQUESTS, (code,) if code else CUSTOMER_CODES).by()
     return next(iter(health_of(calls)), None)

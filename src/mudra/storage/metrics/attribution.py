@@ -7,6 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.metrics.health.fip_state import FipStates, no_states, states_from_bytes
+from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.payload.catalogue import Tag, window_start
@@ -18,7 +19,14 @@ from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions
+from mudra.storage.metrics.counted_calls import counted_calls
 from mudra.storage.metrics.incidents import PostgresIncidents
+from mudra.storage.metrics.own_calls import (
+    own_hour,
+    own_hours,
+    save_changes,
+    save_own_calls,
+)
 from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.tables.metrics import (
     metrics_attribution,
@@ -137,6 +145,10 @@ class PostgresDetections(PostgresIncidents):
         """Returns what all AAs reported of a window, and which reports are damaged."""
         return await BlockQuestions(self._tx).heard(window)
 
+    async def counted(self, calls: CallsOfIncident) -> tuple[int, int]:
+        """Returns the calls of an incident that succeeded, and all but 4xx, by what is stored."""
+        return await counted_calls(self._tx, calls)
+
     async def first_called(self, within: TimeRange) -> datetime | None:
         """Returns the first of these windows of which any AA reported calls; None for none."""
         first: datetime | None = await self._tx.connection.scalar(
@@ -218,6 +230,24 @@ class PostgresDetections(PostgresIncidents):
                 ],
             )
         await self._tx.changing(FIP_STATES_CHANGED)
+
+    async def own_hour(self, at: datetime) -> bytes | None:
+        """Returns what is stored of the hour from a time on."""
+        return await own_hour(self._tx, at)
+
+    async def save_own_calls(
+        self, hours: Mapping[datetime, bytes], *, since: datetime, drop_before: datetime
+    ) -> None:
+        """Replaces the hours from a time on, and the days that they are of."""
+        await save_own_calls(self._tx, hours, since=since, drop_before=drop_before)
+
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
+        """Returns the hours from a time on."""
+        return await own_hours(self._tx, since)
+
+    async def save_changes(self, changes: bytes, at: datetime) -> None:
+        """Stores which rates have changed for good, in place of what was known."""
+        await save_changes(self._tx, changes, at)
 
 
 class PostgresFipStates:

@@ -121,6 +121,13 @@ _FI_TYPES: Final = (
 )
 
 
+_PROVIDERS: Final = (
+    sa.select(_V.entity_id, _ENTRY["entityinfo"]["gsp"]["name"].astext)
+    .join(entity, entity.c.entity_id == _V.entity_id)
+    .where(_V.status == "live", entity.c.type == "FIP")
+)
+
+
 class _Aa(NamedTuple):
     live_from: datetime | None
     is_active: bool
@@ -227,6 +234,11 @@ class OnboardedMembers:
         vocabulary = shipped_vocabulary().extended(additions)
         rows = await self._tx.connection.execute(_FI_TYPES)
         return {fip_id: vocabulary.groups_of(words or ()) for fip_id, words in rows}
+
+    async def providers(self) -> Mapping[str, str]:
+        """Returns the gateway service provider of each FIP whose live entry names one."""
+        rows = await self._tx.connection.execute(_PROVIDERS)
+        return {fip_id: name for fip_id, name in rows if name}
 
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all entities by ID."""

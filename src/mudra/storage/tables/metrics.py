@@ -149,6 +149,20 @@ metrics_fip_state: Final = sa.Table(
 )
 """The calls to FIPs in each window of six hours, and the states that follow from them."""
 
+metrics_own_calls: Final = sa.Table(
+    "metrics_own_calls",
+    metadata,
+    sa.Column("span", sa.Text, nullable=False),
+    at("at"),
+    sa.Column("calls", sa.LargeBinary, nullable=False),
+    sa.CheckConstraint("span IN ('hour', 'day', 'changes')", name="span"),
+    sa.PrimaryKeyConstraint("span", "at"),
+)
+"""The calls of customers to each FIP that no cause elsewhere and no maintenance explains.
+
+One row has the rates that have changed for good, as the last full hour shows.
+"""
+
 metrics_incident: Final = sa.Table(
     "metrics_incident",
     metadata,

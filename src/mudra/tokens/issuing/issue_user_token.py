@@ -9,14 +9,15 @@ from msgspec import Struct
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
+from mudra.storage.database.transaction import Transaction
+from mudra.tokens.authentication.issued_token_store import IssuedTokens, UserTokenRecord
+from mudra.tokens.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
 from mudra.tokens.ports import Signer
-from mudra.tokens.revocation.issued_token_store import IssuedTokens, UserTokenRecord
 
-MAX_LIVE_TOKENS: Final = 10
-"""A user holds so many User Access Tokens; a new one ends the oldest."""
+MAX_LIVE_TOKENS: Final = 100
+"""Maximum live User Access Tokens of a user; one more ends the least recently used."""
 
 
 class UserTokenIssuer(Struct, frozen=True):
@@ -27,22 +28,13 @@ class UserTokenIssuer(Struct, frozen=True):
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
 
-    async def record(
-        self,
-        user: User,
-        caller: Caller,
-        now: datetime,
-        *,
-        tokens: IssuedTokens,
-        memberships: Memberships,
-        audit_log: AuditLog,
-    ) -> Claims:
+    async def record(self, tx: Transaction, user: User, caller: Caller, now: datetime) -> Claims:
         """Store the token and its audit entry in the transaction of the sign-in."""
         jti = self.new_id()
         issued = UserTokenRecord(jti, user.user_id, now, now + USER_TOKEN_LIFE, None)
         # The sign-in holds the lock of the name: no two are issued at once.
-        for ended in await tokens.keep_user_token(issued, MAX_LIVE_TOKENS - 1):
-            await audit_log.append(
+        for ended in await IssuedTokens(tx).keep_user_token(issued, MAX_LIVE_TOKENS - 1):
+            await AuditLog(tx).append(
                 AuditEntry(
                     EventName.USER_TOKEN_REVOKE,
                     caller,
@@ -51,12 +43,12 @@ class UserTokenIssuer(Struct, frozen=True):
                     detail={"jti": ended},
                 )
             )
-        await audit_log.append(
+        await AuditLog(tx).append(
             AuditEntry(
                 EventName.USER_TOKEN_ISSUE, caller, user_id=user.user_id, detail={"jti": jti}
             )
         )
-        scopes = frozenset() if user.is_of_a_member else await memberships.scopes(user.user_id)
+        scopes = frozenset() if user.is_of_a_member else await Operators(tx).scopes(user.user_id)
         claims = user_claims(
             self.terms,
             user_id=user.user_id,

@@ -12,6 +12,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.memberships.notices import NoticeService
 from mudra.shared.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.reminders.reminder import AFTER_EXPIRY, DAYS_BEFORE, reminder_due
 from mudra.tokens.reminders.reminder_store import Reminders
 from mudra.tokens.secrets.old_secret_use import OLD_SECRET_IN_USE, still_in_use
@@ -24,57 +25,47 @@ LOOK_AHEAD: Final = timedelta(days=max(DAYS_BEFORE))
 LOOK_BACK: Final = timedelta(days=MAX_GRACE_DAYS)
 
 
-async def remind(  # its collaborators, each named
-    entity_id: str,
-    *,
-    secrets: Secrets,
-    uses: SecretUses,
-    reminders: Reminders,
-    notices: NoticeService,
-    audit_log: AuditLog,
-) -> None:
+async def remind(tx: Transaction, entity_id: str) -> None:
     """Send what is due for one entity; a second call at the same time sends nothing."""
-    holding = await secrets.locked(entity_id)
+    holding = await Secrets(tx).locked(entity_id)
     if holding is None:
         return
     current = holding.current
-    done = await reminders.done(entity_id, current.version)
+    done = await Reminders(tx).done(entity_id, current.version)
     due = reminder_due(
         made_at=current.created_at, expires_at=current.expires_at, done=done, now=holding.now
     )
     if due.done:
-        await reminders.mark(entity_id, current.version, due.done, due.send)
+        await Reminders(tx).mark(entity_id, current.version, due.done, due.send)
     if due.send is not None:
         facts = {"expires_at": iso_ms(current.expires_at)}
         if due.send == AFTER_EXPIRY:
-            readers = await notices.notify(entity_id, NoticeKind.SECRET_EXPIRED, facts)
+            readers = await tx.service(NoticeService).notify(
+                entity_id, NoticeKind.SECRET_EXPIRED, facts
+            )
         else:
             facts |= {
                 "days_left": str(_days_left(current, holding.now)),
                 "written_at": iso_ms(holding.now),
             }
-            readers = await notices.notify(entity_id, NoticeKind.SECRET_EXPIRY, facts)
-        await audit_log.append(_entry(current, readers, mark=due.send))
-    await _old_secret(holding, uses, reminders, notices, audit_log)
+            readers = await tx.service(NoticeService).notify(
+                entity_id, NoticeKind.SECRET_EXPIRY, facts
+            )
+        await AuditLog(tx).append(_entry(current, readers, mark=due.send))
+    await _old_secret(tx, holding)
 
 
-async def _old_secret(  # its collaborators, each named
-    holding: SecretHolding,
-    uses: SecretUses,
-    reminders: Reminders,
-    notices: NoticeService,
-    audit_log: AuditLog,
-) -> None:
+async def _old_secret(tx: Transaction, holding: SecretHolding) -> None:
     old = holding.in_grace
     if old is None or old.grace_until is None:
         return
-    use = await uses.of(old.entity_id, old.version)
+    use = await SecretUses(tx).of(old.entity_id, old.version)
     if not still_in_use(old, use, holding.now) or use.last_used_at is None:
         return
-    if OLD_SECRET_IN_USE in await reminders.done(old.entity_id, old.version):
+    if OLD_SECRET_IN_USE in await Reminders(tx).done(old.entity_id, old.version):
         return
-    await reminders.mark(old.entity_id, old.version, {OLD_SECRET_IN_USE}, OLD_SECRET_IN_USE)
-    readers = await notices.notify(
+    await Reminders(tx).mark(old.entity_id, old.version, {OLD_SECRET_IN_USE}, OLD_SECRET_IN_USE)
+    readers = await tx.service(NoticeService).notify(
         old.entity_id,
         NoticeKind.OLD_SECRET_IN_USE,
         {
@@ -84,7 +75,7 @@ async def _old_secret(  # its collaborators, each named
             "address_count": str(len(use.addresses)),
         },
     )
-    await audit_log.append(_entry(old, readers, mark=OLD_SECRET_IN_USE))
+    await AuditLog(tx).append(_entry(old, readers, mark=OLD_SECRET_IN_USE))
 
 
 def _days_left(secret: EntitySecret, now: datetime) -> int:

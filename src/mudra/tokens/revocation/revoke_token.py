@@ -7,8 +7,9 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.shared.refusal import PlainRefusal, RefusalKind
+from mudra.storage.database.transaction import Transaction
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_room
 
 ANOTHER_CLIENTS_TOKEN: Final = PlainRefusal(
@@ -17,23 +18,19 @@ ANOTHER_CLIENTS_TOKEN: Final = PlainRefusal(
 
 
 async def revoke_entity_token(
-    token: VerifiedToken,
-    client_id: str,
-    caller: Caller,
-    tokens: IssuedTokens,
-    audit_log: AuditLog,
+    tx: Transaction, token: VerifiedToken, client_id: str, caller: Caller
 ) -> PlainRefusal | TooManyRevocations | None:
     """Revoke a token of the calling entity; None when it is revoked, now or earlier."""
     refused: PlainRefusal | TooManyRevocations | None
     if token.subject != client_id:
         refused, reason = ANOTHER_CLIENTS_TOKEN, "another-client"
-    elif await tokens.entity_token_revoked(token.jti):
+    elif await IssuedTokens(tx).entity_token_revoked(token.jti):
         return None
     else:
-        refused = check_room(await tokens.lock_listed_tokens(client_id))
+        refused = check_room(await IssuedTokens(tx).lock_listed_tokens(client_id))
         reason = "too-many-revocations"
     if refused is not None:
-        await audit_log.append(
+        await AuditLog(tx).append(
             AuditEntry(
                 EventName.ENTITY_TOKEN_REVOKE,
                 caller,
@@ -44,8 +41,8 @@ async def revoke_entity_token(
             )
         )
         return refused
-    if await tokens.revoke_entity_token(token.jti, token.subject, token.expires_at):
-        await audit_log.append(
+    if await IssuedTokens(tx).revoke_entity_token(token.jti, token.subject, token.expires_at):
+        await AuditLog(tx).append(
             AuditEntry(
                 EventName.ENTITY_TOKEN_REVOKE, caller, token.subject, detail={"jti": token.jti}
             )
@@ -53,12 +50,10 @@ async def revoke_entity_token(
     return None
 
 
-async def revoke_user_token(
-    token: VerifiedToken, caller: Caller, tokens: UserTokens, people: People, audit_log: AuditLog
-) -> None:
+async def revoke_user_token(tx: Transaction, token: VerifiedToken, caller: Caller) -> None:
     """Revoke a user's token: anyone who holds it may end it."""
-    if await tokens.revoke_user_token(token.jti, await people.now()):
-        await audit_log.append(
+    if await UserTokens(tx).revoke_user_token(token.jti, await People(tx).now()):
+        await AuditLog(tx).append(
             AuditEntry(
                 EventName.USER_TOKEN_REVOKE,
                 caller,

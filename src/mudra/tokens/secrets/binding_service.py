@@ -18,7 +18,6 @@ from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.secrets.address_binding import (
     EXEMPTION_BY_OPERATOR,
     MAX_SWITCHES,
@@ -34,6 +33,7 @@ from mudra.tokens.secrets.address_binding import (
 )
 from mudra.tokens.secrets.address_binding_store import AddressBindings
 from mudra.tokens.secrets.foreign_addresses import AddressReport, EntityUse, report_addresses
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 from mudra.tokens.secrets.secret_use_store import SecretUses
 
 R = TypeVar("R", bound=Refusal)
@@ -82,13 +82,7 @@ BindingChange = (
 class BindingService(Struct, frozen=True):
     """What may be done with the binding of an entity, in the caller's transaction."""
 
-    bindings: AddressBindings
-    uses: SecretUses
-    registered: RegisteredKeys
     tx: Transaction
-    memberships: Memberships
-    notices: NoticeService
-    audit_log: AuditLog
     network_enforces: bool
 
     async def view(
@@ -97,7 +91,7 @@ class BindingService(Struct, frozen=True):
         """Return the binding of an entity and the addresses that used its credentials lately."""
         if not _may(requester, entity_id):
             return NotYourEntity()
-        own = await self.bindings.of(entity_id)
+        own = await AddressBindings(self.tx).of(entity_id)
         return no_such_entity(entity_id) if own is None else await self._view(entity_id, own)
 
     async def bind(
@@ -109,7 +103,7 @@ class BindingService(Struct, frozen=True):
         """
         if not _may(requester, entity_id):
             return await self._refused(entity_id, requester, "not-admin", NotYourEntity())
-        own = await self.bindings.locked(entity_id)
+        own = await AddressBindings(self.tx).locked(entity_id)
         lost = await self._lost_right(entity_id, requester)
         if lost is not None:
             return lost
@@ -125,16 +119,16 @@ class BindingService(Struct, frozen=True):
         too_many = None if is_operator else await self._too_many(entity_id)
         if too_many is not None:
             return await self._refused(entity_id, requester, "too-many-switches", too_many)
-        await self.bindings.keep(entity_id, to)
+        await AddressBindings(self.tx).keep(entity_id, to)
         await self._record(entity_id, requester, detail=_detail(own, to))
         after = await self._view(entity_id, to)
-        await self.notices.notify(
+        await self.tx.service(NoticeService).notify(
             entity_id,
             NoticeKind.ADDRESSES_BOUND,
             {
                 "enforced": "yes" if after.enforced else "",
                 "changed_by": requester.user.email if requester.user else "the operator",
-                "changed_at": iso_ms(await self.bindings.now()),
+                "changed_at": iso_ms(await AddressBindings(self.tx).now()),
                 "listed": ", ".join(after.listed) or "none",
             },
         )
@@ -142,16 +136,16 @@ class BindingService(Struct, frozen=True):
 
     async def _too_many(self, entity_id: str) -> TooManySwitches | None:
         """Refuse one more switch than 24 hours permit; under the entity's lock."""
-        now = await self.bindings.now()
-        times = sorted(await self.bindings.switches(entity_id, now - SWITCHES_IN))
+        now = await AddressBindings(self.tx).now()
+        times = sorted(await AddressBindings(self.tx).switches(entity_id, now - SWITCHES_IN))
         if len(times) < MAX_SWITCHES:
             return None
         return TooManySwitches(times[-MAX_SWITCHES] + SWITCHES_IN, now)
 
     async def _view(self, entity_id: str, own: ChosenBinding) -> BindingView:
-        since = await self.bindings.now() - timedelta(days=WATCHED_DAYS)
-        listed = await self.registered.listed_addresses(entity_id)
-        uses = await self.uses.since(since, entity_id)
+        since = await AddressBindings(self.tx).now() - timedelta(days=WATCHED_DAYS)
+        listed = await RegisteredKeys(self.tx).listed_addresses(entity_id)
+        uses = await SecretUses(self.tx).since(since, entity_id)
         report = report_addresses(uses, {entity_id: listed})
         return BindingView(entity_id, own, self.network_enforces, listed, report)
 
@@ -163,7 +157,7 @@ class BindingService(Struct, frozen=True):
             return await lost_scope(self.tx, requester.operator)
         user = requester.user
         if user is not None:
-            admins = await self.memberships.admins(entity_id)
+            admins = await Memberships(self.tx).admins(entity_id)
             if has_role(admins, user.user_id):
                 return None
         return await self._refused(entity_id, requester, "not-admin", NotYourEntity())
@@ -179,7 +173,7 @@ class BindingService(Struct, frozen=True):
         reason: str = "",
         detail: dict[str, str | int] | None = None,
     ) -> None:
-        await self.audit_log.append(
+        await AuditLog(self.tx).append(
             AuditEntry(
                 EventName.ENTITY_ADDRESSES_CHANGE,
                 requester.caller,

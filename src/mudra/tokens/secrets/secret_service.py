@@ -20,6 +20,7 @@ from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
+from mudra.storage.database.transaction import Transaction
 from mudra.tokens.secrets import reset_rule
 from mudra.tokens.secrets.old_secret_use import NEVER_USED, SecretUse
 from mudra.tokens.secrets.reset_rule import (
@@ -100,11 +101,7 @@ class ResetCommand(Struct, frozen=True):
 class SecretService(Struct, frozen=True):
     """What admins of an entity may do with its secret, in the caller's transaction."""
 
-    secrets: Secrets
-    uses: SecretUses
-    memberships: Memberships
-    notices: NoticeService
-    audit_log: AuditLog
+    tx: Transaction
     random_bytes: Callable[[int], bytes]
 
     async def read(
@@ -137,7 +134,7 @@ class SecretService(Struct, frozen=True):
         rotation = rotate(holding.current, holding.now, command.expiry_days, command.keep_old_days)
         new, old = rotation.new, _in_grace(rotation.previous, holding.now)
         text = new_secret_text(self.random_bytes)
-        await self.secrets.replace(rotation, text)
+        await Secrets(self.tx).replace(rotation, text)
         await self._record(
             event,
             entity_id,
@@ -146,7 +143,7 @@ class SecretService(Struct, frozen=True):
             expiry_days=command.expiry_days,
             keep_old_days=old.grace_days if old else 0,
         )
-        await self.notices.notify(
+        await self.tx.service(NoticeService).notify(
             entity_id,
             NoticeKind.SECRET_RESET,
             {
@@ -174,7 +171,7 @@ class SecretService(Struct, frozen=True):
             return NOTHING_IN_GRACE
         if expected_version not in {None, old.version}:
             return SecretChanged(holding.current.version)
-        await self.secrets.end_grace(old, holding.now)
+        await Secrets(self.tx).end_grace(old, holding.now)
         await self._record(event, entity_id, caller, version=old.version)
         return old
 
@@ -185,15 +182,15 @@ class SecretService(Struct, frozen=True):
 
         Also to the entity's readers: nothing of a secret is in it.
         """
-        holding = await self.secrets.held(entity_id) if user.sees(entity_id) else None
+        holding = await Secrets(self.tx).held(entity_id) if user.sees(entity_id) else None
         if holding is None:
             return await self._not_your_entity(EventName.ENTITY_SECRET_READ, entity_id, caller)
         old = _secret_in_grace(holding)
         return SecretUsage(
             holding.current,
-            await self.uses.of(entity_id, holding.current.version),
+            await SecretUses(self.tx).of(entity_id, holding.current.version),
             old,
-            await self.uses.of(entity_id, old.version) if old else NEVER_USED,
+            await SecretUses(self.tx).of(entity_id, old.version) if old else NEVER_USED,
             reset_rule.decide(holding.resets, holding.now),
             reset_rule.permitted_after(holding.resets, holding.now),
             holding.now,
@@ -201,8 +198,8 @@ class SecretService(Struct, frozen=True):
 
     async def _current(self, entity_id: str) -> SecretDetails | None:
         """Read the current secret, again when a reset ends it before its text is read."""
-        while (holding := await self.secrets.held(entity_id)) is not None:
-            text = await self.secrets.text_of(holding.current)
+        while (holding := await Secrets(self.tx).held(entity_id)) is not None:
+            text = await Secrets(self.tx).text_of(holding.current)
             if text is not None:
                 return SecretDetails(holding.current, text, _secret_in_grace(holding))
         return None
@@ -211,11 +208,11 @@ class SecretService(Struct, frozen=True):
         """Lock the entity for an admin of it, whose right may have ended while they waited."""
         if entity_id not in user.administers:
             return None
-        holding = await self.secrets.locked(entity_id)
+        holding = await Secrets(self.tx).locked(entity_id)
         return holding if await self._is_admin_now(entity_id, user) else None
 
     async def _is_admin_now(self, entity_id: str, user: User) -> bool:
-        return has_role(await self.memberships.admins(entity_id), user.user_id)
+        return has_role(await Memberships(self.tx).admins(entity_id), user.user_id)
 
     async def _not_your_entity(
         self, event: EventName, entity_id: str, caller: Caller
@@ -227,7 +224,7 @@ class SecretService(Struct, frozen=True):
         self, event: EventName, entity_id: str, caller: Caller, reason: str = "", **detail: int
     ) -> None:
         outcome = Outcome.REFUSED if reason else Outcome.SUCCESS
-        await self.audit_log.append(
+        await AuditLog(self.tx).append(
             AuditEntry(event, caller, entity_id, reason=reason, detail=detail, outcome=outcome)
         )
 

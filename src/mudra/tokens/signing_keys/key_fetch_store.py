@@ -70,7 +70,7 @@ class KeyFetches:
 
 
 class BatchedKeyFetches:
-    """Implements tokens/ports.py KeyFetchLog: adds counts to the table every few seconds."""
+    """Counts fetches of the published keys in memory; they are stored every few seconds."""
 
     def __init__(self, database: Database, directory: Callable[[], Awaitable[Directory]]) -> None:
         self._database = database
@@ -79,8 +79,12 @@ class BatchedKeyFetches:
         self._counts: Counter[tuple[tuple[str, ...], str]] = Counter()
         self._behind = WriteBehind("key-fetches", _EVERY_S, self._write)
 
+    def __len__(self) -> int:
+        """Return how many keys and addresses are counted separately and not yet stored."""
+        return len(self._counts)
+
     def append(self, kids: Sequence[str], address: str) -> None:
-        """Count one fetch of these keys."""
+        """Count one fetch of these keys; it is stored within seconds."""
         key = (tuple(kids), address)
         if key not in self._counts and len(self._counts) >= _MAX_ADDRESSES:
             key = (key[0], "")

@@ -9,7 +9,8 @@ from msgspec import Struct
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.shared.refusal import Refusal, RefusalKind
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.storage.database.transaction import Transaction
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial, NewKey
 from mudra.tokens.signing_keys.key_fetch_store import KeyFetch, KeyFetches
 from mudra.tokens.signing_keys.key_lifecycle import (
@@ -55,25 +56,23 @@ class KeyDetails(Struct, frozen=True):
 class SigningKeyService(Struct, frozen=True):
     """What jobs and operators may do with signing keys, in the caller's transaction."""
 
-    keys: SigningKeys
-    key_fetches: KeyFetches
-    audit_log: AuditLog
+    tx: Transaction
     new_key: NewKey
     rotate_after: timedelta
 
     async def list(self, now: datetime) -> Sequence[KeyDetails]:
         """List all keys, the oldest first."""
-        fetches = await self.key_fetches.fetches()
+        fetches = await KeyFetches(self.tx).fetches()
         return [
             KeyDetails(key, key.state(now), [one for one in fetches if one.kid == key.kid])
-            for key in await self.keys.all_keys()
+            for key in await SigningKeys(self.tx).all_keys()
         ]
 
     async def maintain(
         self, caller: Caller, now: datetime, rotate_now: frozenset[TokenKind] = frozenset()
     ) -> Sequence[KeyChange]:
         """Make, appoint, retire and destroy what is due; idempotent; one node at a time."""
-        known = await self.keys.locked_keys()
+        known = await SigningKeys(self.tx).locked_keys()
         changes: list[KeyChange] = []
         for kind in TokenKind:
             due = plan(
@@ -92,7 +91,7 @@ class SigningKeyService(Struct, frozen=True):
             if pending is not None:
                 changes.append(await self._keep(pending, caller, now))
             for kid in due.destroy_private:
-                if await self.keys.destroy_private(kid):
+                if await SigningKeys(self.tx).destroy_private(kid):
                     event = EventName.KEYS_SIGNING_DESTROY
                     changes.append(await self._record(KeyChange(kid, kind, event, now), caller))
         return changes
@@ -103,7 +102,7 @@ class SigningKeyService(Struct, frozen=True):
         """Let the next keys sign; in an emergency drop the current ones with all their tokens."""
         if not emergency:
             return await self.maintain(caller, now, kinds)
-        known = await self.keys.locked_keys()
+        known = await SigningKeys(self.tx).locked_keys()
         current = [key for key in known if key.kind in kinds and key.state(now) is KeyState.ACTIVE]
         return await self._drop(current, known, caller, now)
 
@@ -113,7 +112,7 @@ class SigningKeyService(Struct, frozen=True):
         """Drop these keys, as far as they are here and not dropped yet, with all their tokens."""
         if not kids:
             return ()
-        known = await self.keys.locked_keys()
+        known = await SigningKeys(self.tx).locked_keys()
         found = [key for key in known if key.kid in kids and key.revoked_at is None]
         return await self._drop(found, known, caller, now)
 
@@ -121,7 +120,7 @@ class SigningKeyService(Struct, frozen=True):
         self, kid: str, kinds: frozenset[TokenKind], caller: Caller, now: datetime
     ) -> Sequence[KeyChange] | UnknownKey:
         """Drop one key in whatever state it is; nothing changes where it was dropped already."""
-        known = await self.keys.locked_keys()
+        known = await SigningKeys(self.tx).locked_keys()
         named = [key for key in known if key.kid == kid and key.kind in kinds]
         if not named:
             return UnknownKey(kid)
@@ -141,7 +140,7 @@ class SigningKeyService(Struct, frozen=True):
         Keys that have left the JWK Set too: a restore brings back as signing what was then.
         Nothing changes for a kind whose keys were all dropped moments ago, unless it is `again`.
         """
-        known = await self.keys.locked_keys()
+        known = await SigningKeys(self.tx).locked_keys()
         due = [
             kind
             for kind in kinds
@@ -172,17 +171,17 @@ class SigningKeyService(Struct, frozen=True):
         # Made first: no node may wait for a key to be made while the change is announced.
         active = [await self.new_key(of.kind) for of in nexts if of.make_active]
         pending = [await self.new_key(of.kind) for of in nexts if of.make_pending]
-        await self.keys.revoke(gone, now)
+        await SigningKeys(self.tx).revoke(gone, now)
         event = EventName.KEYS_SIGNING_DROP
         changes = [
             await self._record(KeyChange(key.kid, key.kind, event, now), caller) for key in dropped
         ]
         for of in nexts:
             if (key := of.signs_on) is not None:
-                await self.keys.retire(key.kid, None)
+                await SigningKeys(self.tx).retire(key.kid, None)
                 changes.append(await self._signs(key, key.active_from or now, caller))
             if (key := of.appoint) is not None:
-                await self.keys.appoint(key.kid, at_once(now))
+                await SigningKeys(self.tx).appoint(key.kid, at_once(now))
                 changes.append(await self._signs(key, now, caller))
         signs_from = at_once(now)
         changes += [await self._keep(of, caller, now, active_from=signs_from) for of in active]
@@ -195,8 +194,8 @@ class SigningKeyService(Struct, frozen=True):
 
     async def _hand_over(self, handover: Handover, caller: Caller) -> Sequence[KeyChange]:
         previous, following, at = handover.previous, handover.following, handover.at
-        await self.keys.retire(previous.kid, at)
-        await self.keys.appoint(following.kid, at)
+        await SigningKeys(self.tx).retire(previous.kid, at)
+        await SigningKeys(self.tx).appoint(following.kid, at)
         return [
             await self._record(KeyChange(key.kid, key.kind, event, at), caller)
             for key, event in (
@@ -221,12 +220,12 @@ class SigningKeyService(Struct, frozen=True):
             retires_at=None,
             public_jwk=material.public_jwk,
         )
-        await self.keys.keep(key, material.private_pem)
+        await SigningKeys(self.tx).keep(key, material.private_pem)
         return await self._record(
             KeyChange(key.kid, key.kind, EventName.KEYS_SIGNING_CREATE, now), caller
         )
 
     async def _record(self, change: KeyChange, caller: Caller) -> KeyChange:
         detail = {"kid": change.kid, "kind": change.kind.value, "at": change.at.isoformat()}
-        await self.audit_log.append(AuditEntry(change.event, caller, detail=detail))
+        await AuditLog(self.tx).append(AuditEntry(change.event, caller, detail=detail))
         return change

@@ -1,8 +1,10 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
-from tests.support.metrics.attribution import (
+import numpy as np
+from tests.unit.metrics.attribution.attribution import (
     LEARNED,
     REQUESTS,
+    Fault,
     failing,
     incidents_of,
     learned,
@@ -11,6 +13,7 @@ from tests.support.metrics.attribution import (
 
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS
 from mudra.metrics.attribution.incidents import Change, Incident
 from mudra.metrics.payload.catalogue import RequestType
 
@@ -155,11 +158,12 @@ def test_two_paths_of_an_aa_that_fail_are_not_the_aa() -> None:
     assert [places(one) for one in found] == [[Locus(Kind.PATH, 0, fip)] for fip in (0, 1)]
 
 
-def test_a_network_of_which_one_fip_stays_down_becomes_this_fip() -> None:
-    [incident] = incidents_of([(4, [failing(0.9)]), (6, [failing(0.9, fip=0)]), (3, [])])
+def test_a_network_of_which_one_fip_stays_down_ends_and_this_fip_has_a_cause_of_its_own() -> None:
+    network, fip = incidents_of([(4, [failing(0.9)]), (8, [failing(0.9, fip=0)]), (3, [])])
 
-    assert places(incident) == [Locus(Kind.NETWORK), Locus(Kind.FIP, fip=0)]
-    assert not incident.is_open
+    assert (places(network), places(fip)) == ([Locus(Kind.NETWORK)], [Locus(Kind.FIP, fip=0)])
+    assert not network.is_open
+    assert not fip.is_open
 
 
 def test_an_aa_or_a_fip_of_which_one_path_stays_down_becomes_this_path() -> None:
@@ -210,3 +214,52 @@ def test_failures_of_a_whole_fip_are_counted_among_the_calls_to_it() -> None:
 
     assert incident.cause.locus == FIP_2
     assert incident.cause.failures > 0.55 * incident.cause.calls
+
+
+def seldom_called(fip: int) -> Fault:
+    """No customer calls this FIP: heartbeats are all there is."""
+
+    def apply(evidence: Evidence) -> None:
+        for api in range(len(CALL_APIS)):
+            if CALL_APIS[api] != RequestType.HEARTBEAT:
+                for part in (evidence.total, evidence.failed, evidence.client_errors):
+                    part[api, :, fip] = 0
+
+    return apply
+
+
+def test_a_fip_whose_heartbeats_alone_are_seen_to_fail_is_down_and_not_its_heartbeat() -> None:
+    heartbeats = failing(1.0, fip=2, api=RequestType.HEARTBEAT)
+
+    [dead] = incidents_of([(4, [seldom_called(2), heartbeats])])
+    [odd] = incidents_of([(4, [heartbeats])])
+
+    assert (dead.cause.locus, dead.cause.ambiguous_with) == (FIP_2, ())
+    assert dead.cause.failures == dead.cause.calls > 0
+    assert odd.cause.locus == Locus(Kind.FIP_API, fip=2, apis=(RequestType.HEARTBEAT,))
+
+
+def slower(factor: float) -> Fault:
+    """All calls of all pairs take so many times as long."""
+
+    def apply(evidence: Evidence) -> None:
+        evidence.percentiles[:] *= np.float32(factor)
+
+    return apply
+
+
+def test_what_all_do_at_once_for_a_day_is_one_incident_of_the_network_and_ends_with_it() -> None:
+    [incident] = incidents_of([(110, [slower(2.0)]), (4, [])], learned(aas=4, fips=12))
+
+    assert places(incident) == [Locus(Kind.NETWORK)]
+    assert (incident.last_bad, incident.is_open) == (LEARNED + 109, False)
+
+
+def test_five_fips_that_fall_together_are_five_fips_and_neither_aas_nor_the_network() -> None:
+    down = [failing(0.95, fip=fip) for fip in (1, 3, 5, 7, 9)]
+
+    found = incidents_of([(4, down)], learned(aas=4, fips=MANY))
+
+    assert sorted(one.cause.locus for one in found) == [
+        Locus(Kind.FIP, fip=fip) for fip in (1, 3, 5, 7, 9)
+    ]

@@ -9,18 +9,21 @@ from tests.support.metrics.incidents import an_incident
 from tests.support.metrics.metrics_payloads import WINDOW_START
 from tests.support.metrics.totals import reported_by, totals_of
 
-from mudra.metrics.health.feed import (
+from mudra.metrics.health.feed import FeedFacts, Planned, health_feed
+from mudra.metrics.health.fip_health import published
+from mudra.metrics.health.fip_state import NOTHING_KNOWN, ApiState, FipStates, Reason
+from mudra.metrics.health.health import (
+    Status,
+)
+from mudra.metrics.health.level_change import LevelChange
+from mudra.metrics.health.picturing import health_of_fips
+from mudra.metrics.health.public_rows import (
     PublicFloor,
-    health_feed,
     is_current,
     public_csv,
     public_status,
     unsure,
 )
-from mudra.metrics.health.fip_health import published
-from mudra.metrics.health.fip_state import NOTHING_KNOWN, ApiState, FipStates
-from mudra.metrics.health.health import Status
-from mudra.metrics.health.picturing import health_of_fips
 from mudra.metrics.incidents.incident import Fip, Path
 from mudra.metrics.incidents.subject import SubjectKind
 from mudra.metrics.payload.catalogue import FEED_APIS, RequestType
@@ -49,7 +52,10 @@ def health_of(*rows):
     return published(health_of_fips(totals), ["BANK-1"], {"BANK-1"})
 
 
-def feed_of(*rows, window=LAST, causes=(), **states):
+SLOW = ApiState(Status.DEGRADED, 0.9999, 90, 0, 3, 1, 0, (Reason.SLOW,))
+
+
+def feed_of(*rows, window=LAST, causes=(), facts=None, **states):
     end = WINDOW_START + timedelta(minutes=60)
     known = tuple(states.get(name, NOTHING_KNOWN) for name in FEED_APIS)
     return health_feed(
@@ -58,6 +64,7 @@ def feed_of(*rows, window=LAST, causes=(), **states):
         PROOF,
         FipStates(window, {"BANK-1": known}),
         causes,
+        facts,
     )
 
 
@@ -67,6 +74,7 @@ def test_a_fip_without_data_is_unsure_throughout_and_never_100_percent():
     for api in value["data"]["fips"]["BANK-1"].values():
         assert api == {
             "status": "UNSURE",
+            "reasons": [],
             "p50_response_time": None,
             "success_percentage": None,
             "causes": [],
@@ -94,6 +102,7 @@ def test_the_feed_has_the_names_that_its_readers_know():
     ]
     assert value["data"]["fips"]["BANK-1"]["consent"] == {
         "status": "GOOD",
+        "reasons": [],
         "p50_response_time": 100,
         "success_percentage": 99.0,
         "causes": [],
@@ -126,6 +135,15 @@ def test_fi_notification_shows_how_requests_ended_and_how_long_data_took():
     assert fip.fi_notification.p50_response_time == 45_000
 
 
+def test_the_feed_says_which_rule_makes_a_status_good_and_that_notifications_have_none_on_time():
+    rules = msgspec.to_builtins(feed_of())["rules"]
+
+    assert "above 95 % of the calls" in rules["calls"]
+    assert "less than 5000 ms" in rules["calls"]
+    assert "no rule on the time" in rules["fi_notification"]
+    assert "may take minutes to prepare data" in rules["fi_notification"]
+
+
 def test_without_a_judged_window_in_an_hour_no_status_is_known():
     late = feed_of(window=WINDOW_START - timedelta(minutes=20), consent=GOOD).data.fips["BANK-1"]
     known = feed_of(window=WINDOW_START - timedelta(minutes=10), consent=GOOD).data.fips["BANK-1"]
@@ -146,6 +164,67 @@ def test_causes_of_the_fip_come_before_those_of_aas_and_name_what_fits_equally()
 
     assert [one.kind for one in consent.causes] == [SubjectKind.FIP, SubjectKind.PATH]
     assert consent.causes[0].text == "FIP BANK-1 or the path between AA-1 and BANK-1"
+
+
+def test_doubt_about_a_cause_is_in_the_feed_as_places():
+    path = Path("AA-1", "BANK-1")
+    causes = [an_incident(Fip("BANK-1"), LAST, affected_aas=("AA-1",), ambiguous_with=(path,))]
+
+    (cause,) = feed_of(causes=causes).data.fips["BANK-1"].consent.causes
+
+    assert msgspec.to_builtins(cause.ambiguous_with) == [
+        {"kind": "path", "entity_id": "AA-1", "peer_id": "BANK-1", "type": ""}
+    ]
+
+
+def test_a_fip_in_maintenance_is_never_good_and_its_times_are_shown():
+    later = WINDOW_START + timedelta(hours=3)
+    planned = [
+        Planned("BANK-1", later, later + timedelta(hours=1), is_on=False),
+        Planned("BANK-1", WINDOW_START, LAST, is_on=True),
+    ]
+
+    feed = feed_of(consent=GOOD, linking=BAD, facts=FeedFacts(maintenance=planned))
+    fip = feed.data.fips["BANK-1"]
+
+    assert {fip.consent.status, fip.linking.status} == {Status.UNSURE}
+    assert fip.consent.reasons == [Reason.MAINTENANCE]
+    assert msgspec.to_builtins(feed.maintenance) == {
+        "BANK-1": {"begins": "2026-03-04T10:20:00Z", "ends": "2026-03-04T11:10:00Z"}
+    }
+    ahead = feed_of(consent=GOOD, facts=FeedFacts(maintenance=planned[:1]))
+    assert ahead.data.fips["BANK-1"].consent.status is Status.GOOD
+    assert ahead.maintenance["BANK-1"].begins == "2026-03-04T13:20:00Z"
+
+
+def test_a_rate_that_changed_for_good_is_shown_with_its_time():
+    change = LevelChange("BANK-1", "cns", WINDOW_START, 0.018, 0.061)
+    other = LevelChange("BANK-2", "", WINDOW_START, 0.018, 0.061)
+
+    feed = feed_of(facts=FeedFacts(changed=[change, other]))
+
+    assert msgspec.to_builtins(feed.changed) == {
+        "BANK-1": [
+            {
+                "type": "cns",
+                "since": "2026-03-04T10:20:00Z",
+                "failing_before_percentage": 1.8,
+                "failing_percentage": 6.1,
+            }
+        ]
+    }
+
+
+def test_what_is_slow_within_the_rule_is_degraded_unless_readers_do_not_know_it():
+    shown, hidden = (
+        feed_of(consent=SLOW, linking=GOOD, facts=FeedFacts(degraded=known))
+        for known in (True, False)
+    )
+
+    assert shown.data.fips["BANK-1"].consent.status is Status.DEGRADED
+    assert shown.summary["BANK-1"].consent_and_notification is Status.DEGRADED
+    assert hidden.data.fips["BANK-1"].consent.status is Status.UNSURE
+    assert hidden.data.fips["BANK-1"].consent.reasons == [Reason.SLOW]
 
 
 def test_a_share_just_below_everything_is_not_shown_as_100_percent():
@@ -169,6 +248,7 @@ def test_the_public_sees_nothing_of_small_counts():
         10,
     )
     assert shown["discovery"].status is Status.UNSURE
+    assert (shown["consent"].too_few_calls, shown["discovery"].too_few_calls) == (True, False)
 
 
 def test_after_an_hour_without_a_report_no_status_is_known():
@@ -186,7 +266,9 @@ def test_rows_without_a_status_keep_their_counts():
 
 
 def test_the_csv_says_the_same_as_the_rows():
-    shown = public_status(health_of(row(RequestType.CONSENT, 50, 50)), PublicFloor(min_calls=10))
+    shown = public_status(
+        health_of(row(RequestType.CONSENT, 50, 50)), floor=PublicFloor(min_calls=10)
+    )
 
     read = list(csv.DictReader(io.StringIO(public_csv(shown))))
 

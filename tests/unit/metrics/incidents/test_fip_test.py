@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Symptom
-from mudra.metrics.health.fip_state import ApiState, FipStates
+from mudra.metrics.health.fip_state import ApiState, FipStates, Reason
 from mudra.metrics.health.health import Status
 from mudra.metrics.incidents.fip_counts import (
     FipCounts,
@@ -46,9 +47,9 @@ def state(*windows: Evidence, causes: tuple[Cause, ...] = ()) -> ApiState:
     return fip_states(AT, counts, causes, None).of("BANK-1", "consent")
 
 
-def cause(kind: Kind, aa: int, fip: int) -> Cause:
+def cause(kind: Kind, aa: int, fip: int, *symptoms: Symptom, apis: tuple[str, ...] = ()) -> Cause:
     return Cause(
-        1, Locus(kind, aa, fip), (Symptom.FAILURES,), 99, CauseStatus.BAD, 100, 50, 1, 50, (0,), (1,), ()
+        1, Locus(kind, aa, fip, apis), symptoms or (Symptom.FAILURES,), 99, CauseStatus.BAD, 100, 50, 1, 50, (0,), (1,), ()
     )  # fmt: skip
 
 
@@ -107,6 +108,40 @@ def test_what_a_path_or_an_aa_explains_is_left_out() -> None:
 
 def test_a_cause_at_the_fip_is_bad_at_once() -> None:
     assert state(window((3, 3)), causes=(cause(Kind.FIP, -1, 1),)).status is Status.BAD
+
+
+def test_a_cause_that_the_rule_allows_is_degraded_with_its_reason_while_the_rule_is_kept() -> None:
+    for symptom, reason in ((Symptom.SLOW, Reason.SLOW), (Symptom.TAIL, Reason.TAIL),
+                            (Symptom.CLIENT_ERRORS, Reason.REFUSING)):  # fmt: skip
+        found = state(GOOD, GOOD, causes=(cause(Kind.FIP, -1, 1, symptom),))
+        assert (found.status, found.reasons) == (Status.DEGRADED, (reason,))
+
+    slow = [window((60, 0), (60, 0), (60, 0), ms=9_000)] * 2
+    broken = state(*slow, causes=(cause(Kind.FIP, -1, 1, Symptom.SLOW),))
+    assert (broken.status, broken.reasons) == (Status.BAD, (Reason.SLOW,))
+    assert state(*slow).reasons == (Reason.SLOW,)
+    assert state(GOOD, DOWN, DOWN).reasons == (Reason.FAILING,)
+    assert state(GOOD, GOOD).reasons == ()
+
+
+def test_a_fip_that_is_down_is_bad_in_apis_that_are_called_seldom_but_not_in_those_that_work() -> (
+    None
+):
+    down = (cause(Kind.FIP, -1, 1, apis=()),)
+    of_heartbeats = replace(down[0], affected_apis=("hbt",))
+
+    assert state(window((1, 0)), causes=(of_heartbeats,)).status is Status.BAD
+    assert state(GOOD, GOOD, causes=(of_heartbeats,)).status is Status.GOOD
+
+
+def test_in_a_maintenance_and_after_it_nothing_of_before_is_known() -> None:
+    during = window((60, 60), (60, 60))
+    during.maintained_fips[1] = True
+
+    found = state(GOOD, GOOD, during)
+    assert (found.status, found.reasons) == (Status.UNSURE, (Reason.MAINTENANCE,))
+    after = state(GOOD, GOOD, during, window((5, 0), (5, 0)))
+    assert (after.status, after.calls, after.reasons) == (Status.UNSURE, 10, ())
 
 
 def test_since_is_the_first_window_of_a_status() -> None:

@@ -82,6 +82,16 @@ def test_a_few_come_one_by_one_and_a_storm_as_one_digest() -> None:
     assert [(digest, len(alarms)) for _, digest, alarms in storm.mails] == [(True, 4)]
 
 
+def test_fips_that_fall_at_once_are_one_digest_also_when_they_are_few() -> None:
+    inbox = Inbox()
+    first, second = (replace(alarm(number), at_once="3 FIPs at once") for number in range(2))
+
+    inbox.passes(NOON, first, second)
+    inbox.passes(NOON + MINUTE, replace(alarm(2), at_once="3 FIPs at once"))
+
+    assert [(storm, len(alarms)) for _, storm, alarms in inbox.mails] == [(False, 2), (False, 1)]
+
+
 def test_a_storm_over_many_passes_is_one_digest_in_each_ten_minutes() -> None:
     inbox = Inbox()
 
@@ -259,7 +269,10 @@ BANK = Fip("BANK")
         (an_incident(Path("AA", "BANK"), NOON, succeeded=0), Severity.MAJOR),
         (an_incident(BANK, NOON, succeeded=0, symptoms=(Symptom.SLOW,)), Severity.MINOR),
         (an_incident(AaReporting("AA"), NOON, symptoms=(Symptom.MISSING,)), Severity.MINOR),
-        (an_incident(Network(), NOON, succeeded=190), Severity.CRITICAL),
+        (an_incident(Network(), NOON, succeeded=150), Severity.CRITICAL),
+        (an_incident(Network(), NOON, succeeded=190), Severity.MAJOR),
+        (an_incident(BANK, NOON, eligible=4, succeeded=0), Severity.MAJOR),
+        (an_incident(Path("AA", "BANK"), NOON, eligible=9_000, succeeded=0), Severity.CRITICAL),
     ],
 )
 def test_severity_follows_the_last_bad_window(incident: Incident, severity: Severity) -> None:

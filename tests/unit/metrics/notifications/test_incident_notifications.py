@@ -254,4 +254,4 @@ def test_an_alarm_says_what_the_evidence_does_not_separate():
     text = alarm_of(Opened(unsure)).text
 
     assert "fits FIP BANK or the path between AA and BANK equally well" in text
-    assert "Only one AA has traffic." in text
+    assert "The calls of one AA alone show it." in text

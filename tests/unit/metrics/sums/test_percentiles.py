@@ -12,7 +12,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_times import first_of
-from mudra.metrics.sums.cells import Names
+from mudra.metrics.sums.cells import KEYS, POINTS, Cells, Names
 from mudra.metrics.sums.percentiles import percentile
 from mudra.metrics.sums.report_cells import report_cells
 
@@ -68,3 +68,28 @@ def test_percentiles_of_many_blocks_are_near_the_truth(percent: int):
     every = np.sort(np.concatenate(times))
     true = every[-(-len(every) * percent // 100) - 1]
     assert int(percentile(total, percent)[0]) == pytest.approx(true, rel=0.05)
+
+
+def _points(times: np.ndarray, interpolates: bool) -> list[int]:
+    """The four points as an agent finds them."""
+    ordered = np.sort(times)
+    if interpolates:
+        return [round(float(np.quantile(ordered, share))) for share in (0.5, 0.95, 0.99, 1.0)]
+    ranks = (-(-len(ordered) * percent // 100) for percent in (50, 95, 99, 100))
+    return [round(float(ordered[rank - 1])) for rank in ranks]
+
+
+@pytest.mark.parametrize("calls", [2, 4, 8, 20])
+@pytest.mark.parametrize("interpolates", [False, True])
+def test_the_median_of_many_small_reports_has_no_bias(calls: int, interpolates: bool):
+    dice, errors = np.random.default_rng(7), []
+    for _ in range(12):
+        reports = [dice.lognormal(5.6, 0.55, max(1, dice.poisson(calls))) for _ in range(150)]
+        pxx = np.array([_points(one, interpolates) for one in reports])
+        counts = np.array([len(one) for one in reports])
+        keys = dict.fromkeys(KEYS, np.zeros(len(reports), np.int64))
+        points = {name: pxx[:, place] for place, name in enumerate(POINTS)}
+        total = added([Cells(keys, {"c0": counts, "c1": counts}, pxx[:, 3], points, None)], ())
+        errors.append(percentile(total, 50)[0] / np.median(np.concatenate(reports)) - 1)
+
+    assert abs(float(np.mean(errors))) < 0.015

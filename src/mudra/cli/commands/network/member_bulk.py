@@ -11,7 +11,7 @@ from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown
 from mudra.cli.output.steps import rows_shown
-from mudra.identity.memberships.bulk import BulkAct
+from mudra.identity.memberships.bulk_rule import BulkAct, checked_reason
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -32,10 +32,6 @@ async def bulk(
 
     Each member is acted on or refused for itself.
     """
-    from mudra.identity.memberships.bulk_act import (  # noqa: PLC0415  # loads the database
-        checked_reason,
-    )
-
     wrong = None if dry_run else checked_reason(act, reason)
     if wrong is not None:
         fail(f"--{wrong.field} {wrong.problem}", Exit.USAGE)

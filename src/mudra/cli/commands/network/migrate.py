@@ -83,6 +83,7 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
 
     async def act(dependencies: Dependencies) -> list[Line]:
         lines = [Line("skipped", name, "skipped", why) for name, why in export.skipped]
+        lines += [Line("member", name, "refused", why) for name, why in export.unreadable]
         lines += await _keys(dependencies, export, issuer, until, apply=apply)
         seen: set[str] = set()
         for client in export.clients:
@@ -137,14 +138,14 @@ def end_imported_keys(
     from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
     from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
     from mudra.tokens.migration.move_in import end_keys  # noqa: PLC0415  # loads the database
-    from mudra.tokens.signing_keys.signing_key_service import (  # noqa: PLC0415  # loads the database
-        SigningKeyService,
+    from mudra.tokens.signing_keys.signing_key_store import (  # noqa: PLC0415  # loads the database
+        SigningKeys,
     )
 
     async def act(dependencies: Dependencies) -> list[str]:
         async with dependencies.transaction() as tx:
             now, caller = await People(tx).now(), Caller(operator_name())
-            keys = tx.service(SigningKeyService).keys
+            keys = SigningKeys(tx)
             return list(await end_keys(keys, AuditLog(tx), issuer, now, caller))
 
     ended = program().in_store(act, data_dir)
@@ -175,8 +176,8 @@ async def _moved_keys(
         LONGEST,
         KeyMove,
     )
-    from mudra.tokens.signing_keys.signing_key_service import (  # noqa: PLC0415  # loads the database
-        SigningKeyService,
+    from mudra.tokens.signing_keys.signing_key_store import (  # noqa: PLC0415  # loads the database
+        SigningKeys,
     )
 
     async with dependencies.transaction() as tx:
@@ -186,7 +187,7 @@ async def _moved_keys(
         if not now < end <= now + LONGEST:
             fail("--until must be a day within the next year", Exit.USAGE)
         move = KeyMove(
-            *(tx.service(SigningKeyService).keys, AuditLog(tx), issuer, end, now),
+            *(SigningKeys(tx), AuditLog(tx), issuer, end, now),
             Caller(operator_name()),
             asked=until is not None,
         )
@@ -210,7 +211,7 @@ def _admins(file: Path | None) -> Admins:
     if file is None:
         return {}
     try:
-        rows = list(csv.DictReader(io.StringIO(read_file(file).decode("utf-8-sig"))))
+        rows = list(csv.DictReader(io.StringIO(read_file(file).decode())))
     except (UnicodeDecodeError, csv.Error):
         fail(f"{file} must be CSV in UTF-8", Exit.USAGE)
     if rows and not set(_COLUMNS[:2]) <= rows[0].keys():

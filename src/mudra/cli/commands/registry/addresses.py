@@ -81,11 +81,14 @@ class _Seen(Struct, frozen=True):
 
 async def _seen(dependencies: Dependencies, *, days: int) -> _Seen:
     from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
-    from mudra.tokens.authentication.registered_key_store import (  # noqa: PLC0415  # loads the database
-        RegisteredKeys,
+    from mudra.tokens.secrets.address_binding_store import (  # noqa: PLC0415  # loads the database
+        AddressBindings,
     )
     from mudra.tokens.secrets.binding_service import (  # noqa: PLC0415  # loads the database
         BindingService,
+    )
+    from mudra.tokens.secrets.registered_key_store import (  # noqa: PLC0415  # loads the database
+        RegisteredKeys,
     )
     from mudra.tokens.secrets.secret_use_store import (  # noqa: PLC0415  # loads the database
         SecretUses,
@@ -96,7 +99,7 @@ async def _seen(dependencies: Dependencies, *, days: int) -> _Seen:
         listed = await RegisteredKeys(tx).live_addresses()
         report = report_addresses(await SecretUses(tx).since(since), listed)
         network = tx.service(BindingService).network_enforces
-        chosen = await tx.service(BindingService).bindings.chosen()
+        chosen = await AddressBindings(tx).chosen()
     enforced = [
         entity_id
         for entity_id in sorted(listed.keys() | chosen.keys())

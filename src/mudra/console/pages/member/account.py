@@ -4,7 +4,6 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import ACCOUNT
@@ -17,10 +16,9 @@ from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
-from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
@@ -37,7 +35,7 @@ async def account_page(
 ) -> RenderedPage:
     """Show the page; with why a new password was refused, its form is open again."""
     user_id, tx = page_context.user.user_id, page_context.tx
-    issued = await Memberships(tx).tokens(user_id)
+    issued = await UserTokens(tx).tokens(user_id)
     problem = page_problem(password_refused) if password_refused else None
     text = problem.sentence if problem else ""
     if isinstance(password_refused, SignInRefused):
@@ -46,7 +44,7 @@ async def account_page(
         "account.html",
         {
             "tokens": [one for one in issued if one.revoked_at is None],
-            "sessions": await open_sessions(user_id, page_context.now, Sessions(tx)),
+            "sessions": await open_sessions(tx, user_id, page_context.now),
             "here_id": page_context.session.session_id,
             "enrolled": await SecondFactors(tx).enrolled(user_id),
             "done": page_context.query.get("told", ""),
@@ -74,11 +72,7 @@ async def end_session(page_context: PageContext, fields: Fields) -> Outcome:
     """End one of the user's sessions."""
     tx = page_context.tx
     ended = await end_own_session(
-        page_context.user.user_id,
-        fields.get("session", ""),
-        page_context.caller,
-        Sessions(tx),
-        AuditLog(tx),
+        tx, page_context.user.user_id, fields.get("session", ""), page_context.caller
     )
     return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 

@@ -32,7 +32,8 @@ from mudra.http.auth.gates import ADMIN, READER
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.health_service import HealthOfMember, HealthService
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.health.network_health import HealthOfMember
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident

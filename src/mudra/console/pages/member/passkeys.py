@@ -6,7 +6,6 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.identity_proof import EACH_TIME
@@ -29,7 +28,6 @@ from mudra.identity.passkeys.manage_passkeys import (
     remove_passkey,
 )
 from mudra.identity.sessions.console_sessions import end_other_sessions
-from mudra.identity.sessions.session_store import Sessions
 from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 
@@ -130,7 +128,7 @@ async def remove(page_context: PageContext, fields: Fields) -> Outcome:
     )
     if refused is not None:
         return refused
-    await end_other_sessions(session, page_context.caller, Sessions(tx), AuditLog(tx))
+    await end_other_sessions(tx, session, page_context.caller)
     return GoTo(f"{SECOND_FACTOR}?told=passkey-removed")
 
 

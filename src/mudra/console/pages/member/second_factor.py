@@ -9,7 +9,6 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.identity_proof import EACH_TIME
@@ -140,7 +139,7 @@ async def remove(page_context: PageContext, _: Fields) -> Outcome:
     refused = await remove_app(tx, page_context.user, roles, page_context.caller)
     if refused is not None:
         return refused
-    await end_other_sessions(session, page_context.caller, Sessions(tx), AuditLog(tx))
+    await end_other_sessions(tx, session, page_context.caller)
     return GoTo(f"{SECOND_FACTOR}?told=removed")
 
 
@@ -173,13 +172,12 @@ async def completed_alone(page_context: PageContext) -> BegunSession | None:
     None when it has ended meanwhile.
     """
     tx, session = page_context.tx, page_context.session
-    await end_other_sessions(session, page_context.caller, Sessions(tx), AuditLog(tx))
+    await end_other_sessions(tx, session, page_context.caller)
     return await complete_session(
+        tx,
         session,
         page_context.caller,
         page_context.now,
-        sessions=Sessions(tx),
-        audit_log=AuditLog(tx),
         random_bytes=page_context.dependencies.random_bytes,
     )
 

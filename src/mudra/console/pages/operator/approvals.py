@@ -35,7 +35,7 @@ from mudra.registry.ports import Registry
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
-from mudra.tokens.secrets.binding_service import BindingService
+from mudra.tokens.secrets.address_binding_store import AddressBindings
 
 DONE: Final = {
     "approve": "Approved.",
@@ -202,7 +202,7 @@ async def _page(
     export = _KEYS.export(keys, page_context.query)
     if export is not None:
         return export
-    bound = await page_context.tx.service(BindingService).bindings.of(entity_id)
+    bound = await AddressBindings(page_context.tx).of(entity_id)
     problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_approval.html",

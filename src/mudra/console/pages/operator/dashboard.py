@@ -15,6 +15,7 @@ from mudra.console.health.cause_rows import CauseRow, cause_rows, silent_aas
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
@@ -66,7 +67,7 @@ async def show_board(page_context: PageContext) -> Outcome:
     rows = [row for row in chosen if row.kind not in _CAUSES]
     shown = rows if kind else _few_of_each(rows)
     counts = found.counts
-    causes = await _causes(page_context, found)
+    causes, health = await _causes(page_context, found), page_context.tx.service(HealthService)
     cut = left_out(found, kind)
     return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
         "operator_dashboard.html",
@@ -78,6 +79,9 @@ async def show_board(page_context: PageContext) -> Outcome:
             ],
             "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
             "causes": causes,
+            "changed": await health.changed_rates() if causes is not None else (),
+            "api_names": api_names,
+            "at_once": await health.at_once(found.to_handle) if causes else (),
             "incidents": sum(counts.get(one, 0) for one in _CAUSES),
             "cut": cut,
             "unjudged_since": found.unjudged_since,

@@ -5,7 +5,6 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
@@ -57,9 +56,7 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
 async def retry(page_context: PageContext, fields: Fields) -> Outcome:
     """Try an unsent email again now."""
     tx = page_context.tx
-    outcome = await retry_mail(
-        fields.get("mail", ""), page_context.caller, MailQueue(tx), AuditLog(tx)
-    )
+    outcome = await retry_mail(tx, fields.get("mail", ""), page_context.caller)
     return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 
 

@@ -17,16 +17,14 @@ from mudra.console.pages.operator.members import MAX_COUNT, TABLE, shown_filter
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.memberships.bulk import BulkAct
 from mudra.identity.memberships.bulk_act import (
-    MAX_REASON,
     BulkOutcome,
     BulkResult,
     act_in_bulk,
-    checked_reason,
     export_chosen,
     preview_bulk,
 )
+from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct, checked_reason
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal

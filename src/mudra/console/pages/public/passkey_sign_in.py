@@ -14,7 +14,6 @@ import msgspec
 from litestar import Response, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework.console_errors import CrossSiteForm, page_problem
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_responses import own_page_path, redirect
@@ -34,7 +33,6 @@ from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.passkeys.challenge import LIFE, ask_to_prove, ask_to_sign_in
 from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF
 from mudra.identity.passkeys.relying_party import RelyingParty
@@ -45,7 +43,6 @@ from mudra.identity.sessions.console_sessions import (
     begin_session,
 )
 from mudra.identity.sessions.session import Stage
-from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.network_address import address_key
 from mudra.shared.refusal import PlainRefusal, Refusal
@@ -64,11 +61,7 @@ async def challenge(request: AnyRequest, dependencies: InjectedDependencies) -> 
     await dependencies.passkeys.load()
     async with dependencies.transaction() as tx:
         found = await authenticate_session(
-            session_cookie(request, dependencies.settings),
-            sessions=Sessions(tx),
-            people=People(tx),
-            memberships=Memberships(tx),
-            stages=_ANY_STAGE,
+            tx, session_cookie(request, dependencies.settings), stages=_ANY_STAGE
         )
         if found is None:
             return _json({"problem": "Your session has ended: sign in again."}, 401)
@@ -151,12 +144,7 @@ async def _begun(
         if refused is not None:
             return refused
         return await begin_session(
-            user.user_id,
-            caller,
-            await People(tx).now(),
-            sessions=Sessions(tx),
-            audit_log=AuditLog(tx),
-            random_bytes=dependencies.random_bytes,
+            tx, user.user_id, caller, await People(tx).now(), random_bytes=dependencies.random_bytes
         )
 
 

@@ -7,7 +7,6 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework.console_errors import CrossSiteForm, StaleForm, page_problem
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language
@@ -25,8 +24,6 @@ from mudra.console.framework.session.sign_in_form import sign_in_form
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.second_factor.check_code import CODE_REFUSED, FactorKind
 from mudra.identity.second_factor.factors import EnrolledFactors
 from mudra.identity.second_factor.second_factor_store import SecondFactors
@@ -38,7 +35,6 @@ from mudra.identity.sessions.console_sessions import (
     complete_session,
 )
 from mudra.identity.sessions.session import Stage
-from mudra.identity.sessions.session_store import Sessions
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
 
@@ -92,11 +88,7 @@ async def waiting_for_code(
 ) -> SignedIn | None:
     """Find the session whose password was right and whose code is missing."""
     return await authenticate_session(
-        session_cookie(request, dependencies.settings),
-        sessions=Sessions(tx),
-        people=People(tx),
-        memberships=Memberships(tx),
-        stages=frozenset({Stage.CODE}),
+        tx, session_cookie(request, dependencies.settings), stages=frozenset({Stage.CODE})
     )
 
 
@@ -109,12 +101,7 @@ async def _checked(
     if not isinstance(shown, FactorKind):
         return shown or CODE_REFUSED
     return await complete_session(
-        waiting.session,
-        caller,
-        waiting.now,
-        sessions=Sessions(tx),
-        audit_log=AuditLog(tx),
-        random_bytes=context.dependencies.random_bytes,
+        tx, waiting.session, caller, waiting.now, random_bytes=context.dependencies.random_bytes
     )
 
 

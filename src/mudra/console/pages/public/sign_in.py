@@ -5,7 +5,6 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework import page, render
 from mudra.console.framework.console_errors import NO_SUCH_PAGE, CrossSiteForm
 from mudra.console.framework.navigation import CONSOLE, member_path, operator_links
@@ -40,7 +39,6 @@ from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.request.validation import decode_struct
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.second_factor.after_password import stage_after_password
 from mudra.identity.sessions.console_sessions import (
     authenticate_session,
@@ -48,7 +46,6 @@ from mudra.identity.sessions.console_sessions import (
     end_session,
 )
 from mudra.identity.sessions.session import Stage
-from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.secret_text import SecretText
@@ -79,11 +76,7 @@ async def show_sign_in(request: AnyRequest, dependencies: InjectedDependencies) 
     if cookie is not None:
         async with dependencies.transaction() as tx:
             begun = await authenticate_session(
-                cookie,
-                sessions=Sessions(tx),
-                people=People(tx),
-                memberships=Memberships(tx),
-                stages=frozenset({Stage.CODE, Stage.ENROLL}),
+                tx, cookie, stages=frozenset({Stage.CODE, Stage.ENROLL})
             )
         if begun is not None:
             return redirect(context, after_sign_in(begun.session.stage, to))
@@ -116,11 +109,10 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
         if stage is Stage.FULL:
             await take_over_language(request, dependencies, tx, user, caller)
         begun = await begin_session(
+            tx,
             user.user_id,
             caller,
             await People(tx).now(),
-            sessions=Sessions(tx),
-            audit_log=AuditLog(tx),
             random_bytes=dependencies.random_bytes,
             stage=stage,
         )
@@ -140,12 +132,7 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
 @page.post("/sign-out", gate=SIGNED_IN, enrolling=True)
 async def sign_out(page_context: PageContext, _: Fields) -> Outcome:
     """End this session."""
-    await end_session(
-        page_context.session,
-        page_context.caller,
-        Sessions(page_context.tx),
-        AuditLog(page_context.tx),
-    )
+    await end_session(page_context.tx, page_context.session, page_context.caller)
     # A form of another site comes without the cookie: it must not remove it from the browser.
     return GoTo(f"{SIGN_IN}?told=signed-out", ends=True)
 

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.console.framework.console_errors import CrossSiteForm
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_responses import SIGN_IN, after_sign_in, own_page_path, redirect
@@ -28,7 +27,6 @@ from mudra.identity.second_factor.after_password import stage_after_password
 from mudra.identity.sessions.console_sessions import BegunSession, begin_session
 from mudra.identity.sessions.session import LIFE as SESSION_LIFE
 from mudra.identity.sessions.session import Stage
-from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.single_sign_on.attempt import LIFE, begin_attempt, end_attempt
 from mudra.identity.single_sign_on.claims import ProvidedIdentity, SignOnRefused, read_identity
 from mudra.identity.single_sign_on.ports import IdentityProvider, ProviderFailed
@@ -125,11 +123,10 @@ async def _signed_in(
             stage = await stage_after_password(tx, user, roles)
         now = await People(tx).now()
         session = await begin_session(
+            tx,
             user.user_id,
             context.caller(f"user:{user.user_id}"),
             now,
-            sessions=Sessions(tx),
-            audit_log=AuditLog(tx),
             random_bytes=dependencies.random_bytes,
             stage=stage,
             proven_at=_proven_at(identity, now),

@@ -38,8 +38,10 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.feed import is_current
-from mudra.metrics.health.status_history import open_incidents
+from mudra.metrics.health.public_rows import is_current
+from mudra.metrics.health.status_history import (
+    open_incidents,
+)
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
@@ -184,7 +186,7 @@ def _kept(request: AnyRequest, dependencies: HttpDependencies) -> dict[str, str]
     """Writes as the address asks for, and returns that, so that it stays from page to page."""
     asked = {
         "lang": choose_language(request, dependencies),
-        "zone": write_in_asked_zone(request),
+        "zone": write_in_asked_zone(request, dependencies.settings.time_zone),
     }
     return {name: text for name, text in asked.items() if text}
 

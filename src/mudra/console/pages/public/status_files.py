@@ -9,9 +9,15 @@ from xml.etree import ElementTree as ET
 
 from msgspec import Struct
 
-from mudra.console.pages.public.status_lines import FipState, names_of
+from mudra.console.pages.public.status_lines import STATES, FipState, names_of
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.status_history import PublicAnnouncement, PublicIncident, StatusSnapshot
+from mudra.metrics.health.status_history import (
+    DayState,
+    PublicAnnouncement,
+    PublicIncident,
+    StatusSnapshot,
+)
+from mudra.metrics.incidents.subject import SubjectKind
 
 MAX_ENTRIES: Final = 50
 ATOM: Final = "application/atom+xml"
@@ -94,9 +100,12 @@ def badge_of_all(states: Sequence[FipState], label: str) -> bytes:
     """Returns the badge of the whole network."""
     bad = sum(one.tone == "bad" for one in states)
     known = any(one.tone != "quiet" for one in states)
+    few = any(one.state == STATES[DayState.TOO_FEW][0] for one in states)
     if bad:
         return badge(label, f"{bad} of {len(states)} disrupted", "bad")
-    return badge(label, "Operational", "good") if known else badge(label, "No data", "quiet")
+    if known:
+        return badge(label, "Operational", "good")
+    return badge(label, "Too few calls" if few else "No data", "quiet")
 
 
 class _Item(Struct, frozen=True):
@@ -156,6 +165,8 @@ def _item(one: PublicIncident, name: str, root: str) -> _Item:
 def _summary(one: PublicIncident) -> str:
     share = one.success_percentage
     counted = "" if share is None else f" {share} % of the calls succeeded."
+    if SubjectKind.PATH in one.ambiguous_with:
+        counted += " One AA alone sees it: it may lie at its connection."
     if one.ended is None:
         return f"Since {_instant(one.began)}.{counted}"
     return f"From {_instant(one.began)} to {_instant(one.ended)}.{counted}"

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from mudra.console.pages.public.status_lines import MAINTENANCE, FipState
+from mudra.console.pages.public.status_lines import MAINTENANCE, STATES, FipState
 from mudra.localization.language import current, gettext
+from mudra.metrics.health.status_history import DayState
 
 
 def headline(
@@ -35,16 +36,21 @@ def headline(
             count=current().number(maintained),
             total=current().number(total),
         ), "quiet"
+    few = sum(1 for line in lines if line.state == STATES[DayState.TOO_FEW][0])
+    if not known and few:
+        return gettext("Too few calls in 24 hours to rate any institution"), "quiet"
     if not known:
         return gettext("No data for the last 24 hours"), "quiet"
     if known < total:
-        return _known_in_part(known, maintained, total - known - maintained), "good"
+        return _known_in_part(known, maintained, few, total - known - maintained - few), "good"
     return gettext("All institutions operational"), "good"
 
 
-def _known_in_part(known: int, maintained: int, unknown: int) -> str:
+def _known_in_part(known: int, maintained: int, few: int, unknown: int) -> str:
     number = current().number
-    apart = [gettext("no data for %(count)s", count=number(unknown))] if unknown else []
+    apart = [gettext("too few calls to rate %(count)s", count=number(few))] if few else []
+    if unknown:
+        apart.append(gettext("no data for %(count)s", count=number(unknown)))
     if maintained:
         apart.append(gettext("%(count)s in planned maintenance", count=number(maintained)))
     return gettext(

@@ -30,12 +30,14 @@ _HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, no
     DayState.PARTLY: (3, 30),
     DayState.BAD: (0, 33),
     DayState.NO_DATA: (27, 6),
+    DayState.TOO_FEW: (23, 10),
 }
 STATES: Final = {
     DayState.GOOD: (translatable("Operational"), "good"),
     DayState.PARTLY: (translatable("Disrupted within 24 hours"), "warn"),
     DayState.BAD: (translatable("Disrupted"), "bad"),
     DayState.NO_DATA: (translatable("No data"), "quiet"),
+    DayState.TOO_FEW: (translatable("Too few calls"), "quiet"),
 }
 MAINTENANCE: Final = translatable("Planned maintenance")
 _ORDER: Final = ("bad", "warn", "quiet", "good")
@@ -174,8 +176,8 @@ def line_of(one: FipState) -> FipLine:
         )
     elif known:
         summary = ngettext(
-            "%(good)s of %(num)s day without disruption, %(unknown)s without data",
-            "%(good)s of %(num)s days without disruption, %(unknown)s without data",
+            "%(good)s of %(num)s day without disruption, %(unknown)s with too few calls to rate",
+            "%(good)s of %(num)s days without disruption, %(unknown)s with too few calls to rate",
             known,
             good=good,
             unknown=len(one.fip.days) - known,

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from mudra.console.framework.table import Column, Table
 from mudra.localization.language import translatable
-from mudra.metrics.health.feed import PublicRow
 from mudra.metrics.health.health import Status
+from mudra.metrics.health.public_rows import PublicRow
 from mudra.metrics.health.status_history import Day, DayState, FipHistory
 from mudra.metrics.payload.catalogue import FEED_APIS
 
@@ -18,11 +18,13 @@ _STATES: Final = {
     Status.GOOD: (translatable("good"), "good"),
     Status.UNSURE: (translatable("no data"), "quiet"),
 }
+_TOO_FEW: Final = translatable("too few calls"), "quiet"
 _DAYS: Final = {
     DayState.GOOD: (translatable("good"), "good"),
     DayState.PARTLY: (translatable("an incident"), "warn"),
     DayState.BAD: (translatable("bad"), "bad"),
     DayState.NO_DATA: (translatable("no data"), "quiet"),
+    DayState.TOO_FEW: _TOO_FEW,
 }
 
 
@@ -44,6 +46,10 @@ def lines_of(
     return [ApiLine(fip, names[fip.fip_id], row, suffix) for fip in fips for row in fip.apis]
 
 
+def _state(row: PublicRow) -> tuple[str, str]:
+    return _TOO_FEW if row.too_few_calls else _STATES[row.status]
+
+
 _OF_AN_API: Final = (
     Column[ApiLine](
         "api", translatable("API"), lambda line: FEED_APIS[line.row.api].public_label, "label"
@@ -51,9 +57,9 @@ _OF_AN_API: Final = (
     Column[ApiLine](
         "status",
         translatable("Status"),
-        lambda line: _STATES[line.row.status][0],
+        lambda line: _state(line.row)[0],
         "tag",
-        tone=lambda line: _STATES[line.row.status][1],
+        tone=lambda line: _state(line.row)[1],
     ),
     Column[ApiLine]("calls", translatable("Calls"), lambda line: line.row.requests, "number"),
     Column[ApiLine](

@@ -17,7 +17,7 @@ from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
 from mudra.metrics.attribution.evidence.lanes import (
     APIS,
     ARRIVALS,
-    IS_REQUEST,
+    FOR_CUSTOMERS,
     LANE_SYMPTOM,
     LANES,
     Flags,
@@ -67,6 +67,8 @@ class Active(Struct, frozen=True):
     """Share of calls that fail beyond the usual, at its worst lately."""
     strength: float = 0.0
     ambiguous_with: tuple[Locus, ...] = ()
+    earlier: tuple[int, ...] = ()
+    """Bad windows before the latest finding of it, as long as this is of the last window."""
 
 
 class Counted(Struct, frozen=True):
@@ -81,6 +83,8 @@ class View(Struct, frozen=True):
     """What one window says of a known cause, at each tilt."""
 
     total: Floats
+    rest: Floats
+    """Without the AA and without the FIP that say most, each cell left out once."""
     by_aa: Floats
     by_fip: Floats
     by_lane: Floats
@@ -109,13 +113,15 @@ def own_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
 
 
 def _named_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
-    """The lanes of the symptom that is named first; of failures at all APIs those of requests.
+    """The lanes of the symptom that is named first; at all APIs those of requests for customers.
 
-    A FIP that fails may still send its notifications: they say nothing of the calls to it.
+    A FIP that fails may still send its notifications: they say nothing of the calls to it. And a
+    refused notification is no refused request.
     """
     first = min(symptoms)
     lanes = own_lanes(locus, frozenset({first}))
-    return lanes & IS_REQUEST if first is Symptom.FAILURES and not locus.apis else lanes
+    of_requests = first in {Symptom.FAILURES, Symptom.CLIENT_ERRORS} and not locus.apis
+    return lanes & FOR_CUSTOMERS if of_requests else lanes
 
 
 def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) -> View:
@@ -128,19 +134,24 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
     by_aa = np.zeros((len(TILTS), counts.bad.shape[1]), np.float32)
     by_fip = np.zeros((len(TILTS), counts.bad.shape[2]), np.float32)
     by_lane = np.zeros((len(TILTS), len(LANES)), np.float32)
+    rest = np.zeros(len(TILTS), np.float32)
     for tilt in range(len(TILTS)):
         cell = cell_ratios(inside, wandered[:, aas, fips], tilt)[lanes]
         np.maximum(cell, _PART_STEP[0], out=cell)
         path = cell.sum(0).clip(_CLEARLY_GOOD)
         by_aa[tilt, aas], by_fip[tilt, fips] = path.sum(1), path.sum(0)
+        others = np.delete(path, path.sum(1).argmax(), 0)
+        rest[tilt] = np.delete(others, path.sum(0).argmax(), 1).sum()
         by_lane[tilt, lanes] = cell.sum((1, 2))
     bad, events = inside.bad.copy(), inside.events
     due = events[ARRIVALS] * usual[ARRIVALS, aas, fips]
     bad[ARRIVALS] = np.maximum(due - bad[ARRIVALS], 0.0)
     expected = events * usual[:, aas, fips]
     expected[ARRIVALS] = 0.0
+    if not events[named].any():  # no customer called: heartbeats show it, or what the FIP sends
+        named = own_lanes(locus, frozenset({min(active.symptoms)}))
     return View(
-        by_aa.sum(1), by_aa, by_fip, by_lane,
+        by_aa.sum(1), rest, by_aa, by_fip, by_lane,
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
         Counted(*(float(one[named].sum()) for one in (events, bad, expected))),
     )  # fmt: skip
@@ -192,11 +203,13 @@ def _without_loudest(active: Active, view: View) -> Floats:
     Of an AA, without the FIP that says most; of the network, without both.
     """
     total, kind = view.total, active.locus.kind
-    by_aa = kind in {Kind.FIP, Kind.FIP_API, Kind.NETWORK}
-    by_fip = kind in {Kind.AA, Kind.AA_API, Kind.NETWORK}
-    if by_aa and (active.part_aa > _CLEARLY_BAD).sum() > _MOST_ALONE:
+    many_aas = bool((active.part_aa > _CLEARLY_BAD).sum() > _MOST_ALONE)
+    many_fips = bool((active.part_fip > _CLEARLY_BAD).sum() > _MOST_ALONE)
+    if kind is Kind.NETWORK and many_aas and many_fips:
+        return np.minimum(view.rest, total)
+    if kind in {Kind.FIP, Kind.FIP_API, Kind.NETWORK} and many_aas:
         total = total - np.maximum(view.by_aa.max(1), 0.0)
-    if by_fip and (active.part_fip > _CLEARLY_BAD).sum() > _MOST_ALONE:
+    if kind in {Kind.AA, Kind.AA_API, Kind.NETWORK} and many_fips:
         total = total - np.maximum(view.by_fip.max(1), 0.0)
     return np.asarray(total, np.float32)
 
@@ -210,9 +223,7 @@ def _what_is_left(locus: Locus, view: View) -> Locus | None:
             return Locus(Kind.PATH, aa, locus.fip)
         case Kind.AA | Kind.AA_API if fips[fip] > _STILL_BAD:
             return Locus(Kind.PATH, locus.aa, fip)
-        case Kind.NETWORK if max(aas[aa], fips[fip]) > _STILL_BAD:
-            return Locus(Kind.AA, aa) if aas[aa] > fips[fip] else Locus(Kind.FIP, -1, fip)
-        case _:
+        case _:  # of the network as well: what stays bad of it has a cause of its own
             return None
 
 

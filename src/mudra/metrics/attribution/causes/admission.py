@@ -20,6 +20,7 @@ YOUNG: Final = 6
 """Windows within which a narrower cause can turn out to be part of a wider one."""
 _HALF: Final = 0.5
 _MANY_APIS: Final = 3
+_WHOLE: Final = {Kind.FIP_API: Kind.FIP, Kind.AA_API: Kind.AA, Kind.NETWORK: Kind.NETWORK}
 
 
 class Admitted(Struct, frozen=True):
@@ -37,6 +38,8 @@ class Finding(Struct, frozen=True):
     locus: Locus
     symptom: Symptom
     since: int
+    earlier: tuple[int, ...]
+    """Bad windows before the one that it was found in."""
     ambiguous_with: tuple[Locus, ...]
 
 
@@ -54,13 +57,18 @@ def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: T
     for one in related:
         if one.locus.covers(finding.locus):
             joined = replace(
-                one, symptoms=one.symptoms | symptoms, since=min(one.since, finding.since)
+                one,
+                symptoms=one.symptoms | symptoms,
+                since=min(one.since, finding.since),
+                earlier=finding.earlier,
             )
             return Admitted(_with(known, joined), one.number, ())
     wider = _wider_place(related, finding, traffic)
     inside = [
         one for one in related
-        if wider.covers(_place(one)) and finding.since - one.since <= YOUNG
+        if wider.covers(_place(one)) and (
+            finding.since - one.since <= YOUNG or one.locus.kind is Kind.NETWORK
+        )
     ]  # fmt: skip
     if not inside:
         named = () if wider != finding.locus else finding.ambiguous_with
@@ -95,7 +103,11 @@ def _wider_place(related: list[Active], finding: Finding, traffic: Traffic) -> L
     locus = finding.locus
     siblings = [one for one in related if finding.since - one.since <= YOUNG]
     aas, fips, lanes = traffic(locus, finding.symptom)
-    if locus.kind in {Kind.FIP_API, Kind.AA_API}:
+    if locus.kind is Kind.NETWORK:
+        siblings = [one for one in related if one.locus.kind is Kind.NETWORK]
+        if not locus.apis or not all(one.locus.apis for one in siblings):
+            return Locus(Kind.NETWORK)
+    if locus.kind in {Kind.FIP_API, Kind.AA_API} or locus.apis:
         apis = set(locus.apis)
         for one in siblings:
             if one.locus.kind is locus.kind and (one.locus.aa, one.locus.fip) == (
@@ -105,8 +117,7 @@ def _wider_place(related: list[Active], finding: Finding, traffic: Traffic) -> L
         distinct = _distinct(apis)
         busy = len({LANES[lane].api for lane in np.flatnonzero(lanes)})
         if distinct >= _MANY_APIS or (distinct > 1 and distinct >= _HALF * busy):
-            kind = Kind.FIP if locus.kind is Kind.FIP_API else Kind.AA
-            return Locus(kind, locus.aa, locus.fip)
+            return Locus(_WHOLE[locus.kind], locus.aa, locus.fip)
         return Locus(locus.kind, locus.aa, locus.fip, tuple(sorted(apis)))
     if locus.kind is Kind.PATH:
         paths = [one.locus for one in siblings if one.locus.kind is Kind.PATH] + [locus]

@@ -51,10 +51,11 @@ def follow_agents(
             )  # fmt: skip
             next_number += 1
             status = CauseStatus.NEW
-            one = replace(one, strength=_NATS_PER_WINDOW * float(silent[aa]))
+            earlier = tuple(range(since, evidence.window))
+            one = replace(one, strength=_NATS_PER_WINDOW * float(silent[aa]), earlier=earlier)
         elif missing[aa]:
             status = CauseStatus.BAD
-            one = replace(one, good=0, strength=one.strength + _NATS_PER_WINDOW)
+            one = replace(one, good=0, earlier=(), strength=one.strength + _NATS_PER_WINDOW)
         elif not evidence.expected[aa]:
             status = CauseStatus.NO_DATA
         else:
@@ -70,5 +71,5 @@ def _cause(one: Active, status: CauseStatus, *, missing: bool) -> Cause:
     return Cause(
         one.number, one.locus, (Symptom.MISSING,), one.since, status,
         calls=1.0, failures=float(missing), expected=0.0, strength=one.strength,
-        affected_aas=(one.locus.aa,), affected_fips=(), affected_apis=(),
+        affected_aas=(one.locus.aa,), affected_fips=(), affected_apis=(), earlier=one.earlier,
     )  # fmt: skip

@@ -67,8 +67,8 @@ class Cause(Struct, frozen=True):
     """The window in which its evidence began."""
     status: CauseStatus
     calls: float
-    """Events of this window of the first symptom, in the cells that are affected; of failures at
-    all APIs those of requests. An incident keeps those of its last bad window."""
+    """Events of this window of the first symptom, in the cells that are affected; of failures and
+    of 4xx at all APIs those of requests. An incident keeps those of its last bad window."""
     failures: float
     expected: float
     """Failures that the baseline predicts for so many calls."""
@@ -79,6 +79,8 @@ class Cause(Struct, frozen=True):
     affected_apis: tuple[str, ...]
     ambiguous_with: tuple[Locus, ...] = ()
     """Places that explain the evidence equally well."""
+    earlier: tuple[int, ...] = ()
+    """Bad windows that were found with this one."""
     absorbed: tuple[int, ...] = ()
     """Numbers of causes that turned out to be this one, in this window."""
 

@@ -38,7 +38,8 @@ class Candidate(Struct, frozen=True):
     fip: int
     bounded: float
     full: float
-    windows: int
+    spoke: int
+    """The windows that spoke for it: a bit each, the latest the lowest."""
 
     @property
     def score(self) -> float:
@@ -156,7 +157,7 @@ def _candidate(running: Running, family: str, place: tuple[int, ...]) -> Candida
     return Candidate(
         family, symptom, place[0] if by_lane else -1, aa, fip,
         float(bounded.max()), float(full[tilt]),
-        int(getattr(running.began, family)[index][int(np.argmax(bounded))]),
+        int(getattr(running.spoke, family)[index][int(np.argmax(bounded))]),
     )  # fmt: skip
 
 

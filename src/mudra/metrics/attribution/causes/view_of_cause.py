@@ -26,5 +26,6 @@ def cause_of(one: Active, view: View, status: CauseStatus, absorbed: tuple[int, 
         affected_fips=tuple(int(fip) for fip in np.flatnonzero(one.part_fip > _SHOWN)),
         affected_apis=bad_apis(one),
         ambiguous_with=one.ambiguous_with,
+        earlier=one.earlier,
         absorbed=absorbed,
     )

@@ -12,7 +12,12 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from mudra.metrics.payload.catalogue import TIMINGS, NotificationType, RequestType
+from mudra.metrics.payload.catalogue import (
+    CUSTOMER_CODES,
+    TIMINGS,
+    NotificationType,
+    RequestType,
+)
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -78,7 +83,8 @@ LANES_OF: Final = tuple(
     for symptom in Symptom
 )
 """The lanes of a symptom lie side by side, so that a slice selects them."""
-IS_REQUEST: Final = np.array([lane.api in REQUEST_APIS for lane in LANES])
+FOR_CUSTOMERS: Final = np.array([lane.api in CUSTOMER_CODES for lane in LANES])
+"""Lanes of requests that serve customers: neither heartbeats nor what FIPs send."""
 USUAL_RATES: Final = np.array([lane.usual_rate for lane in LANES], np.float32)
 MANY_CALLS: Final = 20.0
 """From so many calls in a window on, all percentiles of a cell are counted as calls.

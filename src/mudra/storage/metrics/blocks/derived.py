@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from mudra.metrics.health.judging import certainly_good
-from mudra.metrics.payload.catalogue import TIMING_CODES, Tag
+from mudra.metrics.payload.catalogue import CALL_CODES, CUSTOMER_CODES, Tag
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.buckets import fan_of
@@ -15,19 +15,21 @@ from mudra.storage.metrics.blocks.daily import OF_SERIES
 from mudra.storage.metrics.blocks.grain import ALL, DERIVED, NOT_GOOD, OVER_FIPS, REQ, SEEN
 from mudra.storage.metrics.blocks.writing import Series
 
-_TIMINGS: Final = sorted(type_place(Tag.REQUESTS, code) for code in TIMING_CODES)
+_CALLS: Final = sorted(type_place(Tag.REQUESTS, code) for code in CALL_CODES)
+_OF_CUSTOMERS: Final = sorted(type_place(Tag.REQUESTS, code) for code in CUSTOMER_CODES)
 
 
 def derived(tag: str, cells: Cells) -> Iterator[tuple[str, Cells]]:
     """Yields what is stored besides the sums of AAs at one time, by its tag.
 
-    These are the sums over FIPs; of requests also all calls of each pair, and the calls that are
-    not certainly good, both without times.
+    These are the sums over FIPs; of requests also all calls for customers of each pair, and the
+    calls that are not certainly good, both without times.
     """
     yield OVER_FIPS[tag], added([cells], ("aa", "type"))
     if tag == REQ:
-        calls = cells.without_times().chosen(~np.isin(cells.keys["type"], _TIMINGS))
-        yield ALL, added([calls], ("aa", "fip"), times=False)
+        calls = cells.without_times().chosen(np.isin(cells.keys["type"], _CALLS))
+        of_customers = calls.chosen(np.isin(calls.keys["type"], _OF_CUSTOMERS))
+        yield ALL, added([of_customers], ("aa", "fip"), times=False)
         yield NOT_GOOD, calls.chosen(~certainly_good(calls))
 
 

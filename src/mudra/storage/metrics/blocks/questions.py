@@ -15,7 +15,13 @@ import sqlalchemy as sa
 from mudra.metrics.health.judging import certainly_good
 from mudra.metrics.health.weighing import may_be_disputed
 from mudra.metrics.incidents.heard import Heard
-from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Tag, day_start, window_at
+from mudra.metrics.payload.catalogue import (
+    CUSTOMER_CODES,
+    WINDOW,
+    Tag,
+    day_start,
+    window_at,
+)
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR
@@ -56,7 +62,7 @@ from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
 from mudra.storage.metrics.stored_report import long_tag
 from mudra.storage.tables.metrics import metrics_receipt
 
-_CALLS: Final = types_of(CALL_CODES)
+_CALLS: Final = types_of(CUSTOMER_CODES)
 _R: Final = metrics_receipt.c
 _TAGS: Final = {None: (REQ, NOT), Tag.REQUESTS: (REQ,), Tag.NOTIFICATIONS: (NOT,)}
 _LONGEST: Final = {Step.WINDOW: WINDOW, Step.HOUR: HOUR, Step.SIX_HOURS: HOUR, Step.DAY: DAY}
@@ -108,7 +114,7 @@ class BlockQuestions:
         return self._totals(await self._summed(selected, by, Form(fip_ids=only(fip_id))))
 
     async def calls_of_pairs(self, within: TimeRange) -> Totals:
-        """Returns the sums of all calls of each pair, without percentiles."""
+        """Returns the sums of all calls for customers of each pair, without percentiles."""
         by, forms = ("aa", "fip"), (Form(times=False), Form(times=False, types=_CALLS))
         parts = await self._derived(within, {REQ: ALL}, by, forms)
         return self._totals(added(parts, by, times=False))

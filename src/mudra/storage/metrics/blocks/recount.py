@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.payload.catalogue import (
     CALL_CODES,
+    CUSTOMER_CODES,
     FIRST_4XX,
     FIRST_5XX,
     Position,
@@ -159,7 +160,7 @@ def _coarser(of_hours: Mapping[_Key, PlainSums]) -> Iterator[tuple[_Key, PlainSu
         for key in (hour, hour._replace(grain=Grain.DAY, at=day_start(hour.at))):
             yield key, sums
             yield key._replace(aa_id=ALL_AAS), sums
-            if _is_call(key):
+            if key.tag == REQ and key.type in CUSTOMER_CODES:
                 yield key._replace(tag=ALL, type=""), sums
 
 

@@ -37,8 +37,12 @@ from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncide
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of
-from mudra.metrics.incidents.verdict import certainty, grounds, reach_of
-from mudra.metrics.notifications.alarm import ambiguity, counted_text, timeline_lines
+from mudra.metrics.incidents.verdict import grounds, reach_of
+from mudra.metrics.notifications.alarm import (
+    ambiguity,
+    counted_text,
+    timeline_lines,
+)
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
@@ -166,6 +170,7 @@ async def _page(
         **_verdict(
             page_context, stored, await page_context.tx.service(HealthService).judged_until()
         ),
+        "grounds": grounds(stored.incident, rows),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
@@ -197,8 +202,6 @@ def _verdict(
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
-        "grounds": grounds(found),
-        "certainty": certainty(found),
         "ambiguity": ambiguity(found),
         "success": incident_success(stored),
         "reach": reach,

@@ -1,0 +1,182 @@
+"""A network whose reports are kept by the test, and counted again without any code of the service."""
+
+import random
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from tests.support.metrics.health_network import (
+    CODES,
+    Fault,
+    HealthNetwork,
+    at_aa,
+    at_fip,
+    on_path,
+    requests_of,
+)
+from tests.support.metrics.metrics_push import PushingAa
+
+WINDOW = timedelta(minutes=10)
+CUSTOMERS = ("adisc", "alink", "adlink", "alinkv", "cns", "cnot", "fireq", "fif")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The calls of one AA to one FIP by one type in a window."""
+
+    window: datetime
+    aa_id: str
+    fip_id: str
+    code: str
+    total: int
+    good: int
+    refused: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A recount: all calls, all but 4xx, and those that succeeded."""
+
+    total: int
+    eligible: int
+    good: int
+
+    @property
+    def failed(self) -> int:
+        return self.eligible - self.good
+
+    def percent(self, places: int) -> float:
+        """Success in per cent, rounded down."""
+        scale = 10 ** (2 + places)
+        return self.good * scale // self.eligible / 10**places
+
+
+@dataclass
+class RecountedNetwork(HealthNetwork):
+    """Keeps what was reported."""
+
+    cells: list[Cell] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, network: HealthNetwork) -> "RecountedNetwork":
+        return cls(**{one.name: getattr(network, one.name) for one in fields(network)})
+
+    def _store(
+        self,
+        window: datetime,
+        called: Iterable[tuple[PushingAa, Iterable[str]]],
+        faults: Iterable[Fault],
+    ) -> None:
+        listed = [(aa, list(fips)) for aa, fips in called]
+        for aa, named in listed:
+            for fip in requests_of(aa, window, faults, named, self.calls).fips:
+                for block in fip.metrics:
+                    counts = block.counts
+                    self.cells.append(
+                        Cell(window, aa.aa_id, fip.fip_id, block.type,
+                             counts[0], counts[1], sum(counts[2:10]))
+                    )  # fmt: skip
+        super()._store(window, listed, faults)
+
+    def count(self, of: Callable[[Cell], bool]) -> Counts:
+        """Add up some of what was reported."""
+        found = [one for one in self.cells if of(one)]
+        total, refused = sum(one.total for one in found), sum(one.refused for one in found)
+        return Counts(total, total - refused, sum(one.good for one in found))
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A fault: where it is, how strong, and in which of the windows from its first on it acts."""
+
+    kind: str
+    entity_id: str
+    peer_id: str
+    code: str
+    failing: float
+    calls: int
+    acts: tuple[bool, ...]
+
+    @property
+    def fault(self) -> Fault:
+        if self.kind == "path":
+            return on_path(self.entity_id, self.peer_id, failing=self.failing)
+        at = at_aa if self.kind.startswith("aa") else at_fip
+        return at(self.entity_id, self.code, failing=self.failing)
+
+    def has(self, cell: Cell) -> bool:
+        """Whether a call is of the subject: of a whole member those for customers."""
+        if self.kind == "path":
+            here = (cell.aa_id, cell.fip_id) == (self.entity_id, self.peer_id)
+        else:
+            here = self.entity_id == (cell.aa_id if self.kind.startswith("aa") else cell.fip_id)
+        return here and cell.code in ((self.code,) if self.code else CUSTOMERS)
+
+
+def a_situation(network: HealthNetwork, dice: random.Random) -> Situation:
+    """Draw one that is large enough to be found in its second window."""
+    kind = dice.choice(["fip", "fip", "fip-api", "path", "aa-calls"])
+    aa, fip = dice.choice(network.aas).aa_id, dice.choice(network.fips).entity_id
+    entity_id = aa if kind in {"path", "aa-calls"} else fip
+    code = dice.choice([one.value for one in CODES[:3]]) if kind == "fip-api" else ""
+    middle = [dice.random() < 0.7 for _ in range(dice.randrange(3))]
+    return Situation(
+        kind,
+        entity_id,
+        fip if kind == "path" else "",
+        code,
+        dice.uniform(0.6, 1.0),
+        dice.randrange(30, 160),
+        (True, True, *middle, True),
+    )
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is to be read of an incident, by the recount."""
+
+    began: datetime
+    last_bad: datetime
+    bad_windows: int
+    counts: Counts
+    last: Counts
+    """Of the last bad window."""
+
+    @property
+    def a_minute(self) -> float:
+        return self.counts.failed / self.bad_windows / 10
+
+
+def passes(network: RecountedNetwork, situation: Situation) -> Truth:
+    """Let a situation happen; return what is true of it."""
+    network.calls = situation.calls
+    bad = []
+    for acts in situation.acts:
+        network.windows(1, *([situation.fault] if acts else []))
+        assert network.reported_to is not None
+        bad += [network.reported_to] if acts else []
+    network.settled()
+    counts = network.count(lambda one: one.window in bad and situation.has(one))
+    last = network.count(lambda one: one.window == bad[-1] and situation.has(one))
+    return Truth(bad[0], bad[-1], len(bad), counts, last)
+
+
+def number(text: str) -> int:
+    """A whole number as pages and emails write it."""
+    return int(text.replace(",", ""))
+
+
+def found(pattern: str, text: str) -> tuple[str, ...]:
+    """The groups of a pattern that a text has once."""
+    (groups,) = re.findall(pattern, text) or [()]
+    return groups if isinstance(groups, tuple) else (groups,)
+
+
+def instant(text: str) -> datetime:
+    """A time as JSON has it."""
+    return datetime.fromisoformat(text)
+
+
+Json = dict[str, Any]

@@ -1,0 +1,74 @@
+"""A rate that changed for good is reported as such: within a day, and neither an outage nor chance."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from tests.support.metrics.incidents import an_incident
+
+from mudra.metrics.attribution.evidence.evidence import empty_evidence
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS
+from mudra.metrics.health.level_change import (
+    changes_from_bytes,
+    changes_to_bytes,
+    level_changes,
+)
+from mudra.metrics.health.own_calls import OwnCalls
+from mudra.metrics.incidents.incident import Fip
+from mudra.metrics.incidents.own_counts import own_calls
+from mudra.metrics.payload.catalogue import RequestType
+
+Rate = Callable[[int, int], float]
+START, HOUR = datetime(2026, 3, 1, tzinfo=UTC), timedelta(hours=1)
+CONSENT, FETCH = (CALL_APIS.index(one) for one in (RequestType.CONSENT, RequestType.FI_FETCH))
+
+
+def hours_of(days: int, rate: Rate, calls: int = 42, seed: int = 1) -> dict[datetime, OwnCalls]:
+    """So many calls an hour of each of two APIs, a thousand a day, fail by chance at a rate."""
+    dice = np.random.default_rng(seed)
+    found = {}
+    for hour in range(24 * days):
+        evidence = empty_evidence(100, 1, 1)
+        for api in (CONSENT, FETCH):
+            evidence.total[api, 0, 0] = calls // 2
+            evidence.failed[api, 0, 0] = dice.binomial(calls // 2, rate(hour, api))
+        found[START + hour * HOUR] = own_calls(evidence, ("BANK",), (), ())
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_six_per_cent_in_place_of_one_and_a_half_are_found_within_a_day(seed: int) -> None:
+    deployed = 5 * 24
+    hours = hours_of(6, lambda hour, _: 0.015 if hour < deployed else 0.065, seed=seed)
+
+    (found,) = level_changes(hours, ())
+
+    assert (found.fip_id, found.before < 0.03, 0.04 < found.now < 0.1) == ("BANK", True, True)
+    assert abs(found.since - (START + deployed * HOUR)) <= 12 * HOUR
+
+
+def test_nothing_is_reported_of_a_steady_rate_or_of_less_than_the_rule_allows() -> None:
+    for rate in (0.015, 0.06):
+        assert level_changes(hours_of(9, lambda *_, rate=rate: rate, calls=400), ()) == []
+    small = hours_of(9, lambda hour, _: 0.01 if hour < 180 else 0.03, calls=400)
+    assert level_changes(small, ()) == []
+    assert level_changes({}, ()) == []
+
+
+def test_an_outage_is_no_changed_rate_while_and_after_it_is_an_incident() -> None:
+    began, ended = START + 200 * HOUR, START + 211 * HOUR
+    hours = hours_of(9, lambda hour, _: 0.9 if 200 <= hour < 211 else 0.015, calls=400)
+
+    assert level_changes(hours, ()) != []
+    assert level_changes(hours, [an_incident(Fip("BANK"), began, ended)]) == []
+
+
+def test_an_api_that_alone_has_changed_is_named() -> None:
+    def rate(hour: int, api: int) -> float:
+        return 0.09 if hour >= 170 and api == FETCH else 0.02
+
+    changes = level_changes(hours_of(9, rate, calls=400), ())
+
+    assert [one.code for one in changes] in (["fif"], [""])
+    assert changes_from_bytes(changes_to_bytes(changes)) == changes

@@ -1,0 +1,72 @@
+"""Two of three reports open what they show; the windows are judged in their order all the same."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from tests.storage.metrics.detection import AAS, START, Detection, is_down
+
+from mudra.metrics.incidents.incident import AaReporting, Ending, Fip
+from mudra.metrics.incidents.incident_change import Opened
+from mudra.metrics.payload.catalogue import WINDOW
+
+HOUR, DAY, MINUTE = timedelta(hours=1), timedelta(days=1), timedelta(minutes=1)
+
+
+@pytest.fixture
+def detection() -> Detection:
+    return Detection()
+
+
+def silent_from(detection: Detection, aa_id: str, since: datetime) -> None:
+    detection.memory.missing = {(aa_id, since + n * WINDOW) for n in range(30)}
+
+
+def test_a_silent_agent_does_not_delay_what_the_reports_at_hand_show(detection: Detection) -> None:
+    down = START + 3 * HOUR
+    detection.until(down)
+    detection.memory.failing = is_down("DOWN-BANK", down, down + DAY)
+    silent_from(detection, AAS[0], down)
+
+    first = detection.until(down + WINDOW)
+    second = detection.until(down + 2 * WINDOW)
+    again = detection.at(down + 2 * WINDOW + timedelta(minutes=5))
+
+    assert not first
+    (opened,) = second
+    assert isinstance(opened.change, Opened)
+    (incident,) = detection.memory.incidents_of(Fip("DOWN-BANK"))
+    assert (incident.detected, incident.bad_windows) == (down + 2 * WINDOW + 2 * MINUTE, 2)
+    assert not any(one.announcements for one in again)
+    assert detection.memory.incidents_of(AaReporting(AAS[0])) == []
+    detection.until(down + 6 * WINDOW)
+    (later,) = detection.memory.incidents_of(Fip("DOWN-BANK"))
+    assert (later.detected, later.began) == (incident.detected, down)
+    assert [one.subject for one in detection.memory.incidents_of(AaReporting(AAS[0]))]
+
+
+def test_what_the_late_report_disproves_is_withdrawn(detection: Detection) -> None:
+    """Two of three AAs report failures that a replaced report takes back before it is due."""
+    down = START + 3 * HOUR
+    detection.until(down)
+    detection.memory.failing = is_down("DOWN-BANK", down, down + DAY)
+    silent_from(detection, AAS[0], down)
+    detection.until(down + 2 * WINDOW)
+    assert detection.memory.incidents_of(Fip("DOWN-BANK"))
+
+    detection.memory.failing = lambda *_: 0.0
+    detection.until(down + 5 * WINDOW)
+
+    (incident,) = detection.memory.incidents_of(Fip("DOWN-BANK"))
+    assert incident.ending is Ending.WITHDRAWN
+
+
+def test_half_of_the_reports_open_nothing_before_the_others_are_due(detection: Detection) -> None:
+    down = START + 3 * HOUR
+    detection.until(down)
+    detection.memory.failing = is_down("DOWN-BANK", down, down + DAY)
+    late = {(aa, down + n * WINDOW) for aa in AAS[:2] for n in range(9)}
+    detection.memory.missing = late
+
+    detection.until(down + 2 * WINDOW)
+
+    assert detection.memory.incidents_of(Fip("DOWN-BANK")) == []
