@@ -21,7 +21,13 @@ shows it in programs. Each class that calls the service has a twin `Async…` wi
 whose methods are awaited.
 """
 _GROUPS: Final = {
-    "Tokens of our own": ("EntityTokenSource", "EntityTokenAuth", "GraceWarning", "DpopKey"),
+    "Tokens of our own": (
+        "EntityTokenSource",
+        "EntityTokenAuth",
+        "RequestsTokenAuth",
+        "GraceWarning",
+        "DpopKey",
+    ),
     "Tokens of callers": (
         "TokenVerifier",
         "EntityToken",

@@ -1,4 +1,4 @@
-"""What of the audit another log system gets, and from where on: pure rules.
+"""Events of the audit for another log system, from a position on: pure rules.
 
 Events go in the order of the chain, once they are sealed: so none slips in behind one that was
 sent, and the receiver can follow the chain by itself. Each goes at least once.
@@ -26,7 +26,7 @@ _SYSLOG_PORT: Final = 6514
 
 
 class ExportKind(enum.StrEnum):
-    """How events are sent."""
+    """The protocol by which events are sent."""
 
     SYSLOG = "syslog+tls"
     OTLP = "otlp"
@@ -34,7 +34,7 @@ class ExportKind(enum.StrEnum):
 
 
 class ExportDestination(Struct, frozen=True):
-    """Where events go: `url` is that of OTLP's logs or of the webhook, host and port of syslog."""
+    """The place where events go: `url` is that of OTLP's logs or of the webhook, host and port of syslog."""
 
     kind: ExportKind
     host: str

@@ -53,7 +53,7 @@ Steps: TypeAlias = Iterator[Step]
 
 
 class Asked(Protocol):
-    """What is checked: it knows what it was asked last."""
+    """The implementation that is checked: it knows what it was asked last."""
 
     @property
     def asked(self) -> str:

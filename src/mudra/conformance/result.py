@@ -34,7 +34,7 @@ class Result(Struct, frozen=True, rename="camel"):
 
 
 class PartSummary(Struct, frozen=True):
-    """How the checks of one part of the specification ended."""
+    """The results of the checks of one part of the specification."""
 
     part: str
     passed: int
@@ -43,7 +43,7 @@ class PartSummary(Struct, frozen=True):
 
 
 class Cause(Struct, frozen=True):
-    """What came instead, with the checks that failed by it: one fault of the implementation."""
+    """An answer that came instead, with the checks that failed by it: one fault of the implementation."""
 
     came: str
     checks: Sequence[str]

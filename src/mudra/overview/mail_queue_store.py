@@ -23,7 +23,7 @@ class NoSuchMail(Refusal, frozen=True):
 
 
 class MailAlarms(Struct, frozen=True):
-    """What is wrong with the outbox.
+    """Faults of the outbox.
 
     `new` are emails that have failed since the last call, `failing` how many fail now: those that
     have waited for over a day, and those of the last two days that the mail server refused for

@@ -1,4 +1,4 @@
-"""What `mudra setup` is told and what it did: shapes that the command shows."""
+"""The answers and results of `mudra setup`: shapes that the command shows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ EMBEDDED = "embedded"
 
 
 class Answers(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the service needs to know; the rest has values that work."""
+    """The answers that the service needs; the rest has values that work."""
 
     base_url: Annotated[str, Meta(min_length=1)]
     """The public https address of the token service."""
@@ -30,7 +30,7 @@ class Answers(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Places(Struct, frozen=True):
-    """Where files go: below `root`, which is / on the machine itself."""
+    """The folders of files: below `root`, which is / on the machine itself."""
 
     root: Path
 
@@ -66,12 +66,12 @@ class Places(Struct, frozen=True):
 
     @property
     def is_this_machine(self) -> bool:
-        """Return whether users and owners of files are those of the machine."""
+        """Return whether files get the users and owners of this machine."""
         return self.root == Path("/")
 
 
 class SetUpDone(Struct, frozen=True):
-    """What was done; a second run changes only what differs.
+    """The results of a set-up; a second run changes only what differs.
 
     `keep` are files that must be kept elsewhere, `link` is where the first operator chooses a
     password, empty where one was invited before.

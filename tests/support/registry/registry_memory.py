@@ -164,7 +164,7 @@ class MemoryRegistry:
         return sorted(last.values(), key=lambda one: one.sequence)
 
     async def epoch(self) -> int:
-        """Returns that of a registry that was never restored."""
+        """Returns the epoch of a registry that was never restored."""
         return 0
 
     async def opened_at(self) -> int:

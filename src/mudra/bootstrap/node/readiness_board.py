@@ -1,4 +1,4 @@
-"""Whether a node may be sent requests: found by its jobs process, read by its supervisor."""
+"""The readiness of a node for requests: found by its jobs process, read by its supervisor."""
 
 import mmap
 from typing import Final

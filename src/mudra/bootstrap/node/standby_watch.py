@@ -1,4 +1,4 @@
-"""What the standbys are like, and what the service's connections do, for their alarms."""
+"""The state of the standbys and of the service's connections, for their alarms."""
 
 import asyncio
 from collections import deque

@@ -39,7 +39,7 @@ from mudra.tokens.signing_keys.key_lifecycle import signing
 from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
 _SOON: Final = timedelta(days=7)
-"""A member's secret that ends within it must be reset now; its admins were told five times."""
+"""A member's secret that ends within it must be reset now; its admins got five emails."""
 _JOURNAL: Final = (Path("/var/log/journal"), Path("/run/log/journal"))
 _HOUR_S: Final = 3600
 

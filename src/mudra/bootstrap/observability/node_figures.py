@@ -1,4 +1,4 @@
-"""What a supervisor itself knows of its node: whether it serves, and what its processes take.
+"""Figures that a supervisor itself knows of its node: whether it serves, and what its processes take.
 
 Shown from the supervisor's memory: it is so also where all workers have died.
 """

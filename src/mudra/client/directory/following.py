@@ -32,7 +32,7 @@ _log = logging.getLogger("mudra.client")
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What each page must say of itself: whose it is, and for whom."""
+    """The facts that each page must state: whose it is, and for whom."""
 
     issuer: str
     reader: str

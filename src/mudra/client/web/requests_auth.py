@@ -18,7 +18,7 @@ _UNAUTHORIZED = 401
 
 
 class PreparedRequest(Protocol):
-    """What is used of `requests.PreparedRequest`."""
+    """The part of `requests.PreparedRequest` that is used."""
 
     method: str | None
     url: str | None

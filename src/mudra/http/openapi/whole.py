@@ -1,4 +1,4 @@
-"""What is added to the document as a whole: meanings, examples, discriminators.
+"""Additions to the document as a whole: meanings, examples, discriminators.
 
 Made from what the structs say of their fields, and from `field_texts` for the rest.
 """

@@ -32,7 +32,7 @@ _Secret = Annotated[
 
 
 class OAuthClient(Struct, kw_only=True):
-    """How a client authenticates in a form: one way only (RFC 6749 2.3)."""
+    """The authentication of a client in a form: one way only (RFC 6749 2.3)."""
 
     client_id: _ClientId = UNSET
     client_secret: _Secret = UNSET
@@ -79,7 +79,7 @@ class Inactive(Struct, frozen=True):
 
 
 class OAuthIntrospection(Struct, kw_only=True):
-    """What is said of a token (RFC 7662 2.2); only `active` of one that is not valid.
+    """The facts of a token (RFC 7662 2.2); only `active` of one that is not valid.
 
     An active one has all its claims.
     """

@@ -192,7 +192,7 @@ _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 
 
 class FeedFacts(Struct, frozen=True):
-    """What else the feed is made of."""
+    """Further facts of which the feed is made."""
 
     disputed: Disputed = _NONE_DISPUTED
     maintenance: Sequence[Planned] = ()

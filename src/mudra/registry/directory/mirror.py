@@ -51,7 +51,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Stamp(Struct, frozen=True):
-    """What makes a page fresh: by whom, for whom and when it was signed (seconds since 1970).
+    """The facts that make a page fresh: by whom, for whom and when it was signed (seconds since 1970).
 
     Without it, anyone between registry and mirror could repeat an old page for ever.
     """

@@ -78,7 +78,7 @@ class Standbys(Struct, frozen=True):
 
 
 class ServerState(Struct, frozen=True):
-    """What a primary says of itself: `position` is the length of its log in bytes."""
+    """The state of a primary in its own words: `position` is the length of its log in bytes."""
 
     standbys: Standbys
     position: int

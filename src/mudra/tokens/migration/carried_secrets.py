@@ -1,4 +1,4 @@
-"""Which secrets of a client move with it, until when, and what is lost. Pure.
+"""Secrets of a client that move with it, until when, and what is lost. Pure.
 
 An expired secret never lives again. The one before the last rotation stays valid in a grace period,
 for 7 days at most; every end that is another one here than there is said.
@@ -35,7 +35,7 @@ class StoredFirst(Struct, frozen=True):
 
 
 class CarriedSecrets(Struct, frozen=True):
-    """What a new member keeps: without `current` it gets a new secret. `detail` is for people."""
+    """The secrets that a new member keeps: without `current` it gets a new secret. `detail` is for people."""
 
     now: datetime
     current: ExportedSecret | None

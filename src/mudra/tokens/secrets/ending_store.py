@@ -1,4 +1,4 @@
-"""How many members' secrets end soon."""
+"""The number of members' secrets that end soon."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What each field of the API means, for those whose struct does not say it itself.
+"""Meanings of the fields of the API, for those whose struct does not say it itself.
 
 By name, since a name means one thing all over the API; where it does not, by `Schema.name`. A
 field without a text fails tests/unit/http/openapi/test_whole_document.py. Never decides anything.
