@@ -18,12 +18,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import Server, ServerState
 
 from mudra.agent.host import run as agent
-from mudra.bootstrap.node import graceful_stop, pulse
+from mudra.bootstrap.node import graceful_stop
 from mudra.bootstrap.observability import telemetry
 from mudra.http.server import fast_path_protocol, limited_protocol
 
 CONNECTION = (limited_protocol, fast_path_protocol)
-SERVER = (graceful_stop, pulse, agent)
+SERVER = (graceful_stop, agent)
 
 OF_A_CONNECTION = {
     # overridden
