@@ -9,7 +9,7 @@ from tests.support.documents.blocks import DOCUMENTS, text_of
 from tests.support.programs import program
 from tests.unit.deploy.proxies import HAPROXY_RIGHTS
 
-CONNECTIONS_EACH = 23
+CONNECTIONS_EACH = 11
 
 FILES = Path("deploy/patroni")
 HOW_TO = Path("docs/how-to/run-on-patroni.md").read_text()
