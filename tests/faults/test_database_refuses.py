@@ -15,7 +15,7 @@ from tests.support.service import Service
 
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.outage import outage_of
-from mudra.storage.database.roles import OWNER, SERVICE, as_role
+from mudra.storage.database.roles import OWNER, SERVICE
 
 PASSWORD = "hush-hush-1"
 
@@ -36,11 +36,10 @@ def service(
     tmp_path_factory: pytest.TempPathFactory, database: tuple[str, Path]
 ) -> Iterator[Service]:
     url, _ = database
-    address = psycopg.conninfo.make_conninfo(as_role(url, SERVICE), password=PASSWORD)
     with running_service(
         tmp_path_factory.mktemp("node") / "data",
-        MUDRA_DATABASE_URL=address,
-        MUDRA_DATABASE_OWNER_URL=as_role(url, OWNER),
+        MUDRA_DATABASE_URL=url.replace("//postgres@", f"//{SERVICE}:{PASSWORD}@"),
+        MUDRA_DATABASE_OWNER_URL=url.replace("//postgres@", f"//{OWNER}@"),
     ) as running:
         yield running
 

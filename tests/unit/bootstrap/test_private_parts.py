@@ -18,13 +18,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import Server, ServerState
 
 from mudra.agent.host import listener, run
-from mudra.bootstrap.node import graceful_stop, pulse
+from mudra.bootstrap.node import graceful_stop
 from mudra.bootstrap.observability import telemetry
 from mudra.http.server import fast_path_protocol
 from mudra.server_protocol import limited_protocol
 
 CONNECTION = (limited_protocol, fast_path_protocol)
-SERVER = (graceful_stop, pulse, listener, run)
+SERVER = (graceful_stop, listener, run)
 
 OF_A_CONNECTION = {
     # overridden

@@ -5,8 +5,7 @@ import sys
 
 PROGRAM = """
 import os, select, signal, time
-from mudra.bootstrap.node.signal_wait import SignalWait
-from mudra.bootstrap.node.supervisor import Supervisor
+from mudra.bootstrap.node.supervisor import SignalWait, Supervisor
 
 class StopArrives(SignalWait):
     "The stop comes before the child has its own signals."

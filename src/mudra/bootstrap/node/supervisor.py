@@ -8,6 +8,7 @@ open ends).
 import contextlib
 import gc
 import os
+import select
 import signal
 import socket
 import sys
@@ -21,13 +22,13 @@ import structlog
 from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import EVERY_S, Heartbeats, Report
 from mudra.bootstrap.node.notifier import Notifier
-from mudra.bootstrap.node.signal_wait import SignalWait
 
 DATABASE: Final = "database"
 """The name of PostgreSQL among the processes."""
 STOP_S: Final = 35.0
 """How long children may take to stop, besides the pause."""
 _SOONEST_RESTART_S: Final = 1.0
+_MOST_SIGNALS: Final = 4096
 _KILLED_S: Final = 5.0
 """How long a process that was killed may take to end: until then it holds the database."""
 _LINGERS_S: Final = 0.1
@@ -38,6 +39,35 @@ _log = structlog.get_logger()
 
 Body = Callable[[int, Report], None]
 """What a child does: takes the parent_pipe's file descriptor, and what it reports to."""
+
+
+class SignalWait:
+    """Between `open` and `close` no signal is missed: one that came before the wait ends it."""
+
+    def __init__(self) -> None:
+        self._woken = self._wake = -1
+
+    def open(self) -> None:
+        """Note signals from now on, in the main thread."""
+        self._woken, self._wake = os.pipe()
+        for end in (self._woken, self._wake):
+            os.set_blocking(end, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # one that is ignored wakes no one
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+
+    def close(self) -> None:
+        """End it in a child, whose signals are its own."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def wait(self, seconds: float, *also: int) -> None:
+        """Return after a signal, when one of the descriptors can be read, or after `seconds`."""
+        select.select([self._woken, *also], [], [], max(0.0, seconds))
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._woken, _MOST_SIGNALS):
+                pass
 
 
 @dataclass

@@ -11,10 +11,9 @@ import uvloop
 from mudra.bootstrap.application import application
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
-from mudra.bootstrap.node.graceful_stop import StoppingServer
+from mudra.bootstrap.node.graceful_stop import StoppingServer, pulse
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
-from mudra.bootstrap.node.pulse import pulse
 from mudra.bootstrap.observability.logging import RequestLine, RequestLog
 from mudra.bootstrap.observability.loop_watch import LoopWatch
 from mudra.bootstrap.observability.open_tracing import open_tracing

@@ -1,4 +1,4 @@
-"""Fills `metrics_daily` from the days over all AAs that are stored (revision 0026).
+"""Fills `metrics_daily` from the days over all AAs that are stored (revision 0027).
 
 A damaged day is left out: its rows come when it is made again.
 """

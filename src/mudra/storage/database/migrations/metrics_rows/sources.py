@@ -10,7 +10,7 @@ from psycopg.sql import SQL, Identifier
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 OLD: Final = "old_"
-"""Before their names from revision 0026 on, so that no node of 1.0.0 writes into them any more."""
+"""Before their names from revision 0027 on, so that no node of 1.0.0 writes into them any more."""
 RAW: Final = "metrics_raw"
 PREVIOUS: Final = "metrics_previous"
 HOURS: Final = "metrics_hour"

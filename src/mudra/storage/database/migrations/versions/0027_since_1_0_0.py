@@ -17,7 +17,7 @@ from mudra.storage.database.migrations.metrics_rows.conversion import convert
 from mudra.storage.database.migrations.metrics_rows.room import room_missing
 from mudra.storage.database.migrations.metrics_rows.sources import CONVERTED, OLD
 
-revision = "0026"
+revision = "0027"
 down_revision = "0011"
 branch_labels = None
 depends_on = None
