@@ -1,5 +1,6 @@
 """Every number of an incident, wherever it is read, is that of an independent recount."""
 
+import os
 import random
 import re
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 
+SITUATIONS = "MUDRA_TEST_SITUATIONS"
+"""The variable by which bench/truth_recount asks for more of them."""
+
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecountedNetwork]:
@@ -47,7 +51,7 @@ def noc(network: RecountedNetwork) -> Reader:
     return reader(network.service)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(int(os.environ.get(SITUATIONS, "3"))))
 def test_each_number_is_that_of_the_recount_in_a_random_situation(
     network: RecountedNetwork, noc: Reader, sink: WebhookSink, seed: int
 ) -> None:

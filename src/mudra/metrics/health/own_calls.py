@@ -39,9 +39,6 @@ class Field(enum.IntEnum):
     REST_ELIGIBLE = 6
     """Without the AA that speaks worst of the FIP, where there is another."""
     REST_FAILED = 7
-    DOUBT_ELIGIBLE = 8
-    """Without the AA that speaks best of it, where there is another."""
-    DOUBT_FAILED = 9
 
 
 _ADDED: Final = [one for one in Field if one not in {Field.WINDOW_ELIGIBLE, Field.WINDOW_FAILED}]
@@ -130,20 +127,9 @@ def complaint(eligible: Array, failed: Array) -> Array:
 
 
 def below(counts: Array) -> Flags:
-    """Returns where fewer calls succeed than the rule demands, by type and FIP.
-
-    Also where that is so without the AA that speaks best of the FIP, beyond chance.
-    """
+    """Returns where fewer calls succeed than the rule demands, by type and FIP."""
     eligible, failed = counts[Field.ELIGIBLE], counts[Field.FAILED]
-    found: Flags = ((eligible > 0) & (complaint(eligible, failed) >= 0)) | outvoted(counts)
-    return found
-
-
-def outvoted(counts: Array) -> Flags:
-    """Returns where one AA alone makes calls good that all others together see fail."""
-    eligible, failed = counts[Field.ELIGIBLE], counts[Field.FAILED]
-    doubt = root(counts[Field.DOUBT_FAILED], counts[Field.DOUBT_ELIGIBLE]) >= 2 * BAD_Z
-    found: Flags = (complaint(eligible, failed) < 0) & doubt
+    found: Flags = (eligible > 0) & (complaint(eligible, failed) >= 0)
     return found
 
 

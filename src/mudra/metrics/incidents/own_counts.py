@@ -64,7 +64,6 @@ def own_calls(
             _with_all(total - mine).sum(1),
             *whole,
             *_without(worst.argmax(1), eligible, bad),
-            *_without(worst.argmin(1), eligible, bad),
         ]
     )
     assert len(counts) == len(Field)
