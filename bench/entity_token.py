@@ -24,7 +24,7 @@ from typing import NamedTuple
 import uvloop
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
-from tests.support.trace_collector import trace_collector
+from tests.http.server.trace_collector import trace_collector
 
 from bench.bare_server import bare_server, signing_key
 from bench.sizes import argument, sized

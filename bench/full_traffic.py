@@ -33,7 +33,8 @@ import psycopg
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
-from tests.support.service import PASSWORD, Service, running_service
+from tests.support.process import running_service
+from tests.support.service import PASSWORD, Service
 from tools.demonstration import Page as Address
 from tools.demonstration import member_pages, operator_pages, public_pages
 

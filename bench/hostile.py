@@ -18,12 +18,14 @@ from itertools import groupby
 from pathlib import Path
 
 import httpx2
-from tests.support.hostile.hostile_bodies import HostileRequest, Tokens, hostile_requests
-from tests.support.hostile.hostile_load import answered, attack
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
+from bench.hostile_bodies import HostileRequest, Tokens, hostile_requests
+from bench.hostile_load import answered, attack
 from bench.sizes import SHORT, exit_code, sized
 from bench.support import Load, form_request, free_port, percentile, scratch
 

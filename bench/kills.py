@@ -27,7 +27,7 @@ from statistics import median
 from typing import Final
 
 import msgspec
-from tests.support.agent.killed_agent import kill_again_and_again
+from tests.faults.killed_agent import kill_again_and_again
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database import template_database
 from tests.support.forked_command import run_mudra

@@ -27,7 +27,8 @@ import httpx2
 import psycopg
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from bench import full_traffic
 from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, fip_name, onboard_all

@@ -31,7 +31,8 @@ import msgspec
 from tests.support.metrics.metrics_payloads import request_block, request_metrics
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from bench.bare_rows import copy_seconds, lines_of
 from bench.sizes import sized

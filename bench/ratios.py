@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import httpx2
-from tests.support.service import NO_TLS
+from tests.support.http_clients import NO_TLS
 from tools.demonstration import ADMINS, OPERATOR, Demonstration, demonstration, user_token
 
 from bench.sizes import SHORT, argument, exit_code, sized

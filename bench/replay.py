@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from tests.support.metrics.detection_memory import DetectionMemory
+from tests.storage.metrics.detection_memory import DetectionMemory
 
 from bench.sizes import sized
 from bench.truth_faults import Fault, FaultKind

@@ -16,14 +16,14 @@ from typing import TypeVar
 import httpx2
 import msgspec
 import psycopg
-from tests.support.agent.killed_agent import KilledAgent, kill_again_and_again
+from tests.faults.killed_agent import KilledAgent, kill_again_and_again
+from tests.support.http_clients import NO_TLS
 from tests.support.metrics.metrics_payloads import (
     notification_block,
     notification_metrics,
     request_block,
     request_metrics,
 )
-from tests.support.service import NO_TLS
 
 from bench.people import PASSWORD
 from bench.sizes import sized

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import new_operator
-from tests.support.service import running_service
+from tests.support.process import running_service
 
 from bench.push import AAS, all_at_once, bodies, push_counted, trusted_aa
 from bench.sizes import SHORT, sized

@@ -30,8 +30,12 @@ import httpx2
 import msgspec
 import psycopg
 from tests.support.agent.agent_process import free_port
+from tests.support.http_clients import NO_TLS
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.release_node import (
+
+from bench.history import load_windows, newest_window
+from bench.paced import Answer, Connections, pace
+from bench.release_node import (
     THIS,
     ReleaseNode,
     ended,
@@ -39,10 +43,6 @@ from tests.support.release_node import (
     members,
     start,
 )
-from tests.support.service import NO_TLS
-
-from bench.history import load_windows, newest_window
-from bench.paced import Answer, Connections, pace
 from bench.sizes import SHORT, exit_code, sized
 from bench.support import copy_tree, data_directory, form_request, percentile, say, scratch
 from mudra.metrics.payload.catalogue import WINDOW, window_start

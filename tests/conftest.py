@@ -10,10 +10,12 @@ from hypothesis import settings
 from tests.support import shared_tls
 from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
+from tests.support.members import Member, new_member
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
 from tests.support.preloaded_program import compile_templates, share_program
+from tests.support.process import running_service
 from tests.support.rare_collection import collect_rarely
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.service import Service
 
 __all__ = [
     "pytest_addoption",

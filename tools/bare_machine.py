@@ -94,12 +94,12 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """Who runs the commands."""
+        """Returns the name of the user who runs the commands."""
         return "root" if self.user == "root" else _USER
 
     @property
     def home(self) -> Path:
-        """That person's, as the machine sees it."""
+        """Returns the home directory, as the machine sees it."""
         return Path("/root") if self.user == "root" else Path("/home") / _USER
 
     def make(self) -> None:

@@ -88,7 +88,7 @@ class Demonstration:
 
 
 def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
-    """The pages that need no sign-in, but those of a mail's link."""
+    """The pages that need no sign-in, without the pages behind the link of an email."""
     return [
         Page("sandbox", "/"),
         Page("status", "/status"),

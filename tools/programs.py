@@ -53,7 +53,7 @@ class Program:
 
     @property
     def way(self) -> str:
-        """How it is had."""
+        """Returns the way to install it."""
         return f"`make programs` as root installs Debian's {' or '.join(self.packages)}"
 
 
@@ -80,7 +80,7 @@ class Locked:
 
     @property
     def way(self) -> str:
-        """How it is had."""
+        """Returns the way to install it."""
         return f"`make programs` installs it by {self.lock} where that registry can be reached"
 
     def install(self) -> None:
@@ -139,6 +139,11 @@ LIST: Final[tuple[Need, ...]] = (
     Program("haproxy", "the tests of the example for HAProxy", ("haproxy",), ("haproxy",)),
     Program("systemd-analyze", "the tests of the units", ("systemd-analyze",), ("systemd",)),
     Program("mount", "the tests of a full disk", ("mount",), ("mount",)),
+    # Named by its way to speak TLS, which is a package of its own and needs the program.
+    Program(
+        "rsyslogd", "the tests of the audit's export",
+        ("/usr/share/doc/rsyslog-gnutls/copyright",), ("rsyslog-gnutls",),
+    ),
     Program("promtool", "the tests of the alert rules", ("promtool",), ("prometheus",)),
     Locked(
         "axe-core", "the browser tests", "tests/browser/node/package-lock.json", "npm",
@@ -153,6 +158,11 @@ LIST: Final[tuple[Need, ...]] = (
         "frameworks", "the tests of middleware in frameworks",
         "tests/conformance/frameworks/requirements.txt", "environment",
         ".build/frameworks-env", "bin/python",
+    ),
+    Locked(
+        "openapi-clients", "the tests of the OpenAPI document by tools of Python",
+        "tests/conformance/openapi/requirements.txt", "environment",
+        ".build/openapi-clients-env", "bin/python",
     ),
     Program("go", "the tests of the sample in Go", ("go",), ("golang-go",), slow=True),
     Program("ip", "the tests of lost packets", ("ip",), ("iproute2",), slow=True),
@@ -305,7 +315,7 @@ def _apt(act: str, *names: str, seconds: int = _AT_MOST_S) -> bool:
 
 
 def _known(names: Sequence[str]) -> set[str]:
-    """Those of which the lists of packages have a version."""
+    """Returns the packages of which the lists have a version."""
     said = _said("apt-cache", "show", "--no-all-versions", *names)
     return {line.split()[1] for line in said if line.startswith("Package: ")}
 
@@ -338,7 +348,7 @@ def _ran(
     cwd: Path = ROOT,
     seconds: int = _AT_MOST_S,
 ) -> bool:
-    """Whether a command did what it should; else what it said last is printed."""
+    """Returns whether a command succeeded; else what it said last is printed."""
     try:
         done = subprocess.run(
             words, cwd=cwd, env=env, timeout=seconds, capture_output=True, text=True, check=False

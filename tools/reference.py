@@ -19,10 +19,16 @@ from mudra.bootstrap.config import REFERENCE
 from mudra.overview.retention_store import RULES, described
 from mudra.settings.settings import Settings
 from tools.pages.audit_events import audit_events_page
+from tools.pages.audit_schema import audit_schema
 from tools.pages.calls import calls_page
+from tools.pages.client import client_page
 from tools.pages.emails import emails_page
 from tools.pages.metrics import metrics_page
 from tools.pages.open_data import open_data_page
+from tools.pages.regions import filled
+from tools.pages.registry_payload import payload_fields
+from tools.pages.samples.calls import PUSH_CALLS, REGISTRY_CALLS, TOKEN_CALLS
+from tools.pages.samples.tabs import regions
 from tools.pages.webhooks import webhooks_page
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -36,11 +42,22 @@ def main() -> int:
         "agent.md": agent_page(),
         "retention.md": retention_page(),
         "audit-events.md": audit_events_page(),
+        "audit-event.schema.json": audit_schema(),
         "calls.md": calls_page(),
+        "client.md": client_page(),
         "emails.md": emails_page(),
         "metrics.md": metrics_page(),
         "open-data.md": open_data_page(),
         "webhooks.md": webhooks_page(),
+    }
+    parts = {
+        "token-service.md": regions(TOKEN_CALLS),
+        "registry.md": {"payload": payload_fields(), **regions(REGISTRY_CALLS)},
+        "metrics-push.md": regions(PUSH_CALLS),
+    }
+    pages |= {
+        name: filled((PAGES / name).read_text(encoding="utf-8"), texts)
+        for name, texts in parts.items()
     }
     stale = [
         name

@@ -1,4 +1,4 @@
-"""Take pictures of every page, and those of the README: `make screenshots [INTO=folder]`.
+"""Takes pictures of every page, and the pictures of the README: `make screenshots [INTO=folder]`.
 
 Every page at 1280 and 390 pixels, light and dark, into the folder (.build/screenshots); the
 README's into docs/images. Needs a Chromium (tools/programs.py). Data and service are

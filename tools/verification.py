@@ -39,7 +39,7 @@ functions, many of which run over a table. Attacks alone: `make test-security`.
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
-    """What must hold, the test files that show it whole, and what was not run."""
+    """A rule, the test files that prove it, and the tests that were not run."""
 
     hold: str
     files: tuple[str, ...]

@@ -21,6 +21,7 @@ machine() {
     install -m 600 etc/mudra/mudra.env /etc/mudra/mudra.env
     install -m 644 etc/systemd/system/patroni.service etc/systemd/system/mudra.service /etc/systemd/system/
     install -m 644 etc/systemd/system/mudra-backup.service etc/systemd/system/mudra-backup.timer /etc/systemd/system/
+    install -m 644 etc/systemd/system/mudra-audit-verify.service etc/systemd/system/mudra-audit-verify.timer /etc/systemd/system/
     install -m 755 usr/local/bin/mudra /usr/local/bin/mudra
     install -d -m 700 -o mudra /var/backups/mudra
     systemctl daemon-reload
@@ -54,7 +55,7 @@ mudra() {
     systemctl enable mudra
     systemctl restart mudra
     # Only now: before, there is nothing to back up.
-    systemctl enable --now mudra-backup.timer
+    systemctl enable --now mudra-backup.timer mudra-audit-verify.timer
 }
 
 case "${1:-machine}" in

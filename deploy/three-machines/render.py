@@ -34,6 +34,8 @@ FILES: Final = {
     "etc/systemd/system/mudra.service": "systemd/mudra.service",
     "etc/systemd/system/mudra-backup.service": "systemd/mudra-backup.service",
     "etc/systemd/system/mudra-backup.timer": "systemd/mudra-backup.timer",
+    "etc/systemd/system/mudra-audit-verify.service": "systemd/mudra-audit-verify.service",
+    "etc/systemd/system/mudra-audit-verify.timer": "systemd/mudra-audit-verify.timer",
     "etc/mudra/mudra.env": "three-machines/mudra.env",
     "usr/local/bin/mudra": "systemd/mudra-command",
     "patroni-requirements.txt": "patroni/requirements.txt",

@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.members import Member, new_member
 from tests.support.registry.registry_payloads import jwk, public_pem
-from tests.support.service import PASSWORD, Member, new_member
+from tests.support.service import PASSWORD
 
 from mudra.console.framework.static_assets import STATIC
 

@@ -15,11 +15,13 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
 from tests.support.alarm_network import as_entity
 from tests.support.depth import DEEP
+from tests.support.members import Member, new_member
 from tests.support.metrics.incidents import stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.operators import active_operator, with_token
+from tests.support.process import running_service
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import PASSWORD, Member, Service, in_store, new_member, running_service
+from tests.support.service import PASSWORD, Service
 from tools.demonstration import Page, member_pages, operator_pages, public_pages
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -67,7 +69,7 @@ def a_network(service: Service) -> Network:
             row = stored_row(incident_id, "fip-api", fip.entity_id, began)
             await transaction.connection.execute(sa.insert(metrics_incident), [row])
 
-    in_store(service, store)
+    service.in_store(store)
     service.wait_until(
         lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
     )

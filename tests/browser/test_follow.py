@@ -2,8 +2,9 @@
 
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.members import new_member
 from tests.support.registry.registry_members import live_entry
-from tests.support.service import PASSWORD, new_member
+from tests.support.service import PASSWORD
 
 
 def test_a_fip_to_follow_is_found_by_words(tour: Visit) -> None:

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import LOOKS, Visit, in_thread, watched
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import PASSWORD, Service, running_service
+from tests.support.process import running_service
+from tests.support.service import PASSWORD, Service
 
 from mudra.console.framework.static_assets import STATIC
 

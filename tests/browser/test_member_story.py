@@ -5,7 +5,8 @@ from datetime import datetime
 
 from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Visit, in_thread
-from tests.support.service import latest_link, onboard
+from tests.support.mailbox import latest_link
+from tests.support.members import onboard
 
 from mudra.client import TokenVerifier
 from mudra.console.framework.static_assets import STATIC

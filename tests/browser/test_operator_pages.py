@@ -6,9 +6,10 @@ import httpx2
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.members import Member, new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import PASSWORD, Member, Service, new_member
+from tests.support.service import PASSWORD, Service
 
 from mudra.console.framework.navigation import operator_path
 

@@ -5,15 +5,10 @@ import re
 import httpx2
 from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.mailbox import latest_link
+from tests.support.members import new_member, onboard, set_password
 from tests.support.people.operators import new_operator
-from tests.support.service import (
-    PASSWORD,
-    Service,
-    latest_link,
-    new_member,
-    onboard,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 _REFRESH = """() => new Promise((done) => {
   document.addEventListener("htmx:afterSettle", () => done(), { once: true });

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, CDPSession, expect
 from tests.browser.conftest import LOOKS, Visit, in_thread, watched
+from tests.support.members import new_member
 from tests.support.passkeys import named_service
-from tests.support.service import PASSWORD, Service, new_member
+from tests.support.service import PASSWORD, Service
 
 
 @pytest.fixture(scope="module")

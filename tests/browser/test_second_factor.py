@@ -2,8 +2,9 @@
 
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.members import new_member
 from tests.support.people.second_factor import App
-from tests.support.service import PASSWORD, new_member
+from tests.support.service import PASSWORD
 
 
 def well(visit: Visit) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.database.template_database import prepare
-from tests.support.service import NO_TLS
+from tests.support.http_clients import NO_TLS
 
 ROOT = Path(__file__).parents[2]
 MUDRA = Path(sys.executable).with_name("mudra")

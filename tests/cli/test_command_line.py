@@ -14,7 +14,8 @@ import pytest
 import structlog
 import typer.main
 from structlog.testing import capture_logs
-from tests.support.service import Member, Service, in_own_store, new_member, onboard
+from tests.support.members import Member, new_member, onboard
+from tests.support.service import Service
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app
@@ -334,7 +335,7 @@ def test_what_a_command_logs_stays_out_of_its_answer(
     async def act(_: Dependencies) -> None:
         structlog.get_logger().warning("channel lost")
 
-    in_own_store(service, act)
+    service.in_own_store(act)
     shown = capsys.readouterr()
     structlog.reset_defaults()
 

@@ -13,9 +13,9 @@ import msgspec
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.metrics.metrics_commands import Opened, opened
+from tests.cli.metrics_commands import Opened, opened
+from tests.storage.metrics.summed_store import DAY, HOUR, Truth
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, Truth
 
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Position, StatusPosition

@@ -5,20 +5,21 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from tests.support.metrics.metrics_commands import Opened, opened
+from tests.cli.metrics_commands import Opened, opened
+from tests.storage.metrics.summed_store import DAY, HOUR, Truth, summed
 from tests.support.metrics.metrics_payloads import (
     notification_metrics,
     of_few_calls,
     request_metrics,
 )
-from tests.support.metrics.summed_store import DAY, HOUR, Truth, summed
 
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus
-from mudra.metrics.payload.plausibility import LONGEST_MS
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged
+
+LONGEST_MS = 604_800_000
 
 WHOLE = TimeRange(DAY, DAY + timedelta(days=1))
 AAS = ("aa-one", "aa-two")

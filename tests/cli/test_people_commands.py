@@ -4,7 +4,9 @@ import json
 
 import jwt
 import pytest
-from tests.support.service import Member, Service, latest_link, new_member
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

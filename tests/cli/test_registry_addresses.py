@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Final
 
 import sqlalchemy as sa
+from tests.support.http_clients import new_address
+from tests.support.members import new_member
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
-from tests.support.service import Service, in_store, new_address, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 
@@ -61,7 +63,7 @@ def test_what_comes_from_further_addresses_is_shown_together(service: Service) -
             )
 
     service.wait_until(lambda: sum(report(service).get(entity_id, {}).values()) == 1)
-    in_store(service, fill)
+    service.in_store(fill)
     form = {"id": entity_id, "secret": registry.secret}
     for _ in range(2):
         program = service.client(new_address())

@@ -4,9 +4,10 @@ import json
 import stat
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.registry.registry_payloads import aa, fip, fiu, with_key
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.registry.registry_members import Registry
 from tests.support.registry.registry_payloads import fip, fiu, older
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.registry.directory.directory import set_hash
 from mudra.registry.payload.entry import digest

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from tests.support.issuer import Hands
-from tests.support.service import Member
+from tests.support.members import Member
 
 from mudra.client import (
     EntityTokenSource,

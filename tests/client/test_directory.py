@@ -9,8 +9,9 @@ import httpx2
 import pytest
 from joserfc.jwk import RSAKey
 from tests.support.issuer import Hands
+from tests.support.members import Member, new_member
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.client import (
     AsyncDirectory,
@@ -33,14 +34,22 @@ class Wire(httpx2.BaseTransport):
         self.asked: list[str] = []
         self.cut = False
         self.change = lambda body: body
+        self.kept: list[httpx2.Response] = []
+        """Every answer that came."""
+        self.repeated: httpx2.Response | None = None
+        """An earlier answer that is given to every question."""
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         self.asked.append(request.url.raw_path.decode())
         if self.cut:
             raise httpx2.ConnectError("cut", request=request)
+        if self.repeated is not None:
+            old = self.repeated
+            return httpx2.Response(old.status_code, headers=old.headers, content=old.content)
         answer = self.inner.handle_request(request)
         body = self.change(answer.read())
         headers = {k: v for k, v in answer.headers.items() if k != "content-length"}
+        self.kept.append(httpx2.Response(answer.status_code, headers=headers, content=body))
         return httpx2.Response(answer.status_code, headers=headers, content=body)
 
 
@@ -66,6 +75,7 @@ class Program:
             file=self.file,
             http=http,
             steady=self.steady,
+            wall=service.wall,
         )
 
 
@@ -149,7 +159,10 @@ def test_a_program_that_starts_without_the_registry_uses_its_file(program: Progr
     after = program.started()
 
     assert after.entry(entity_id) == before
-    assert after.age == float("inf")
+    assert after.age < 60  # since the registry signed it
+    after_hours = program.service.advance("PT3H")
+    assert after_hours is not None
+    assert 3 * 3600 <= after.age < 3 * 3600 + 60
     with pytest.raises(DirectoryUnavailable, match="could not be refreshed: cut"):
         after.refresh()
 
@@ -166,12 +179,13 @@ def test_without_registry_and_file_a_lookup_says_so(program: Program) -> None:
     [
         lambda text: text[:-10],
         lambda text: text.replace(b'"upto":', b'"upto":1', 1),
+        lambda text: text.replace(b'"issued_at":', b'"issued_at":9', 1),
         lambda text: text.replace(b"https://", b"https://evil.", 1),
         lambda text: text.replace(b"/cr/v2", b"/cr/v3", 1),
         lambda text: text.replace(b"/cr/v2", b"/cr/\xff2", 1),
         lambda _: b"",
     ],
-    ids=["cut", "number", "address", "registry", "byte", "empty"],
+    ids=["cut", "number", "time", "address", "registry", "byte", "empty"],
 )
 def test_a_damaged_file_is_read_again_from_the_registry(program: Program, fip, damage) -> None:
     entity_id = fip[0].member.entity_id
@@ -202,6 +216,59 @@ def test_an_answer_that_the_registry_did_not_sign_is_never_used(program: Program
         program.directory.refresh()
 
 
+def renamed(changing: tuple[Registry, dict], name: str) -> None:
+    """Change an entry, which is live at once."""
+    registry, payload = changing
+    payload["entityinfo"]["name"] = name
+    assert registry.update(payload).status_code == 200
+
+
+def test_a_repeated_answer_does_not_keep_a_copy_as_it_was(program: Program, changing) -> None:
+    program.directory.refresh()
+    program.directory.refresh()
+    program.wire.repeated = program.wire.kept[-1]
+    program.service.advance("PT2M")
+
+    program.directory.refresh()
+    age = program.directory.age
+    renamed(changing, "Replaced after a leak")
+    program.service.advance("PT10M")
+
+    assert 120 <= age < 180, "it counts from the signature"
+    with pytest.raises(DirectoryUnavailable, match="it is not valid now"):
+        program.directory.refresh()
+    assert program.directory.age > 700
+
+
+def test_a_repeated_answer_does_not_set_a_copy_back(program: Program, changing) -> None:
+    entity_id = changing[0].member.entity_id
+    program.directory.refresh()
+    whole = program.wire.kept[-1]
+    program.service.advance("PT1S")
+    renamed(changing, "Replaced after a leak")
+    program.directory.refresh()
+
+    program.wire.repeated = whole
+    with pytest.raises(DirectoryUnavailable, match="it was signed before the last one"):
+        program.directory.refresh()
+
+    entry = program.directory.entry(entity_id)
+    assert entry is not None
+    assert entry.info["name"] == "Replaced after a leak"
+
+
+def test_an_answer_for_another_reader_is_refused(
+    program: Program, service: Service, tmp_path: Path
+) -> None:
+    member = new_member(service, "AA")
+    other = Program(member, member.secret(), tmp_path / "other.json")
+    other.directory.refresh()
+    program.wire.repeated = other.wire.kept[-1]
+
+    with pytest.raises(DirectoryUnavailable, match="another registry, or for another reader"):
+        program.directory.refresh()
+
+
 def test_a_first_copy_with_a_changed_address_is_never_used(program: Program, fip) -> None:
     program.wire.change = lambda body: body.replace(b"https://", b"https://evil.", 1)
 
@@ -224,7 +291,7 @@ def test_a_registry_out_of_reach_is_asked_again_after_a_pause(program: Program, 
     program.directory.entry(entity_id)
 
     assert len(program.wire.asked) == 3
-    assert program.directory.age == 0
+    assert program.directory.age < 60
 
 
 def test_a_copy_that_cannot_be_written_is_used_said_and_written_later(
@@ -242,7 +309,7 @@ def test_a_copy_that_cannot_be_written_is_used_said_and_written_later(
 
     assert found is not None
     assert "in use, but not saved" in caplog.text
-    assert directory.age == 0
+    assert directory.age < 60
     assert program.started().entry(found.entity_id) == found
 
 
@@ -278,7 +345,9 @@ def test_on_an_event_loop_it_does_the_same(program: Program, fip) -> None:
             service.issuer, program.member.entity_id, lambda: program.secret
         )
         verifier = AsyncTokenVerifier(service.issuer, wall=service.wall)
-        directory = AsyncDirectory(f"{service.root}/cr/v2", tokens, verifier, file=program.file)
+        directory = AsyncDirectory(
+            f"{service.root}/cr/v2", tokens, verifier, file=program.file, wall=service.wall
+        )
         both = await asyncio.gather(directory.entry(entity_id), directory.entry(entity_id))
         await directory.refresh()
         listed = await directory.entries("FIP")

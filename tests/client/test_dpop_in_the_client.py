@@ -12,8 +12,10 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from tests.support.dpop import KeyOfClient
+from tests.support.http_clients import NO_TLS
 from tests.support.issuer import NOW, Hands, Issuer
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.client import (
     AsyncEntityTokenAuth,

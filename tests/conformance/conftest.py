@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.support.http_clients import NO_TLS
 from tests.support.issuer import NOW, Issuer
 from tests.support.member_server import (
     Accepts,
@@ -16,8 +17,9 @@ from tests.support.member_server import (
     none_accepted,
     signature_ignored,
 )
+from tests.support.members import new_member
 from tests.support.registry.registry_members import approve, payload_of
-from tests.support.service import NO_TLS, Service, new_member
+from tests.support.service import Service
 
 from mudra.client import TokenVerifier, clock
 from mudra.conformance.member.address import api_address

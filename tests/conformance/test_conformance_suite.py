@@ -5,9 +5,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import httpx2
+import msgspec
 import pytest
-from tests.support.conformance import Network, described, failed, new_network, run_suite
-from tests.support.conformance_faults import FAULTS
+from tests.conformance.conformance_faults import FAULTS
+from tests.conformance.suite_runs import Network, described, failed, new_network, run_suite
 from tests.support.registry.registry_members import live_entry
 from tests.support.service import Service
 
@@ -15,6 +16,7 @@ from mudra.conformance.check import Need
 from mudra.conformance.report.junit import junit
 from mudra.conformance.report.page import page
 from mudra.conformance.result import Report, Verdict
+from mudra.shared.secret_text import SecretText
 
 
 @pytest.mark.slow
@@ -32,6 +34,10 @@ def test_our_service_passes_every_check(service: Service, tmp_path: Path) -> Non
     for option, text in files.items():
         (tmp_path / option).write_text(text)
         words += [f"--{option}", str(tmp_path / option)]
+    expired = tmp_path / "expired"
+    expired.write_text(network.fip.entity_token(files["secret-file"]).json()["accessToken"])
+    service.advance("PT25H")
+    words += ["--expired-token-file", str(expired)]
 
     done = service.cli("conformance", "run", *words, check=False)
 
@@ -115,6 +121,76 @@ def test_the_command_writes_its_reports_and_exits_with_1_only_for_a_failure(
     assert refused.exit_code == 1
     verdicts = {one["checkId"]: one["verdict"] for one in json.loads(refused.stdout)["results"]}
     assert verdicts == {"T-4.4-1": "failed", "T-4.4-2": "passed", "T-4.4-3": "passed"}
+
+
+def test_a_failure_names_its_request_and_failures_of_one_cause_are_together(
+    network: Network, tmp_path: Path
+) -> None:
+    def other_body(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
+        is_error = came.status_code >= 400 and "/v1/" in request.url.path
+        return httpx2.Response(came.status_code, json={"fault": "no"}) if is_error else None
+
+    results = run_suite(network, only=("4.4", "7"), fault=other_body)
+    report = Report("x", "2026-01-01T00:00:00.000Z", results)
+
+    [cause] = report.causes()
+    assert cause.came == "ver is missing"
+    assert {"T-4.4-2", "T-4.4-3", "T-7-1"} <= set(cause.checks)
+    asked = {one.check_id: one.request for one in results}
+    token = f"POST {network.service.issuer}/v1/entity/token/generate"
+    assert asked["T-4.4-2"] == token
+    assert asked["T-4.4-1"] == ""  # it passed
+    parts = {one.part: (one.passed, one.failed, one.skipped) for one in report.parts()}
+    assert parts["4.4"] == (1, 2, 0)
+    html = page(report)
+    assert f"request: {token}" in html
+    assert f"{len(cause.checks)} failures of one cause: ver is missing" in html
+    assert token in junit(report).decode()
+
+
+def test_the_command_shows_a_summary_by_part_and_the_request(
+    network: Network, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_text("not-the-secret")
+    words = ("conformance", "run", "--base-url", network.service.issuer, "--only", "4.4")
+    words += ("--entity-id", network.fip.entity_id, "--secret-file", str(wrong))
+
+    shown = network.service.cli(*words, check=False).stdout
+    as_json = json.loads(network.service.cli(*words, "--json", check=False).stdout)
+
+    assert f"request:  POST {network.service.issuer}/v1/entity/token/generate" in shown
+    assert "PART  PASSED  FAILED  SKIPPED" in shown
+    assert as_json["parts"] == [{"part": "4.4", "passed": 2, "failed": 1, "skipped": 0}]
+    assert as_json["causes"] == []
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+def test_an_expired_token_that_is_given_must_be_refused(
+    network: Network, tmp_path: Path, *, accepted: bool
+) -> None:
+    """Also where the clock of what is checked cannot be moved: yesterday's token."""
+    issued = network.fip.entity_token(network.fip.secret()).json()["accessToken"]
+    network.service.advance("PT25H")
+    target = msgspec.structs.replace(network.target(), expired=SecretText(issued))
+
+    def let_pass(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
+        return httpx2.Response(200, json=[]) if accepted and came.status_code == 401 else None
+
+    results = run_suite(network, only=("T-5-5",), fault=let_pass, target=target)
+
+    assert [one.verdict for one in results] == [Verdict.FAILED if accepted else Verdict.PASSED]
+    assert issued not in repr(results)
+
+
+def test_a_token_that_has_not_expired_proves_nothing(network: Network, tmp_path: Path) -> None:
+    file = tmp_path / "token.jwt"
+    file.write_text(network.fip.entity_token(network.fip.secret()).json()["accessToken"])
+    words = ("conformance", "run", "--base-url", network.service.issuer, "--only", "T-5-5")
+
+    shown = network.service.cli(*words, "--expired-token-file", str(file)).stdout
+
+    assert "the token of --expired-token-file has not expired" in shown
 
 
 def test_an_address_where_no_one_answers_is_exit_code_5(service: Service) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service
 
 REALM = "/auth/realms/network"
 BELOW = "/protocol/openid-connect"

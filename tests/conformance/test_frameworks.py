@@ -9,8 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.programs import program
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent / "frameworks"

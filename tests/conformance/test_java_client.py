@@ -13,10 +13,11 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.programs import program
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 

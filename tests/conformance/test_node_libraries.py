@@ -6,8 +6,9 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+from tests.support.members import Member
 from tests.support.programs import needs
-from tests.support.service import Member, Service
+from tests.support.service import Service
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")

@@ -13,9 +13,11 @@ import jwt
 import msgspec
 import pytest
 from tests.conformance.fuzz_runs import ROOT, Runs
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, set_password
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, latest_link, set_password
+from tests.support.service import Service
 
 from mudra.identity.operators.operator import Scope
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.programs import needs
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 import mudra.http.app  # noqa: F401  # defines every response
 from mudra.http.response.response_body import ErrorBody, FindingsErrorBody, Page, ResponseBody

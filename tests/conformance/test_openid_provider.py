@@ -15,8 +15,9 @@ import pytest
 from joserfc.jwk import ECKey, KeySet, RSAKey
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
+from tests.support.process import running_service
 from tests.support.programs import needs
-from tests.support.service import Service, running_service
+from tests.support.service import Service
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")

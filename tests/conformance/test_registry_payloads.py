@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_payloads import aa, fip, fiu
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.registry.lifecycle.record import Record
@@ -194,7 +194,7 @@ def all_of_it_is_there(staff: RegistryOperator) -> None:
                 for entity_id, _ in staff.taken
             }
 
-    kept = in_store(staff.own, records)
+    kept = staff.own.in_store(records)
     for entity_id, payload in staff.taken:
         record = kept[entity_id]
         assert record is not None

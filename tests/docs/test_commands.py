@@ -9,8 +9,8 @@ import importlib
 import json
 import re
 
+from tests.docs.command_words import FILES, lines_of, parse, words_of, written
 from tests.support.documents.blocks import blocks_of, text_of
-from tests.support.documents.command_words import FILES, lines_of, parse, words_of, written
 
 COMMANDS = sorted(
     {

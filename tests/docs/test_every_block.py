@@ -5,6 +5,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.docs.follow import RUN
+from tests.docs.left_out import BY_ANOTHER_TEST, is_left_out, rows
+from tests.docs.test_call_samples import COMMANDS, samples
+from tests.docs.test_call_samples import PAGES as SAMPLED
 from tests.docs.test_guides import GUIDES
 from tests.docs.test_installed_copies import AGENT
 from tests.docs.test_tutorials import PAGES
@@ -16,8 +20,6 @@ from tests.support.documents.blocks import (
     text_of,
     without_blocks,
 )
-from tests.support.documents.follow import RUN
-from tests.support.documents.left_out import BY_ANOTHER_TEST, is_left_out, rows
 
 from mudra.bootstrap.config import REFERENCE, load_settings
 
@@ -30,11 +32,12 @@ GENERATED = re.compile(r"^(Generated|Made) by `make docs`", re.MULTILINE)
 
 def not_followed() -> Iterator[Block]:
     """Blocks that no page is followed with, and that no table names."""
+    sampled = {block for page in SAMPLED for kind in COMMANDS for block in samples(page, kind)}
     for document in DOCUMENTS:
         made = GENERATED.search(text_of(document)) is not None
         ran = False
         for block in blocks_of(document):
-            if is_left_out(block):
+            if block in sampled or is_left_out(block):
                 ran = False
             elif block.kind in RUN:
                 ran = document in FOLLOWED

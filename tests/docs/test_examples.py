@@ -8,8 +8,7 @@ import itertools
 from pathlib import Path
 from typing import Final
 
-from tests.support.documents.blocks import DOCUMENTS, Block, blocks_of
-from tests.support.documents.command_words import (
+from tests.docs.command_words import (
     REFERENCE,
     Like,
     examples,
@@ -18,17 +17,20 @@ from tests.support.documents.command_words import (
     lines_of,
     words_of,
 )
-from tests.support.documents.follow import Fill, follow
-from tests.support.documents.guides import entry
-from tests.support.documents.left_out import NOT_RUN
-from tests.support.documents.operators_guides import agent_settings
+from tests.docs.follow import Fill, follow
+from tests.docs.guides import entry
+from tests.docs.left_out import NOT_RUN
+from tests.docs.operators_guides import agent_settings
+from tests.support.documents.blocks import DOCUMENTS, Block, blocks_of
+from tests.support.members import Member, new_member, onboard
 from tests.support.people.console import reader
-from tests.support.service import PASSWORD, Member, Service, new_member, onboard
+from tests.support.service import PASSWORD, Service
 from tests.support.webhook_sink import webhook_sink
 
 ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 LEFT_OUT: Final = {
     "agent run": "runs until it is stopped: faults/test_agent_host.py",
+    "setup": "writes below /etc: cli/test_setup.py",
     "serve": "runs until it is stopped: http/server",
     "sandbox traffic": "fills days with traffic: http/health/test_demo_traffic.py",
     "health admit": "needs a report that is held: http/health/test_held_reports.py",
@@ -107,7 +109,7 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
     return {
         "mudra alarms remove-webhook": f"export MUDRA_PASSWORD={PASSWORD}\n{sign_in}\n{hooked}",
         "mudra alarms rotate-webhook": hooked,
-        "mudra backup create --to /mnt/backups --recipient age1…": (
+        "mudra backup create --to /mnt/backups --recipient age1… --keep-days 14": (
             "mudra backup key backup.key > recipient"
         ),
         "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example": (

@@ -1,16 +1,16 @@
 """Every command of the guides is run by its own words, in a sandbox.
 
-What a reader fills in, and what others do meanwhile, is in tests/support/documents/guides.py.
+What a reader fills in, and what others do meanwhile, is in tests/docs/guides.py.
 """
 
 from pathlib import Path
 
 import pytest
+from tests.docs.follow import follow
+from tests.docs.guides import GUIDES as MEMBERS_GUIDES
+from tests.docs.left_out import is_left_out
+from tests.docs.operators_guides import OPERATORS_GUIDES
 from tests.support.documents.blocks import blocks_of
-from tests.support.documents.follow import follow
-from tests.support.documents.guides import GUIDES as MEMBERS_GUIDES
-from tests.support.documents.left_out import is_left_out
-from tests.support.documents.operators_guides import OPERATORS_GUIDES
 from tests.support.service import Service
 
 GUIDES = {**MEMBERS_GUIDES, **OPERATORS_GUIDES}

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
+from tests.docs.follow import follow
+from tests.docs.left_out import is_left_out
+from tests.docs.operators_guides import run_an_agent
 from tests.support.documents.blocks import ROOT, blocks_of, text_of
-from tests.support.documents.follow import follow
-from tests.support.documents.left_out import is_left_out
-from tests.support.documents.operators_guides import run_an_agent
-from tests.support.service import Service, new_member
+from tests.support.members import new_member
+from tests.support.service import Service
 
 AGENT: Final = "docs/how-to/run-an-agent.md"
 UV: Final = Path(sys.executable).with_name("uv")

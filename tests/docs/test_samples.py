@@ -15,8 +15,10 @@ import pytest
 import yaml
 from joserfc.jwk import RSAKey
 from tests.support.documents.blocks import ROOT, blocks_of
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member
 from tests.support.programs import program
-from tests.support.service import NO_TLS, Member, Service
+from tests.support.service import Service
 from tests.support.webhook_sink import webhook_sink
 
 from mudra.client import AsyncTokenVerifier, BodySigner, ProofUse, TokenVerifier

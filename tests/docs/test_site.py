@@ -5,7 +5,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.support.service import NO_TLS, Service
+from tests.support.http_clients import NO_TLS
+from tests.support.service import Service
 
 from mudra.console.framework import static_assets
 from mudra.shared.refusal import ErrorCode

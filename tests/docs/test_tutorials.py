@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.docs.follow import COMPILED, Fill, follow
+from tests.docs.keycloak import Realm, client
+from tests.docs.left_out import is_left_out
 from tests.support.documents.blocks import ROOT, Block, blocks_of
-from tests.support.documents.follow import COMPILED, Fill, follow
-from tests.support.documents.left_out import is_left_out
-from tests.support.keycloak import Realm, client
 from tests.support.programs import program
 from tests.support.registry.registry_payloads import fip, older
 from tests.support.service import Service

@@ -10,13 +10,12 @@ from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.counting.tally import Tally
 from mudra.agent.counting.window import WindowTally
-from mudra.agent.counting.window_holds import (
-    MAX_HELD_BLOCKS,
-    MAX_HOLD,
-    MAX_STARTS,
-    QUIET,
-    WindowHolds,
-)
+from mudra.agent.counting.window_holds import WindowHolds
+
+MAX_HELD_BLOCKS = 50_000
+MAX_HOLD = 3_600_000
+MAX_STARTS = 5
+QUIET = 60_000
 
 CONSENT = {"route": "/Consent", "peerId": "FIP-1", "peerType": "FIP"}
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.support.agent.killed_agent import kill_again_and_again
+from tests.faults.killed_agent import kill_again_and_again
 
 KILLS = int(os.environ.get("MUDRA_AGENT_KILLS", "7"))
 TOGETHER = 50

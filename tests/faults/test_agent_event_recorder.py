@@ -12,9 +12,10 @@ from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import OUTBOUND, SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus, Notification
-from mudra.agent.counting.window_holds import QUIET
 from mudra.agent.host.assembly import Agent
 from mudra.metrics.payload.catalogue import Tag
+
+QUIET = 60_000
 
 
 def _totals(agent: Agent) -> dict[tuple[str, str], int]:

@@ -9,8 +9,9 @@ from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, WINDOW, MovedClock
 
-from mudra.agent.delivery.registered_credentials import REFUSED_PAUSE
 from mudra.agent.host.assembly import Agent
+
+REFUSED_PAUSE = 300_000
 
 REGISTERED = {"id": {"value": "AA-1"}, "registered": True}
 OLD = "a-token-that-has-ended"

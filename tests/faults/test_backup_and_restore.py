@@ -14,14 +14,17 @@ import jwt
 import psycopg
 import pyrage
 import pytest
-from tests.support.database.backed_up import Kept, Load
+from tests.faults.postgres.backed_up import Kept, Load
+from tests.faults.postgres.second_place import until_exported
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.metrics.stored_blocks import stored_blocks
-from tests.support.second_place import until_exported
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server

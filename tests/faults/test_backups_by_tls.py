@@ -7,13 +7,13 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.faults.postgres.versions import DEBIAN, postgres_of, with_tls
+from tests.faults.postgres.wrapped_programs import wrapped
 from tests.support.database.own_postgres import as_superuser
-from tests.support.database.postgres_versions import DEBIAN, postgres_of, with_tls
-from tests.support.database.wrapped_programs import wrapped
 from tests.support.forked_command import run_mudra
-from tests.support.service import new_member, running_service
+from tests.support.members import new_member
+from tests.support.process import running_service
 
-from mudra.storage.backup import client_programs
 from mudra.storage.backup.postgres_dump import DumpFailed, dumping, restoring
 
 pytestmark = pytest.mark.slow
@@ -85,12 +85,12 @@ def test_a_backup_is_made_and_restored(place: Place, tmp_path: Path) -> None:
 
 
 def test_nothing_is_sent_in_the_clear_where_a_program_knows_no_tls(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Asked for by no address: the session before it was encrypted."""
     settings = place.made("clear")
     owner = place.address("mudra_owner", "clear", "prefer")
-    monkeypatch.setattr(client_programs, "_with_tls", lambda: None)
+    monkeypatch.setenv("MUDRA_POSTGRES_BIN", str(wrapped(tmp_path / "no-tls", "18.99")))
 
     with pytest.raises(DumpFailed, match=r"set MUDRA_POSTGRES_BIN .* postgresql-client-18"):  # noqa: SIM117
         with dumping(owner) as stream:

@@ -48,6 +48,25 @@ def test_what_a_killed_backup_left_the_next_one_deletes(data_dir: Path, tmp_path
     assert names(tmp_path) == ["dump.age", "json", "part"]
 
 
+def test_backups_over_age_go_once_a_new_one_is_whole(data_dir: Path, tmp_path: Path) -> None:
+    """By the time in their names, whatever the file system says; nothing else goes."""
+    now = datetime.now(UTC)
+    for days in (13, 15):
+        name = name_of(now - timedelta(days=days))
+        for ending in ("dump.age", "json", "txt"):
+            (tmp_path / f"{name}.{ending}").touch()
+    (tmp_path / "mudra-notes.json").touch()
+    refused = run_mudra("backup", "create", "--to", str(tmp_path), "--keep-days", "14")
+    kept = names(tmp_path)
+    done = backed_up(data_dir, tmp_path, "--keep-days", "14")
+
+    assert refused.returncode != 0
+    assert len(kept) == 7
+    assert done == (0, "")
+    assert not [one for one in tmp_path.iterdir() if name in one.name and one.suffix != ".txt"]
+    assert len(list(tmp_path.iterdir())) == 7  # of these two are new
+
+
 def test_a_backup_leaves_the_file_that_another_service_is_writing(
     data_dir: Path, tmp_path: Path
 ) -> None:
@@ -102,8 +121,8 @@ def test_a_folder_that_cannot_be_made_is_named(data_dir: Path, tmp_path: Path) -
     assert f"the backup cannot be written to {tmp_path}/file/kept: Not a directory" in said
 
 
-def backed_up(data_dir: Path, folder: Path) -> tuple[int, str]:
+def backed_up(data_dir: Path, folder: Path, *options: str) -> tuple[int, str]:
     """Make a backup; gives the exit code, and what it said of a failure."""
-    words = ("backup", "create", "--to", str(folder), "--recipient", new_identity()[1])
+    words = ("backup", "create", "--to", str(folder), "--recipient", new_identity()[1], *options)
     done = run_mudra(*words, MUDRA_DATA_DIR=str(data_dir))
     return done.returncode, " ".join(done.stderr.split()) if done.returncode else ""

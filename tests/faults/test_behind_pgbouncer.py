@@ -14,11 +14,14 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
+from tests.faults.postgres.versions import DEBIAN, postgres_of, programs_of, with_tls
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
-from tests.support.database.postgres_versions import DEBIAN, postgres_of, programs_of, with_tls
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.programs import program
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service
 from tests.support.smtp_sink import make_certificate
 
 from mudra.storage.database.embedded.account import Account, choose_accounts

@@ -12,10 +12,12 @@ from tests.support.nodes import Node, Nodes, two_nodes
 from tests.support.until import until
 
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.storage.caching.cache_invalidation import VALID_S, entity_key
-from mudra.storage.caching.fences import FENCE_S
+from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity, SecretUnknown
 from mudra.tokens.secrets.secret_service import SecretDetails
+
+VALID_S = 1.0
+FENCE_S = 10.0
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,12 @@ import time
 from pathlib import Path
 
 import httpx2
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
 from tests.support.people.console import reader
+from tests.support.process import running_service
 from tests.support.processes import children
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service
 from tests.support.until import until
 
 

@@ -7,8 +7,11 @@ import httpx2
 import psycopg
 import pytest
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.processes import forked_by
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.outage import outage_of

@@ -13,9 +13,12 @@ import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
-from tests.support.proxies import PROXIES, running_proxy
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 from tests.support.small_disk import fill, small_disk
+from tests.unit.deploy.proxies import PROXIES, running_proxy
 
 READ_ONLY = "the service's database is read-only"
 STANDBY = "the service's database is a standby"

@@ -8,12 +8,14 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.faults.postgres.versions import DEBIAN, postgres_of, with_tls
 from tests.support.database.own_postgres import as_superuser
-from tests.support.database.postgres_versions import DEBIAN, postgres_of, with_tls
 from tests.support.forked_command import run_mudra
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 from tests.support.smtp_sink import make_certificate
 
 from mudra.metrics.payload.catalogue import WINDOW

@@ -8,20 +8,25 @@ from pathlib import Path
 import httpx2
 import jwt
 import pytest
+from tests.faults.postgres.second_place import until_exported
 from tests.support.forked_command import run_mudra
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.nodes import CALLER, Nodes, two_nodes
 from tests.support.passkeys import PROVE, fetch, named_service, new_passkey
 from tests.support.people.console import reader
 from tests.support.people.second_factor import PAGE
-from tests.support.second_place import until_exported
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.audit.event import EventName
 from mudra.identity.accounts.people_store import People
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.node_keys import NodeKeys
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, SigningKeyService
+from mudra.tokens.signing_keys.signing_key_service import KeyChange, SigningKeyService
+
+KEY_CHANGE_S = 60.0
 
 ENTITY = TokenKind.ENTITY
 BOTH = frozenset(TokenKind)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.support.database.embedded_holder import (
+from tests.faults.postgres.embedded_holder import (
     answers,
     holder,
     is_gone,

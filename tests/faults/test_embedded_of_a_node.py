@@ -4,10 +4,10 @@ import os
 import signal
 
 import pytest
-from tests.support.database.embedded_holder import is_gone, parent, postmaster
+from tests.faults.postgres.embedded_holder import is_gone, parent, postmaster
 from tests.support.preloaded_program import ForkedProgram
+from tests.support.process import running_service
 from tests.support.processes import children
-from tests.support.service import running_service
 from tests.support.until import until
 
 

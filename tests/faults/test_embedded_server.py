@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.database.embedded_holder import (
+from tests.faults.postgres.embedded_holder import (
     Holder,
     answers,
     holder,

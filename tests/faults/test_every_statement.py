@@ -11,14 +11,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.faults.statements import acts_of_people, acts_of_the_network
+from tests.faults.statements.drill import KEEPS_COMMITS, Drill
+from tests.faults.statements.exchanges import faults_may_happen
+from tests.faults.statements.world import World, set_up
 from tests.support import cheap_keys
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
 from tests.support.depth import DEEP
-from tests.support.faults import acts_of_people, acts_of_the_network
-from tests.support.faults.drill import KEEPS_COMMITS, Drill
-from tests.support.faults.exchanges import faults_may_happen
-from tests.support.faults.world import World, set_up
 from tests.support.in_process import in_process
 
 from mudra.audit.event import EventName

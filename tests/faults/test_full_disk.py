@@ -8,8 +8,11 @@ import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.processes import forked_by
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service
 from tests.support.small_disk import fill, small_disk
 
 ROUNDS = 15

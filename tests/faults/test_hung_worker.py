@@ -10,11 +10,16 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
+from tests.support.http_clients import NO_TLS
+from tests.support.process import running_service
 from tests.support.processes import LISTENING, children, socket_states
-from tests.support.service import NO_TLS, Service, running_service
+from tests.support.service import Service
 
-from mudra.bootstrap.node.heartbeat import SILENT_FOR, STOPPED_FOR, Heartbeats, Report
-from mudra.bootstrap.node.supervisor import STOP_S
+from mudra.bootstrap.node.heartbeat import Heartbeats, Report
+
+SILENT_FOR = 30
+STOPPED_FOR = 3
+STOP_S = 35.0
 
 
 @pytest.fixture(scope="module")

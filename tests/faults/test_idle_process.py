@@ -11,11 +11,14 @@ from tests.support.until import until
 
 from mudra.bootstrap import dependencies
 from mudra.storage.caching import cache_invalidation
-from mudra.storage.caching.announcement import CHANNEL, LIVE_S, Announcement
-from mudra.storage.caching.cache_invalidation import VALID_S, entity_key
+from mudra.storage.caching.announcement import CHANNEL, Announcement
+from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database import database
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity, SecretUnknown
 from mudra.tokens.secrets.secret_service import SecretDetails
+
+LIVE_S = 2
+VALID_S = 1.0
 
 RARELY_S = 0.1
 """Between two looks that take a connection of their own."""

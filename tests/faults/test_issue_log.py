@@ -1,8 +1,8 @@
 """What is written behind survives an error that no one foresaw (decision 0002)."""
 
 import psycopg
+from tests.support.members import Member
 from tests.support.people.operators import new_operator
-from tests.support.service import Member
 
 from mudra.storage.database.embedded.server import embedded_server
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.support.alarm_network import Network
+from tests.support.members import new_member
 from tests.support.metrics.health_network import a_network
-from tests.support.service import new_member, running_service
+from tests.support.process import running_service
 from tests.support.until import until
 from tests.support.webhook_sink import webhook_sink
 

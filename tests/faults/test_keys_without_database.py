@@ -18,9 +18,11 @@ from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching import fences
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.database.database import Database
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.node_keys import NodeKeys
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, SigningKeyService
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
+
+KEY_CHANGE_S = 60.0
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 

@@ -17,8 +17,11 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
+from tests.support.process import running_service
 from tests.support.processes import children, forked_by
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.server import embedded_server
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.faults.lossy_network import lossy_network
 from tests.support.database.own_postgres import own_postgres
-from tests.support.lossy_network import lossy_network
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.storage.database.roles import SERVICE, as_role
 

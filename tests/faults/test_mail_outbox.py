@@ -16,16 +16,11 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 from tests.support.mailbox import eventually
+from tests.support.members import onboard, set_password
 from tests.support.people.operators import Operator
+from tests.support.process import running_service
 from tests.support.processes import forked_by
-from tests.support.service import (
-    PASSWORD,
-    Service,
-    in_store,
-    onboard,
-    running_service,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_sink
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -191,8 +186,7 @@ def test_a_kill_loses_no_email_and_a_day_without_a_service_no_reminder(tmp_path:
             service.process.send_signal(signal.SIGKILL)
             service.process.wait(30)
         sink.rcpt_answer = ""
-        in_store(
-            service,
+        service.in_store(
             lambda dependencies: dependencies.time_machine.advance(timedelta(days=150, minutes=1)),
         )
         with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
@@ -238,7 +232,7 @@ def test_a_kill_between_the_servers_yes_and_our_mark_sends_twice_at_most(tmp_pat
             eventually(lambda: emails(sink, email))
             eventually(lambda: forked_by(service.process.pid).get("jobs", sender) != sender)
             before = len(emails(sink, email))
-            in_store(service, expire_claims)
+            service.in_store(expire_claims)
             service.advance("PT10M")
             eventually(lambda: len(emails(sink, email)) == 2, 60)
             service.advance("P1D")
@@ -266,7 +260,7 @@ def test_an_email_that_was_sent_while_the_database_failed_is_not_sent_again(
         _, email = onboard(service)
         eventually(lambda: '"job": "mail"' in waits(service), 60)
         outbox.free()
-    in_store(service, expire_claims)
+    service.in_store(expire_claims)
     service.advance("PT10M")
     eventually(lambda: sent_at(service, email))
     service.advance("P1D")

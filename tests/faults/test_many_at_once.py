@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 from tests.support.hostile.simultaneous import asked_at_once
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
+from tests.support.process import running_service
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import Service
 from tools.demonstration import Page, member_pages, operator_pages, public_pages
 
 AT_ONCE = 64

@@ -13,8 +13,8 @@ import psycopg
 import pytest
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.metrics.stored_blocks import stored_blocks
+from tests.support.process import running_service
 from tests.support.processes import forked_by
-from tests.support.service import running_service
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.storage.database.embedded.server import embedded_server

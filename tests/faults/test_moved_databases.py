@@ -8,13 +8,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.faults.postgres.second_place import SECOND, until_exported
+from tests.faults.postgres.upgraded import upgrade
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
-from tests.support.database.upgraded import upgrade
 from tests.support.forked_command import run_mudra
-from tests.support.second_place import SECOND, until_exported
-from tests.support.service import new_member, running_service
+from tests.support.members import new_member
+from tests.support.process import running_service
 
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server

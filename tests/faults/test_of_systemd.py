@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from tests.faults.side_by_side import SideBySide
 from tests.support.database.backup_under_way import backup_under_way, dump_of
 from tests.support.database.template_database import prepare
+from tests.support.members import new_member
 from tests.support.preloaded_program import ForkedProgram
+from tests.support.process import running_service
 from tests.support.processes import forked_by, users_of
-from tests.support.service import new_member, running_service
-from tests.support.side_by_side import SideBySide
 from tests.support.until import until
 
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -126,7 +127,9 @@ def test_a_backup_outlives_a_stop_of_the_node_and_what_is_left_ends_with_it(tmp_
     until(lambda: not users_of(data_dir), PATIENCE_S)
 
 
-@pytest.mark.parametrize("file", ["mudra-backup.service", "mudra-command"])
+@pytest.mark.parametrize(
+    "file", ["mudra-backup.service", "mudra-audit-verify.service", "mudra-command"]
+)
 @pytest.mark.slow
 def test_a_node_keeps_the_database_that_a_command_started(file: str, tmp_path: Path) -> None:
     data_dir = tmp_path / "data"

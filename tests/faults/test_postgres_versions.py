@@ -9,13 +9,15 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.database.postgres_versions import DEBIAN, postgres_of
+from tests.faults.postgres.versions import DEBIAN, postgres_of
 from tests.support.forked_command import run_mudra
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
+from tests.support.process import running_service
 from tests.support.registry.registry_members import live_entry
-from tests.support.service import PASSWORD, Service, new_member, running_service
+from tests.support.service import PASSWORD, Service
 
 pytestmark = pytest.mark.slow
 

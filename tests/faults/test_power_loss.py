@@ -16,15 +16,15 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
+from tests.faults.killed_agent import calls_stored
+from tests.faults.power.disk import NEEDS_FUSE, PowerlessDisk
 from tests.faults.test_metrics_kills import Pusher, assert_stored_once
 from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
 from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
-from tests.support.agent.killed_agent import calls_stored
 from tests.support.database.template_database import prepare
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.power.disk import NEEDS_FUSE, PowerlessDisk
-from tests.support.service import running_service
+from tests.support.process import running_service
 
 from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server

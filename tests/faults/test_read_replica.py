@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
+from tests.faults.postgres.standby import Standby, standby
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
+from tests.support.members import new_member
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, new_member, running_service
-from tests.support.standby import Standby, standby
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.storage.database.roles import SERVICE, as_role
 

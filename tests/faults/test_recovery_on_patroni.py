@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.faults.patroni.cluster import Cluster, Machine, control_program, patroni_cluster
 from tests.support.documents.blocks import blocks_of
-from tests.support.patroni.cluster import Cluster, Machine, control_program, patroni_cluster
 from tests.support.programs import program
 
 pytestmark = pytest.mark.slow

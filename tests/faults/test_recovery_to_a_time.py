@@ -15,11 +15,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.faults.patroni.cluster import documented
+from tests.faults.patroni.load import Journal, Load, entities
 from tests.support.agent.agent_process import free_port
-from tests.support.patroni.cluster import documented
-from tests.support.patroni.load import Journal, Load, entities
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.programs import program
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 

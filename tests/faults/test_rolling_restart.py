@@ -10,12 +10,15 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.faults.side_by_side import SideBySide
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
-from tests.support.nginx_front import nginx
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.programs import program
-from tests.support.service import NO_TLS, Service, new_member, running_service
-from tests.support.side_by_side import SideBySide
+from tests.support.service import Service
+from tests.unit.deploy.nginx_front import nginx
 
 ROUNDS = int(os.environ.get("RESTARTS", "1"))
 CALLERS = 4

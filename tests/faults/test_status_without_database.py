@@ -6,7 +6,9 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.faults.test_database_gone import freeze
-from tests.support.service import NO_TLS, onboard, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.members import onboard
+from tests.support.process import running_service
 
 NOTICE = "Live data is not available right now"
 

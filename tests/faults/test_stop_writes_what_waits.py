@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import psycopg
-from tests.support.service import new_member, running_service
+from tests.support.members import new_member
+from tests.support.process import running_service
 
 from mudra.storage.database.embedded.server import embedded_server
 

@@ -13,8 +13,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.members import new_member
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.service import new_member, running_service
+from tests.support.process import running_service
 from tests.support.until import until
 from typer.testing import CliRunner, Result
 

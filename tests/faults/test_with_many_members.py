@@ -18,9 +18,12 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 from tests.support.documents.blocks import blocks_of
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
-from tests.support.service import NO_TLS, Member, Service, in_store, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.crypto.sealed_values import COLUMNS
@@ -39,7 +42,7 @@ NEW = f"2:{base64.b64encode(secrets.token_bytes(32)).decode()}"
 @pytest.fixture(scope="module")
 def rotating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with running_service(tmp_path_factory.mktemp("rotating") / "data") as running:
-        in_store(running, onboard_many)
+        running.in_store(onboard_many)
         yield running
 
 
@@ -152,7 +155,7 @@ def test_the_admin_of_1200_entities_has_a_token_that_the_service_takes(rotating:
                 {"email": one.email},
             )
 
-    in_store(rotating, admin_of_all)
+    rotating.in_store(admin_of_all)
     token = one.user_token()
     last = Member(rotating, f"M-{MANY - 1:04}-FIP", one.email, one.password, one.client)
     answer = last.read({"Authorization": f"Bearer {token}"})

@@ -6,7 +6,10 @@ import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 from tests.support.set_clock import SetClock
 
 RIGHT, SECONDS, HOUR = 0, 5, 3600

@@ -1,7 +1,8 @@
 """The same story with one worker and with two."""
 
 import pytest
-from tests.support.service import Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 
 @pytest.fixture(params=["service", "service_of_two"], ids=["one-worker", "two-workers"])

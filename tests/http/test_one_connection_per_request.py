@@ -37,7 +37,8 @@ from mudra.registry.lifecycle.register import submit_entry
 from mudra.registry.ports import Registry
 from mudra.settings.settings import Settings
 from mudra.storage.database import database
-from mudra.storage.database.database import MAX_CONNECTIONS
+
+MAX_CONNECTIONS = 20
 
 AA, FIP, FIU = "SAARTHI-AA", "KAVERI-FIP", "FINSIGHT-FIU"
 ADMINS = {AA: "meera@aa.example", FIP: "lakshmi@fip.example", FIU: "asha@fiu.example"}

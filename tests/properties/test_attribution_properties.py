@@ -6,7 +6,7 @@ from bench.truth_network import Network, Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.depth import examples
-from tests.support.metrics.attribution import (
+from tests.unit.metrics.attribution.attribution import (
     FIRST,
     REQUESTS,
     Fault,

@@ -8,15 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mudra.tokens.secrets.reset_rule import (
-    MAX_RESETS,
-    PERIOD,
-    WAIT,
     ResetLimitReached,
     ResetPermitted,
     ResetTooSoon,
     decide,
     permitted_after,
 )
+
+MAX_RESETS = 5
+PERIOD = timedelta(hours=24)
+WAIT = timedelta(minutes=5)
 
 NOW = datetime(2028, 2, 29, 12, tzinfo=UTC)  # a leap day
 MS = timedelta(milliseconds=1)

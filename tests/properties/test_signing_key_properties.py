@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.support.depth import examples
 
-from mudra.shared.clock import CLOCK_TOLERANCE
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
-    JWKS_MAX_AGE,
-    PUBLISHED_AHEAD,
     KeyState,
     SigningKey,
     at_once,
@@ -21,6 +18,10 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     signing,
     succession,
 )
+
+CLOCK_TOLERANCE = timedelta(seconds=30)
+JWKS_MAX_AGE = timedelta(minutes=5)
+PUBLISHED_AHEAD = timedelta(hours=1)
 
 pytestmark = pytest.mark.deeper
 

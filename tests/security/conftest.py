@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.security.identity_provider import Provider, provider, service_of
 from tests.support.agent.agent_process import free_port
-from tests.support.identity_provider import Provider, provider, service_of
 from tests.support.passkeys import named_service
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 PROXY = "127.99.0.1"
 
@@ -36,14 +37,14 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with the limits that it has outside of tests and of the sandbox.
 
-    Its operators decide by two, an account signs in twenty times an hour, and it trusts a proxy.
+    Its operators decide by two, an account signs in sixty times an hour, and it trusts a proxy.
     No account of a test is another one's, and no address.
     """
     with running_service(
         tmp_path_factory.mktemp("strict") / "data",
         keeps_store=True,
         MUDRA_REGISTRY_ONE_OPERATOR="false",
-        MUDRA_SIGN_IN_HOURLY="20",
+        MUDRA_SIGN_IN_HOURLY="60",
         MUDRA_TELEMETRY_PORT=str(free_port()),
         MUDRA_TRUSTED_PROXIES=f"{PROXY}/32",
     ) as running:

@@ -4,17 +4,12 @@ import uuid
 
 import httpx2
 import pytest
-from tests.support.people.admin_calls import accept, address, ask
+from tests.security.people.admin_calls import accept, address, ask
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import Operator, new_operator, with_token
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 
 @pytest.fixture

@@ -10,16 +10,12 @@ from datetime import timedelta
 
 import httpx2
 import pytest
-from tests.support.people.accounts import leave_alone, managers
+from tests.security.people.accounts import leave_alone, managers
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import new_member, set_password
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import (
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    set_password,
-)
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.address_change_store import AddressChanges

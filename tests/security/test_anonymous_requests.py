@@ -5,7 +5,8 @@ import json
 import psycopg
 import sqlalchemy as sa
 from tests.support.audit.audit_count import audit_count
-from tests.support.service import Service, in_store, new_address
+from tests.support.http_clients import new_address
+from tests.support.service import Service
 
 from mudra.audit import anonymous_store as anonymous
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
@@ -34,9 +35,9 @@ def test_a_flood_of_unknown_callers_becomes_one_row_a_minute(service: Service) -
         return [int(count) for count in found]
 
     # Refused tokens are written behind.
-    service.wait_until(lambda: sum(in_store(service, counted)) == 16)
+    service.wait_until(lambda: sum(service.in_store(counted)) == 16)
     service.advance("PT1M")
-    service.wait_until(lambda: in_store(service, counted) == [0, 16])
+    service.wait_until(lambda: service.in_store(counted) == [0, 16])
 
     found = json.loads(service.cli("audit", "list", "--json", "--last", "300").stdout)
     kept = [event for event in found if event["address"] == address]
@@ -77,7 +78,7 @@ def test_the_addresses_of_a_minute_are_bounded(service: Service) -> None:
             await transaction.connection.rollback()
         return found
 
-    found = dict(in_store(service, act))
+    found = dict(service.in_store(act))
 
     assert len(found) <= anonymous.MAX_ADDRESSES + 1
     assert int(str(found["(others)"])) >= 50

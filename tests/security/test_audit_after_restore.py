@@ -13,14 +13,14 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from tests.support.audit.audit_rows import NOON
-from tests.support.audit.audited_nodes import (
+from tests.storage.audit.audited_nodes import (
     AuditedNodes,
     Server,
     audit_server,
     audited_nodes,
     seal_as_the_job_does,
 )
+from tests.support.audit.audit_rows import NOON
 from tests.support.database.template_database import prepare
 from tests.support.documents.blocks import blocks_of
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
+from tests.storage.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
 from mudra.audit.chain import CheckpointForged
 from mudra.audit.verdict import AuditState

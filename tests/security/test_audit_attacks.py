@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.audit.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
+from tests.storage.audit.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
 
 from mudra.audit.verdict import AuditState, AuditVerdict
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from click.testing import Result
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.members import Member, new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app

@@ -1,183 +1,200 @@
 """Each memory that has a key is filled beyond its bound (docs/security/memory.md)."""
 
 import asyncio
+import inspect
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import pytest
+from joserfc import jwt
+from tests.support.cheap_keys import rsa_key
+from tests.support.nodes import Nodes, two_nodes
 
-from mudra.bootstrap.observability import logging as request_logging
+from mudra.bootstrap.observability.logging import RequestLine, RequestLog
 from mudra.console.framework.static_assets import AssetStore
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
-from mudra.registry.directory import signed_listings
-from mudra.shared import fair_queue, network_address, rate_limit
-from mudra.storage.caching.cache_invalidation import CacheInvalidation
-from mudra.tokens.authentication import credentials as credentials_in_memory
-from mudra.tokens.authentication import verified_token_cache
-from mudra.tokens.issuing import issue_log_store as issue_log
-from mudra.tokens.revocation import revoked_tokens
-from mudra.tokens.signing_keys import key_fetch_store as key_fetches
+from mudra.registry.directory.directory import Directory, DirectoryListing
+from mudra.registry.directory.signed_listings import SignedListings
+from mudra.shared.fair_queue import Queue
+from mudra.shared.network_address import address_key
+from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.authentication.credentials import Credentials
+from mudra.tokens.authentication.token_check import VerifiedToken
+from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
+from mudra.tokens.claims import TokenKind, TokenTerms
+from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
+from mudra.tokens.revocation.revoked_tokens import RevokedTokens
+from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "security" / "memory.md"
-BEYOND: Final = 300
-NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
-Patch = pytest.MonkeyPatch
+BEYOND: Final = 10
+AT: Final = 1_777_593_600
+NOW: Final = datetime.fromtimestamp(AT, UTC)
+TERMS: Final = TokenTerms("https://iam.example/iam", "network")
 
 
-def rate_limits(patch: Patch) -> tuple[int, int]:
-    patch.setattr(rate_limit, "_MAX_KEYS", 100)
-    limit = rate_limit.KeyedRateLimit(1, 5, lambda: 0.0)
-    for number in range(BEYOND):
+class Filled(NamedTuple):
+    """What a memory holds once more was put into it than its bound, and that bound."""
+
+    held: int
+    most: int
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    with two_nodes(tmp_path_factory.mktemp("memory") / "data") as running:
+        yield running
+
+
+def rate_limits(_: Nodes) -> Filled:
+    limit = KeyedRateLimit(1, 5, lambda: 0.0)
+    for number in range(100_000 + BEYOND):
         assert limit.wait_s(f"key-{number}") == 0
-    return len(limit), 100
+    return Filled(len(limit), 100_000)
 
 
-def credentials(patch: Patch) -> tuple[int, int]:
-    patch.setattr(credentials_in_memory, "_MAX_COUNT", 100)
+def credentials(nodes: Nodes) -> Filled:
+    of_node = nodes.a.dependencies
+    assert bound_of(Credentials) == 20_000
+    cache = Credentials(of_node.database, of_node.invalidation, most=100)
 
+    async def fill() -> None:
+        found = await asyncio.gather(*(cache.find(f"FIP-{n}") for n in range(100 + BEYOND)))
+        assert not any(found)
+
+    nodes.do(fill())
+    return Filled(len(cache), 100)
+
+
+def revoked(nodes: Nodes) -> Filled:
+    of_node = nodes.a.dependencies
+    assert bound_of(RevokedTokens) == 50_000
+    tokens = RevokedTokens(of_node.database, of_node.invalidation, most=100)
+
+    async def fill() -> None:
+        asked = (tokens.is_revoked(f"jti-{number}") for number in range(100 + BEYOND))
+        assert not any(await asyncio.gather(*asked))
+
+    nodes.do(fill())
+    return Filled(len(tokens), 100)
+
+
+def verified(_: Nodes) -> Filled:
+    assert bound_of(VerifiedTokenCache) == 5_000
+    key = rsa_key(kid="one")
+    find = {"one": (TokenKind.ENTITY, key)}.get
+    cache = VerifiedTokenCache(TERMS, find, lambda: NOW, most=100)
+    for number in range(100 + BEYOND):
+        claims = {
+            "iss": TERMS.issuer,
+            "aud": TERMS.entity_audience,
+            "sub": "SETU-AA",
+            "typ": "Bearer",
+            "jti": f"jti-{number}",
+            "iat": AT,
+            "nbf": AT,
+            "exp": AT + 60,
+        }
+        text = jwt.encode({"alg": "RS256", "kid": "one", "typ": "JWT"}, claims, key, ["RS256"])
+        assert isinstance(cache.verify(SecretText(text)), VerifiedToken)
+    return Filled(len(cache), 100)
+
+
+def bound_of(memory: type) -> object:
+    """Return what a memory holds in a service, where to fill it takes seconds."""
+    return inspect.signature(memory).parameters["most"].default
+
+
+def listings(_: Nodes) -> Filled:
+    directory, made = Directory(), DirectoryListing(b"{}", "etag", None)
+    cache = SignedListings(lambda _: "signature", lambda: "kid")
+    for number in range(2_000 + BEYOND):
+        assert cache.get(directory, number, lambda: made) is not None
+        assert cache.get(directory, f"unknown-{number}", lambda: None) is None
+    return Filled(len(cache), 2_000)
+
+
+def queues(_: Nodes) -> Filled:
     async def fill() -> int:
-        database = SimpleNamespace(transaction=_Transaction)
-        patch.setattr(credentials_in_memory, "Secrets", _NoSecrets)
-        cache = credentials_in_memory.Credentials(database, proven())  # type: ignore[arg-type]
-        for number in range(BEYOND):
-            assert await cache.find(f"FIP-{number}") is None
-        return len(cache._cache)
-
-    return asyncio.run(fill()), 100
-
-
-def revoked(patch: Patch) -> tuple[int, int]:
-    patch.setattr(revoked_tokens, "_MAX_COUNT", 100)
-
-    async def fill() -> int:
-        database = SimpleNamespace(transaction=_Transaction)
-        patch.setattr(revoked_tokens, "IssuedTokens", _NoneRevoked)
-        tokens = revoked_tokens.RevokedTokens(database, proven())  # type: ignore[arg-type]
-        for number in range(BEYOND):
-            assert not await tokens.is_revoked(f"jti-{number}")
-        return len(tokens._cache)
-
-    return asyncio.run(fill()), 100
-
-
-def proven() -> CacheInvalidation:
-    invalidation = CacheInvalidation("")
-    invalidation._proven_at, invalidation._settled_at = float("inf"), float("-inf")
-    return invalidation
-
-
-def verified(patch: Patch) -> tuple[int, int]:
-    patch.setattr(verified_token_cache, "_MAX_COUNT", 100)
-    token = _Verified()
-    patch.setattr(verified_token_cache, "VerifiedToken", _Verified)
-
-    def verify(text: str, _terms: Any, find: Any, _now: datetime, _issuer_of: Any) -> Any:
-        find("kid")
-        return token
-
-    patch.setattr(verified_token_cache, "verify_token", verify)
-    cache = verified_token_cache.VerifiedTokenCache(None, lambda _: None, lambda: NOW)  # type: ignore[arg-type]
-    for number in range(BEYOND):
-        cache.verify(verified_token_cache.SecretText(f"token-{number}"))
-    return len(cache._verified), 100
-
-
-def listings(patch: Patch) -> tuple[int, int]:
-    patch.setattr(signed_listings, "_MAX_COUNT", 100)
-    made = SimpleNamespace(body=b"{}")
-    cache = signed_listings.SignedListings(lambda _: "signature", lambda: "kid")
-    for number in range(BEYOND):
-        cache.get(SAME, number, lambda: made)  # type: ignore[arg-type,return-value]
-        assert cache.get(SAME, f"unknown-{number}", lambda: None) is None
-    return len(cache._cached), 100
-
-
-SAME: Final[Any] = object()
-
-
-def queues(_: Patch) -> tuple[int, int]:
-    async def fill() -> int:
-        queue = fair_queue.Queue(1, 0.01)
+        queue = Queue(1, 0.01)
 
         async def ask(key: str) -> None:
             async with queue.turn(f"account-{key}", f"address-{key}"):
                 await asyncio.sleep(0)
 
-        await asyncio.gather(*(ask(str(number)) for number in range(BEYOND)))
+        await asyncio.gather(*(ask(str(number)) for number in range(300)))
         return queue.remembered
 
-    return asyncio.run(fill()), 0
+    return Filled(asyncio.run(fill()), 0)
 
 
-def issue_groups(patch: Patch) -> tuple[int, int]:
-    patch.setattr(issue_log, "_MAX_GROUPS", 100)
+def issue_groups(nodes: Nodes) -> Filled:
     lost: list[str] = []
-    log = issue_log.BatchedIssueLog(None, count_lost=lost.append)  # type: ignore[arg-type]
-    for number in range(BEYOND):
-        log.refused("", f"192.0.2.{number}", "txn", "wrong-secret")
-    assert len(lost) == BEYOND - 100
-    return len(log), 100
+    log = BatchedIssueLog(nodes.a.dependencies.database, count_lost=lost.append)
+    for number in range(50_000 + BEYOND):
+        log.refused("", f"address-{number}", "txn", "wrong-secret")
+    assert lost == ["refused"] * BEYOND
+    return Filled(len(log), 50_000)
 
 
-def issue_tokens(patch: Patch) -> tuple[int, int]:
-    patch.setattr(issue_log, "_MAX_JTIS", 100)
+def issue_tokens(nodes: Nodes) -> Filled:
     lost: list[str] = []
-    log = issue_log.BatchedIssueLog(None, count_lost=lost.append)  # type: ignore[arg-type]
-    for number in range(BEYOND):
-        log.issued("SETU-AA", "192.0.2.7", "txn", version=1, in_grace=False, jti=f"jti-{number}")
-    assert len(lost) == BEYOND - 100
-    (held,) = log._issued.waiting.take()
-    return sum(len(group.jtis) for _, group in held), 100
+    log = BatchedIssueLog(nodes.a.dependencies.database, count_lost=lost.append)
+    for number in range(500_000 + BEYOND):
+        log.issued("SETU-AA", "192.0.2.7", "txn", version=1, in_grace=False, jti=f"{number}")
+    return Filled(500_000 + BEYOND - lost.count("issued"), 500_000)
 
 
-def fetches(patch: Patch) -> tuple[int, int]:
-    patch.setattr(key_fetches, "_MAX_ADDRESSES", 100)
-    log = key_fetches.BatchedKeyFetches(None, None)  # type: ignore[arg-type]
-    for number in range(BEYOND):
-        log.append(["kid"], f"192.0.2.{number}")
-    assert sum(log._counts.values()) == BEYOND
-    return len(log._counts), 101
+def fetches(nodes: Nodes) -> Filled:
+    async def directory() -> Directory:
+        return Directory()
+
+    log = BatchedKeyFetches(nodes.a.dependencies.database, directory)
+    for number in range(10_000 + BEYOND):
+        log.append(["kid"], f"address-{number}")
+    return Filled(len(log), 10_000 + 1)
 
 
-def connections(_: Patch) -> tuple[int, int]:
+def connections(_: Nodes) -> Filled:
     found = OpenConnections(ConnectionLimits(per_address=5))
     assert [found.enter("192.0.2.1") for _ in range(6)] == [True] * 5 + [False]
-    for number in range(BEYOND):
+    for number in range(300):
         found.enter(f"198.51.100.{number % 250}")
         found.leave(f"198.51.100.{number % 250}")
-    return len(found), 1
+    return Filled(len(found), 1)
 
 
-def request_lines(patch: Patch) -> tuple[int, int]:
-    patch.setattr(request_logging, "_MAX_WAITING", 100)
-    log = request_logging.RequestLog(io.StringIO())
-    line = request_logging.RequestLine(NOW, "request", "GET", "/", 200, 1.0, "192.0.2.1")
-    for _ in range(BEYOND):
+def request_lines(_: Nodes) -> Filled:
+    written = io.StringIO()
+    log = RequestLog(written)
+    line = RequestLine(NOW, "request", "GET", "/", 200, 1.0, "192.0.2.1")
+    for _number in range(20_000 + BEYOND):
         log.note(line)
-    assert log.dropped == BEYOND - 100
-    return len(log._waiting), 100
+    log.flush()
+    assert log.dropped == BEYOND
+    return Filled(written.getvalue().count('"request"'), 20_000)
 
 
-def static_files(_: Patch) -> tuple[int, int]:
+def static_files(_: Nodes) -> Filled:
     store = AssetStore()
-    for number in range(BEYOND):
+    for number in range(300):
         assert store.find(f"{number}/../mudra.css") is not None
         assert store.find(f"nothing-{number}.css") is None
-    return len(store), 1
+    return Filled(len(store), 1)
 
 
-def addresses(_: Patch) -> tuple[int, int]:
-    for number in range(5000):
-        network_address.address_key(f"2001:db8:{number:x}::1")
-    return network_address.address_key.cache_info().currsize, 4096
+def addresses(_: Nodes) -> Filled:
+    for number in range(4_096 + BEYOND):
+        address_key(f"2001:db8:{number:x}::1")
+    return Filled(address_key.cache_info().currsize, 4_096)
 
 
-MEMORIES: Final[dict[str, Callable[[Patch], tuple[int, int]]]] = {
+MEMORIES: Final[dict[str, Callable[[Nodes], Filled]]] = {
     "rate limit": rate_limits,
     "credentials": credentials,
     "revoked tokens": revoked,
@@ -194,42 +211,12 @@ MEMORIES: Final[dict[str, Callable[[Patch], tuple[int, int]]]] = {
 }
 
 
-class _Verified:
-    """A token whose signature is good: the bound is what is tested."""
-
-
-class _Transaction:
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, *_: object) -> None:
-        return None
-
-
-class _NoneRevoked:
-    def __init__(self, _: object) -> None:
-        pass
-
-    async def revoked_of(self, jtis: object) -> frozenset[str]:
-        assert jtis
-        return frozenset()
-
-
-class _NoSecrets:
-    def __init__(self, *_: object) -> None:
-        pass
-
-    async def credentials(self, entity_ids: object, **_: bool) -> dict[str, Any]:
-        assert entity_ids
-        return {}
-
-
 @pytest.mark.parametrize("name", MEMORIES)
-def test_a_memory_ends_at_its_bound(name: str, monkeypatch: Patch) -> None:
+def test_a_memory_ends_at_its_bound(name: str, nodes: Nodes) -> None:
     """I1: what invented keys can fill has an end, and what is dropped there is known."""
-    held, most = MEMORIES[name](monkeypatch)
+    filled = MEMORIES[name](nodes)
 
-    assert held <= most
+    assert filled.held == filled.most
 
 
 def test_the_page_and_the_tests_name_the_same_memories() -> None:

@@ -1,6 +1,7 @@
 """A form about the own second factor is checked before its code, which its act uses up (0075)."""
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import (
     PAGE,
@@ -9,7 +10,7 @@ from tests.support.people.second_factor import (
     user_id,
     wrong_codes,
 )
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 BEGIN = f"{PAGE}/passkey/begin"
 

@@ -3,17 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import PAGE, enroll, enter_code, user_id
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 OTHER = "granite otter velvet moon"
 

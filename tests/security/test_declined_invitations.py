@@ -2,10 +2,11 @@
 
 import httpx2
 import pytest
-from tests.support.mailbox import subjects
-from tests.support.people.admin_calls import accept, address, ask, confirm, decline, invited
+from tests.security.people.admin_calls import accept, address, ask, confirm, decline, invited
+from tests.support.mailbox import latest_link, mails, subjects
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, latest_link, mails, new_member, set_password
+from tests.support.service import Service
 
 
 def listed(member: Member) -> list[str]:

@@ -4,9 +4,10 @@ import asyncio
 
 import httpx2
 from tests.support.database.held_lock import someone_waits
+from tests.support.members import Member
 from tests.support.people.console import reader
 from tests.support.people.second_factor import PAGE, begin, csrf, user_id
-from tests.support.service import Member, Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
@@ -38,7 +39,7 @@ def test_an_app_that_is_confirmed_as_an_operator_resets_the_factor_is_not_stored
         async with dependencies.transaction() as tx:
             return answer, (await SecondFactors(tx).enrolled(who)).any
 
-    answer, stored = in_store(service, reset_meanwhile)
+    answer, stored = service.in_store(reset_meanwhile)
 
     assert answer.headers.get("location", "").endswith("?told=ended"), answer.text
     assert not stored

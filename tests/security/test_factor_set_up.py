@@ -1,6 +1,7 @@
 """What is set up belongs to the session that began it, for ten minutes (0075)."""
 
 import pytest
+from tests.support.members import Member
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import (
     PAGE,
@@ -12,7 +13,7 @@ from tests.support.people.second_factor import (
     user_id,
     wrong_codes,
 )
-from tests.support.service import Member, Service
+from tests.support.service import Service
 
 CONFIRM = f"{PAGE}/confirm"
 

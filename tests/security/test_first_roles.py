@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from tests.support.identity_provider import Provider, sign_in
-from tests.support.people.admin_calls import ask, confirm, invited
+from tests.security.identity_provider import Provider, sign_in
+from tests.security.people.admin_calls import ask, confirm, invited
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, new_operator, with_token
 from tests.support.people.second_factor import user_id
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 PEOPLE = "/console/operator/people"
 

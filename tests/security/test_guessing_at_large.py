@@ -14,24 +14,19 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 from tests.security.conftest import PROXY
+from tests.security.people.accounts import disable
 from tests.support.hostile.simultaneous import at_once
-from tests.support.people.accounts import disable
-from tests.support.service import (
-    NO_TLS,
-    Member,
-    Service,
-    in_store,
-    latest_link,
-    new_member,
-    onboard,
-    running_service,
-    set_password,
-)
+from tests.support.http_clients import NO_TLS
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, onboard, set_password
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.sign_in.throttle import NETWORK_FAILURES
 from mudra.jobs.notification_jobs import watch_sign_ins
 from mudra.storage.tables.identity import address_failure
+
+NETWORK_FAILURES = 1000
 
 GENERATE = "/v1/user/token/generate"
 
@@ -100,12 +95,12 @@ def test_a_thousand_failures_in_five_minutes_are_an_alarm_and_no_block(
             await transaction.connection.execute(sa.insert(address_failure), rows)
 
     own.advance("PT6M")
-    in_store(own, lambda store: fail_a_thousand_times(store, minutes_ago=6))
+    own.in_store(lambda store: fail_a_thousand_times(store, minutes_ago=6))
     with capture_logs() as before:
-        calm = in_store(own, lambda store: watch_sign_ins(store.transaction))
-    in_store(own, fail_a_thousand_times)
+        calm = own.in_store(lambda store: watch_sign_ins(store.transaction))
+    own.in_store(fail_a_thousand_times)
     with capture_logs() as during:
-        failures = in_store(own, lambda store: watch_sign_ins(store.transaction))
+        failures = own.in_store(lambda store: watch_sign_ins(store.transaction))
 
     assert calm < NETWORK_FAILURES
     assert not [entry for entry in before if entry["log_level"] == "error"]

@@ -4,20 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
+from tests.security.people.accounts import disable
+from tests.security.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.error_body import assert_error
-from tests.support.mailbox import subjects
-from tests.support.people.accounts import disable
-from tests.support.people.admin_calls import accept, address, ask, confirm, invited
+from tests.support.mailbox import latest_link, mails, subjects
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 
 @pytest.fixture(scope="module")

@@ -7,21 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import psycopg
 import pytest
+from tests.security.people.accounts import disable, enable
+from tests.security.people.admin_calls import address, ask, confirm, decline
 from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
-from tests.support.people.accounts import disable, enable
-from tests.support.people.admin_calls import address, ask, confirm, decline
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.identity.accounts.email_address import NameRefused
 from mudra.identity.memberships.invitation import invited_name

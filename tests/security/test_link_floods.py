@@ -6,9 +6,11 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.support.error_body import assert_error
+from tests.support.mailbox import mails
+from tests.support.members import new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import Service, in_store, mails, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.tables.identity import link_request
@@ -48,7 +50,7 @@ def wait_for_the_job(service: Service) -> None:
             counted = sa.select(sa.func.count(link_request.c.txn_id))
             return bool(await transaction.connection.scalar(counted))
 
-    service.wait_until(lambda: not in_store(service, waiting), 60)
+    service.wait_until(lambda: not service.in_store(waiting), 60)
 
 
 def test_fifty_requests_of_one_sender_leave_a_few_rows_and_no_one_waits(

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.database.lock_holder import LockHolder, lock_holder
+from tests.support.members import Member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import enroll, user_id
-from tests.support.service import Member, Service
+from tests.support.service import Service
 
 OPERATORS = "SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))"
 COUNTS = "LOCK TABLE throttle IN EXCLUSIVE MODE"

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from tests.support.mailbox import eventually
 from tests.support.people.operators import new_operator
-from tests.support.service import running_service
+from tests.support.process import running_service
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 
 from mudra.identity.accounts.email_address import display_name, normalize_email

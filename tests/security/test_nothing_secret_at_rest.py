@@ -12,16 +12,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.support.mailbox import latest_link
+from tests.support.members import link_for_who_forgot, new_member, set_password
 from tests.support.people.console import reader
 from tests.support.people.second_factor import enroll, enter_code
-from tests.support.service import (
-    Service,
-    latest_link,
-    link_for_who_forgot,
-    new_member,
-    running_service,
-    set_password,
-)
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server

@@ -8,9 +8,10 @@ import httpx2
 import pytest
 from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
+from tests.support.members import Member
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
-from tests.support.service import Member, Service
+from tests.support.service import Service
 
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages

@@ -5,13 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
+from tests.security.people.admin_calls import accept, address, ask, invited
 from tests.support.error_body import assert_error
-from tests.support.mailbox import subjects
-from tests.support.people.admin_calls import accept, address, ask, invited
+from tests.support.mailbox import latest_link, mails, subjects
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import Member, Service, latest_link, mails, new_member, set_password
+from tests.support.service import Service
 
 REFUSED = "The contact&#39;s email is changed at most 3 times in 24 hours"
 

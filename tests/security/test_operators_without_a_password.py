@@ -3,16 +3,16 @@
 import uuid
 
 import httpx2
-from tests.support.identity_provider import Provider, sign_in
-from tests.support.people.accounts import leave_alone
+from tests.security.identity_provider import Provider, sign_in
+from tests.security.people.accounts import leave_alone
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.operator_store import Operators
 
 PEOPLE = "/console/operator/people"
 
@@ -39,9 +39,9 @@ def scopes_of(served: Service, email: str) -> set[str]:
 
     async def read(dependencies: Dependencies) -> set[str]:
         async with dependencies.transaction() as tx:
-            return {scope.value for scope in await Memberships(tx).scopes(who)}
+            return {scope.value for scope in await Operators(tx).scopes(who)}
 
-    return in_store(served, read)
+    return served.in_store(read)
 
 
 def test_an_operator_made_by_single_sign_on_acts_on_people(served: Service, idp: Provider) -> None:

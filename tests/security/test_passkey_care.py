@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import Member, new_member, set_password
 from tests.support.passkeys import (
     PROVE,
     SIGN_IN,
@@ -22,15 +24,7 @@ from tests.support.passkeys import (
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.people.second_factor import CODE, PAGE, csrf, enroll, recovery_codes, user_id
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 CHALLENGE = f"{SIGN_IN}/challenge"
 NO_PROOF: tuple[dict[str, str], ...] = (

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
+from tests.support.mailbox import mails
+from tests.support.members import Member, new_member
 from tests.support.passkeys import (
     PROVE,
     SIGN_IN,
@@ -22,7 +24,7 @@ from tests.support.passkeys import (
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator, new_operator
 from tests.support.people.second_factor import CODE, user_id
-from tests.support.service import Member, Service, mails, new_member
+from tests.support.service import Service
 
 CHALLENGE = f"{SIGN_IN}/challenge"
 

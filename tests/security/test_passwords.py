@@ -4,7 +4,9 @@ import unicodedata
 
 import pytest
 from tests.support.error_body import assert_error
-from tests.support.service import Service, latest_link, onboard, set_password
+from tests.support.mailbox import latest_link
+from tests.support.members import onboard, set_password
+from tests.support.service import Service
 
 GENERATE = "/v1/user/token/generate"
 SET = "/v1/user/password/set"

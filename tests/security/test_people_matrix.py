@@ -12,26 +12,19 @@ from urllib.parse import urlsplit
 import httpx2
 import jwt
 import pytest
-from tests.support.people.accounts import disable
+from tests.security.people.accounts import disable
+from tests.security.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
+from tests.support.http_clients import NO_TLS, new_address
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import new_operator
-from tests.support.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
-from tests.support.service import (
-    NO_TLS,
-    PASSWORD,
-    Member,
-    Service,
-    in_store,
-    latest_link,
-    new_address,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.wiring import open_http_edge
 from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.identity.operators.operator_store import Operators
+from mudra.tokens.claims import TokenKind
 
 
 @dataclass
@@ -70,6 +63,17 @@ def added_admin(member: Member, role: str = "admin") -> tuple[Member, str]:
     client = member.service.client()
     assert set_password(client, latest_link(member.service, email)).status_code == 200
     return Member(member.service, member.entity_id, email, PASSWORD, client), user_id
+
+
+NO_RIGHT = {
+    "garbage",
+    "expired user",
+    "revoked user",
+    "disabled user",
+    "wrong audience",
+    "signed by no one",
+}
+"""Callers that are refused before the object is looked at."""
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +130,7 @@ def for_another_audience(member: Member) -> str:
         await keys.ready()
         return keys.sign(TokenKind.USER, {**claims, "aud": "https://elsewhere.example"})
 
-    return in_store(member.service, act)
+    return member.service.in_store(act)
 
 
 def end_role(member: Member, email: str) -> None:
@@ -136,9 +140,9 @@ def end_role(member: Member, email: str) -> None:
         async with dependencies.transaction() as tx:
             user = await People(tx).by_username(email)
             assert user is not None
-            await Memberships(tx).set_scopes(user.user_id, frozenset())
+            await Operators(tx).set_scopes(user.user_id, frozenset())
 
-    in_store(member.service, act)
+    member.service.in_store(act)
 
 
 @pytest.fixture
@@ -178,8 +182,14 @@ def called(line: HTTPConnection, cast: Cast, row: Row, caller: str, which: str) 
 def test_each_caller_gets_what_its_rights_give_and_nothing_else(
     line: HTTPConnection, cast: Cast, row: Row
 ) -> None:
-    """X1, S8: all callers, all objects."""
+    """X1, S8: all callers, all objects.
+
+    Tokens that give no right to anything come with one object at each route, in turn.
+    """
+    turn = ROWS.index(row)
     for caller, which in itertools.product(CALLERS, OBJECTS):
+        if caller in NO_RIGHT and which != OBJECTS[turn % len(OBJECTS)]:
+            continue
         answer = called(line, cast, row, caller, which)
 
         shown = f"{caller} on {which}: {answer.status_code} {answer.text}"

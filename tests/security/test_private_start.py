@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from tests.faults.postgres.embedded_holder import postmaster
 from tests.support.database.backup_under_way import backup_under_way, dump_of
-from tests.support.database.embedded_holder import postmaster
 from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.process import running_service
 from tests.support.processes import children, command_of, environment_of
-from tests.support.service import running_service
 
 from mudra.bootstrap.config import ConfigError, load_settings
 

@@ -2,18 +2,12 @@
 
 import httpx2
 import pytest
-from tests.support.people.admin_calls import accept, address, ask, confirm, invited
+from tests.security.people.admin_calls import accept, address, ask, confirm, invited
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.console.framework.navigation import MEMBER_ITEMS, member_path
 

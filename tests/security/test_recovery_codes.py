@@ -1,6 +1,8 @@
 """Recovery codes: each replaces the second factor once, and how many are left."""
 
 import pytest
+from tests.support.mailbox import mails
+from tests.support.members import Member
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import (
     PAGE,
@@ -11,7 +13,7 @@ from tests.support.people.second_factor import (
     recovery_codes,
     sign_in,
 )
-from tests.support.service import Member, Service, mails
+from tests.support.service import Service
 
 
 @pytest.fixture

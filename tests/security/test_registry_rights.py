@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 from tests.security.test_who_may_do_what import routes
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, live_entry
 from tests.support.registry.registry_payloads import fip
-from tests.support.service import NO_TLS, Service, new_member
+from tests.support.service import Service
 
 OBJECTS = ("A", "B", "missing")
 CALLERS = (

@@ -1,17 +1,19 @@
 """A revoked token stays revoked as long as anyone may accept it: beyond its `exp` by the leeway."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import psycopg
 import pytest
 from tests.support.nodes import Nodes, two_nodes
 from tests.support.until import until
 
-from mudra.identity.memberships.token_end_rule import CLOCK_TOLERANCE
 from mudra.storage.caching.cache_invalidation import revoked_key
-from mudra.tokens.authentication.token_check import LEEWAY_S
 from mudra.tokens.revocation.ended_token_store import ended_tokens
 from mudra.tokens.revocation.revoked_tokens import RevokedTokens
+
+LEEWAY_S = 60
+CLOCK_TOLERANCE = timedelta(seconds=30)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,11 @@ from typing import TypeAlias
 import httpx2
 import pytest
 from tests.support.database.lock_holder import LockHolder, lock_holder
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import NO_TLS, Member, Service
+from tests.support.service import Service
 
 OPERATORS = "SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))"
 REGISTRY = f"SELECT pg_advisory_xact_lock({0x6D7564726102})"

@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import Member, link_for_who_forgot, set_password
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.people.second_factor import (
@@ -17,15 +19,7 @@ from tests.support.people.second_factor import (
     user_id,
     wrong_codes,
 )
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    link_for_who_forgot,
-    mails,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import (
     PAGE,
@@ -13,7 +14,8 @@ from tests.support.people.second_factor import (
     user_id,
     wrong_codes,
 )
-from tests.support.service import PASSWORD, Member, Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import PASSWORD, Service
 
 from mudra.bootstrap.config import load_settings
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor

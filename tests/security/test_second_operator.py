@@ -5,12 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.mailbox import mails
+from tests.support.members import new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_actions import ENTITY, checked, order, submit, update
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import fip, with_key
-from tests.support.service import Service, mails, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.diagnosis import _two_operators

@@ -8,18 +8,12 @@ from collections.abc import Callable
 import httpx2
 import psycopg
 import pytest
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, onboard, set_password
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, active_operator, new_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    new_member,
-    onboard,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 from tests.support.until import until
 
 from mudra.audit.event import Caller

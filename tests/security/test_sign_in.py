@@ -11,19 +11,9 @@ import sqlalchemy as sa
 from tests.support.cheap_hashes import MEMORY_KIB
 from tests.support.error_body import assert_error
 from tests.support.hostile.simultaneous import at_once
-from tests.support.mailbox import eventually
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    in_store,
-    latest_link,
-    link_for_who_forgot,
-    mails,
-    new_member,
-    onboard,
-    set_password,
-)
+from tests.support.mailbox import eventually, latest_link, mails
+from tests.support.members import Member, link_for_who_forgot, new_member, onboard, set_password
+from tests.support.service import PASSWORD, Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.password_hash import Argon2Passwords
@@ -68,7 +58,7 @@ def older_by(service: Service, seconds: int) -> None:
                     sa.update(table).values({column: column - ago})
                 )
 
-    in_store(service, age)
+    service.in_store(age)
 
 
 def test_unknown_wrong_and_invited_cannot_be_notified_apart_over_30_failures(
@@ -341,15 +331,15 @@ def test_a_sign_in_rehashes_a_password_hashed_under_other_parameters(service: Se
             )
             return int(found)
 
-    in_store(service, hash_as_of_old)
-    assert "m=24576," in in_store(service, stored)
+    service.in_store(hash_as_of_old)
+    assert "m=24576," in service.in_store(stored)
 
     assert attempt(member.client, member.email, "a guess that is wrong").status_code == 401
-    assert "m=24576," in in_store(service, stored)
+    assert "m=24576," in service.in_store(stored)
     assert attempt(member.client, member.email, member.password).status_code == 200
 
-    rehashed = in_store(service, stored)
+    rehashed = service.in_store(stored)
     assert f"m={MEMORY_KIB}," in rehashed
     assert attempt(member.client, member.email, member.password).status_code == 200
-    assert in_store(service, stored) == rehashed
-    assert in_store(service, noted) == 1
+    assert service.in_store(stored) == rehashed
+    assert service.in_store(noted) == 1

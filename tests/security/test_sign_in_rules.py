@@ -7,9 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from tests.support.service import (
-    new_address,
-)
+from tests.support.http_clients import new_address
 
 from mudra.audit.event import AuditEntry, Caller
 from mudra.identity.accounts.user import User, UserState

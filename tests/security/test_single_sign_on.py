@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from joserfc.jwk import OctKey
-from tests.support.cheap_keys import rsa_key
-from tests.support.identity_provider import (
+from tests.security.identity_provider import (
     BACK,
     BEGIN,
     CLIENT_ID,
@@ -16,23 +15,18 @@ from tests.support.identity_provider import (
     come_back,
     sign_in,
 )
-from tests.support.people.accounts import leave_alone
+from tests.security.people.accounts import leave_alone
+from tests.support.cheap_keys import rsa_key
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, with_token
 from tests.support.people.second_factor import CODE, enroll, user_id
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    in_store,
-    latest_link,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 
 PEOPLE = "/console/operator/people"
 OTHER_KEY, OTHER_KID = rsa_key(kid="one"), rsa_key(kid="two")
@@ -217,9 +211,9 @@ def scopes_of(served: Service, who: str) -> set[str]:
 
     async def read(dependencies: Dependencies) -> set[str]:
         async with dependencies.transaction() as tx:
-            return {scope.value for scope in await Memberships(tx).scopes(who)}
+            return {scope.value for scope in await Operators(tx).scopes(who)}
 
-    return in_store(served, read)
+    return served.in_store(read)
 
 
 def test_the_last_who_manages_operators_keeps_that_right(

@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 import uvloop
-from tests.support.service import Member, Service, new_address, new_member
+from tests.support.http_clients import new_address
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol

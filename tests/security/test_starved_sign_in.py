@@ -9,9 +9,11 @@ import jwt
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.hostile.simultaneous import at_once
-from tests.support.mailbox import eventually
+from tests.support.http_clients import new_address
+from tests.support.mailbox import eventually, mails
+from tests.support.members import Member, new_member, onboard
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, mails, new_address, new_member, onboard
+from tests.support.service import Service
 
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.password_rules import (
@@ -29,42 +31,67 @@ def sign_in(client: httpx2.Client, email: str, password: str) -> httpx2.Response
     return client.post(GENERATE, data={"username": email, "password": password})
 
 
-def test_an_account_signs_in_twenty_times_an_hour(strict: Service) -> None:
+def test_an_account_signs_in_sixty_times_an_hour(strict: Service) -> None:
     """Medium 10: from wherever; and no one else learns of it."""
     service = strict
     member, elsewhere = new_member(service), service.client()
     codes = Counter(
-        sign_in(member.client, member.email, member.password).status_code for _ in range(20)
+        sign_in(member.client, member.email, member.password).status_code for _ in range(60)
     )
-    assert codes == {200: 20}
+    assert codes == {200: 60}
 
     beyond = sign_in(member.client, member.email, member.password)
-    assert_error(beyond, 429, "TooManyAttempts", "Retry-After")
+    assert_error(beyond, 429, "TooManyAttempts", "60 sign-ins of this account in an hour")
+    assert_error(beyond, 429, "TooManyAttempts", "use the token you have, it lives 180 days")
     assert sign_in(elsewhere, member.email, member.password).status_code == 429
     assert sign_in(service.client(), member.email, "a guess that is wrong").status_code == 401
     service.advance("PT1H1S")
     assert sign_in(elsewhere, member.email, member.password).status_code == 200
 
 
-def test_ten_tokens_live_and_the_oldest_ends(service: Service) -> None:
-    """Medium 10: with its audit event."""
+def is_alive(member: Member, token: str) -> bool:
+    """Uses the token once."""
+    bearer = {"Authorization": f"Bearer {token}"}
+    return member.client.get("/v1/user/token/list", headers=bearer).status_code == 200
+
+
+def test_the_hundred_and_first_token_ends_the_one_that_was_used_least_recently(
+    service: Service,
+) -> None:
+    """Medium 10: with its audit event; the night job's token, the oldest of all, lives on."""
     member = new_member(service)
-    tokens = [member.user_token() for _ in range(12)]
+    night_job, idle, used_long_ago = (member.user_token() for _ in range(3))
+    assert is_alive(member, used_long_ago)
+    service.advance("PT25H")
+    assert is_alive(member, night_job)
+    scripts = [member.user_token() for _ in range(97)]
+    service.advance("PT23H")
 
-    alive = [
-        member.client.get(
-            "/v1/user/token/list", headers={"Authorization": f"Bearer {token}"}
-        ).status_code
-        for token in tokens
-    ]
+    more = [member.user_token() for _ in range(3)]
 
-    assert alive == [401, 401] + [200] * 10
+    # The second of them ended the idle one, the third the one whose last use came after that.
+    assert is_alive(member, night_job)
+    assert not is_alive(member, idle)
+    assert not is_alive(member, used_long_ago)
+    assert all(is_alive(member, one) for one in [scripts[1], scripts[96], *more])
     auditor = new_operator(service, "audit")
     events = auditor.get("/audit", event="user:token:revoke", limit="10").json()["events"]
     ended = {json.dumps(one) for one in events if one["reason"] == "too-many-tokens"}
-    for token in tokens[:2]:
+    for token in (idle, used_long_ago):
         jti = jwt.decode(token, options={"verify_signature": False})["jti"]
         assert any(jti in one for one in ended)
+
+
+def test_no_token_of_today_ends_while_one_was_not_used_today(service: Service) -> None:
+    """Medium 10: even where the other one was issued later."""
+    member = new_member(service)
+    tokens = [member.user_token() for _ in range(99)]
+    assert all(is_alive(member, token) for token in tokens)
+    service.advance("PT12H")
+    unused, last = member.user_token(), member.user_token()
+
+    assert not is_alive(member, unused)
+    assert all(is_alive(member, token) for token in [tokens[0], tokens[98], last])
 
 
 def test_a_flood_of_one_account_or_address_is_passed_by_the_others() -> None:

@@ -2,10 +2,11 @@
 
 import pytest
 from litestar.handlers import HTTPRouteHandler
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import csrf, enroll, recovery_codes
-from tests.support.service import PASSWORD, Member, Service, new_member
+from tests.support.service import PASSWORD, Service
 
 from mudra.bootstrap.config import load_settings
 from mudra.console.routes import console_pages

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
+from tests.storage.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
 from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.search_store import AuditSearch

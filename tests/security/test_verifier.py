@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
-from tests.support.hostile.forged_tokens import FORGED
+from tests.security.forged_tokens import FORGED
 from tests.support.issuer import NOW, Hands, Issuer
 
 from mudra.client import (
@@ -23,7 +23,8 @@ from mudra.client import (
     WrongAudience,
     WrongIssuer,
 )
-from mudra.client.verification.compact import MAX_LENGTH
+
+MAX_LENGTH = 16 * 1024
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
 """A member's account that is moved or disabled ends what went out in its name (decision 0072)."""
 
 import pytest
-from tests.support.people.admin_calls import accept, address, ask, confirm, invited
+from tests.security.people.admin_calls import accept, address, ask, confirm, invited
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id
-from tests.support.service import Member, Service, latest_link, mails, new_member, set_password
+from tests.support.service import Service
 
 
 @pytest.fixture

@@ -9,8 +9,10 @@ import re
 import httpx2
 import pytest
 from litestar.routes import HTTPRoute
-from tests.support.people.people_rows import ROWS
-from tests.support.service import Service, new_member, running_service
+from tests.security.people.people_rows import ROWS
+from tests.support.members import new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes
@@ -26,6 +28,7 @@ OPEN_TO_ALL = {
     "/iam/protocol/openid-connect/certs",
     "/iam/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server/iam",
+    "/iam/.well-known/oauth-authorization-server",
     "/schema",
     "/schema/openapi.json",
     "/schema/openapi.yaml",

@@ -1,8 +1,8 @@
 """X1 for network metrics: who may push, read receipts, feeds, pictures and incidents."""
 
 import pytest
+from tests.support.members import new_member
 from tests.support.people.operators import new_operator
-from tests.support.service import new_member
 
 METRICS = "/metrics/perf/v1"
 NONE = "00000000-0000-4000-8000-000000000000"

@@ -13,10 +13,12 @@ from typing import Any
 import httpx2
 import pytest
 from bench.hostile import MAX_HOLD_S, MAX_RATIO, attacker, holds, longest_hold, tokens_of
+from bench.hostile_bodies import HostileRequest, hostile_requests
+from bench.hostile_load import attack
 from bench.support import Load, free_port, percentile
-from tests.support.hostile.hostile_bodies import HostileRequest, hostile_requests
-from tests.support.hostile.hostile_load import attack
-from tests.support.service import NO_TLS, Service, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.process import running_service
+from tests.support.service import Service
 
 TRIES = 5
 CALM_S = 1.5

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tests.support.mailbox import mails
+from tests.support.members import Member
 from tests.support.metrics.health_network import HealthNetwork, at_fip
 from tests.support.people.operators import Operator
-from tests.support.service import Member, Service, mails
+from tests.support.service import Service
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""How deep a test goes: a little with every change, deep before a release."""
+"""The depth of a test: a little with every change, deep before a release."""
 
 import os
 from typing import Final

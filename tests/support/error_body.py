@@ -1,4 +1,4 @@
-"""What every error answer must look like (spec 7)."""
+"""The body that every error response must have (spec 7)."""
 
 import re
 import uuid

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class _NoRows:
-    """What a database without a row returns."""
+    """A result without a row."""
 
     async def execute(self, *_: object) -> Any:
         return self

@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.support.people.console import Reader
 from tests.support.people.second_factor import PAGE, csrf
-from tests.support.service import Service, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 _OPTIONS = re.compile(r'data-passkey-options="([^"]+)"')
 SIGN_IN = "/console/sign-in/passkey"
@@ -107,7 +108,7 @@ class Passkey:
 
 
 def options_of(page: httpx2.Response) -> Options:
-    """What a page asks the browser to create."""
+    """Returns the options by which a page asks the browser for a passkey."""
     found = _OPTIONS.search(page.text)
     assert found, page.text
     options = json.loads(html.unescape(found[1]))

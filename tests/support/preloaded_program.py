@@ -216,7 +216,8 @@ def _out_of_the_way(channel: int) -> socket.socket:
 
 
 def compile_templates() -> None:
-    """Compile those of pages and emails: each process that is forked does it otherwise."""
+    """Compiles the templates of pages and emails, and reads Hindi, which each fork does otherwise."""
+    importlib.import_module("mudra.localization.languages").Languages().find("hi")
     pages = importlib.import_module("mudra.console.framework.render").environment()
     for name in pages.list_templates():
         pages.get_template(name)
@@ -224,7 +225,7 @@ def compile_templates() -> None:
 
 
 def _build_routes() -> None:
-    """Those of nearly all services that tests start: their workers need not build them."""
+    """Builds the routes of nearly all services of tests: their workers need not."""
     routes = importlib.import_module("mudra.bootstrap.routes")
     for sandbox in (True, False):
         routes.build_ahead(Settings(sandbox=sandbox))

@@ -46,7 +46,7 @@ def command_of(pid: int) -> str:
 
 
 def environment_of(pid: int) -> dict[str, str]:
-    """What a process had in its environment when it was started."""
+    """Returns the environment with which a process was started."""
     lines = Path(f"/proc/{pid}/environ").read_text().split("\0")
     return dict(line.partition("=")[::2] for line in lines if line)
 

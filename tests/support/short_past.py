@@ -1,4 +1,4 @@
-"""How many days of the past the demonstration network fills at its first start, set by a test.
+"""The days of the past that the demonstration network fills at its first start, set by a test.
 
 Three of them take half a minute of a core, next to what the test waits for.
 """

@@ -56,11 +56,11 @@ class WebhookSink:
         self.may_answer.set()
 
     def about(self, entity_id: str) -> list[Posted]:
-        """What came about an entity."""
+        """Returns the requests about an entity."""
         return [one for one in self.posted if one.data["data"]["entityId"] == entity_id]
 
     def events(self, entity_id: str) -> list[str]:
-        """What it received about an entity."""
+        """Returns the messages about an entity."""
         return [one.data["type"] for one in self.about(entity_id)]
 
 

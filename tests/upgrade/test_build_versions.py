@@ -11,7 +11,9 @@ import psycopg
 import pytest
 from packaging.version import Version
 from tests.support.agent.agent_process import free_port
-from tests.support.service import NO_TLS, Service, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.process import running_service
+from tests.support.service import Service
 from tests.upgrade.test_schema import RELEASED, RELEASED_HEAD
 
 from mudra.shared.build_version import RELEASE, version, version_of, version_to_build

@@ -12,7 +12,9 @@ import psycopg
 import pytest
 import structlog
 from tests.support.database.own_postgres import as_superuser
-from tests.support.metrics.rows_and_blocks import (
+from tests.support.small_disk import small_disk
+from tests.support.until import until
+from tests.upgrade.rows_and_blocks import (
     Block,
     Key,
     blocks_in,
@@ -33,19 +35,11 @@ from tests.support.metrics.rows_and_blocks import (
     without_late,
     without_versions,
 )
-from tests.support.small_disk import small_disk
-from tests.support.until import until
 
 from mudra.metrics.payload.catalogue import FIRST_5XX
 from mudra.metrics.sums.percentiles import percentile
 from mudra.storage.database.embedded.server import DATABASE, embedded_server
-from mudra.storage.database.migrate import (
-    HEAD,
-    Revisions,
-    SchemaNeedsMore,
-    migrate,
-    revisions,
-)
+from mudra.storage.database.migrate import HEAD, Revisions, SchemaNeedsMore, migrate, revisions
 from mudra.storage.database.upgrade import alembic_config, migrations
 
 NO_REPORTS = ("metrics_raw_20260123", "metrics_raw_20260303")

@@ -1,37 +1,22 @@
 """Run every rule over every tracked file: `python -m tools.lint`, from the root."""
 
 import gc
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from tools.lint.commit_rule import no_commit_outside_database
 from tools.lint.docstring_rule import docstring_begins_with_a_verb, package_says_never
+from tools.lint.figure_rule import figures_of_tests
+from tools.lint.grammar_rule import known_sentences, wrong_grammar
 from tools.lint.language_rule import only_plain_words
 from tools.lint.migration_rule import clashing_migrations
 from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
-from tools.lint.source import Rule, Source
+from tools.lint.source import Rule, tracked
 from tools.lint.store_rule import stores_apart_from_rules
 from tools.lint.subject_rule import bad_subjects
 from tools.lint.suppress_rule import no_broad_suppress
-
-
-def sources(root: Path) -> Iterator[Source]:
-    """Every text file that git tracks or would track."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=root,
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout
-    for name in sorted(set(filter(None, listed.split("\0")))):
-        path = root / name
-        if path.is_file() and b"\0" not in (content := path.read_bytes()):
-            yield Source(name, content.decode("utf-8", errors="replace"))
 
 
 def main(root: Path) -> int:
@@ -46,9 +31,11 @@ def main(root: Path) -> int:
         only_plain_words,
         no_foreign_place(root, Path.home()),
     )
-    found = list(sources(root))
+    found = list(tracked(root))
     faults = [fault for source in found for rule in rules for fault in rule(source)]
     faults += clashing_migrations(found)
+    faults += wrong_grammar(found, known_sentences(root))
+    faults += figures_of_tests(found)
     faults += stores_apart_from_rules(found)
     faults += bad_subjects(root)
     for fault in faults:

@@ -1,9 +1,11 @@
-"""What a rule is given and what it gives back."""
+"""A file as a rule reads it, and the fault that a rule finds."""
 
 import ast
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,11 @@ class Source:
 
     @property
     def is_python(self) -> bool:
-        """Whether rules over syntax apply."""
+        """Returns whether rules over syntax apply."""
         return self.path.endswith(".py")
 
     def under(self, *folders: str) -> bool:
-        """Whether the file lies in one of these folders (`src/`, with the slash)."""
+        """Returns whether the file lies in one of these folders (`src/`, with the slash)."""
         return self.path.startswith(folders)
 
     def fault(self, node: ast.AST, sentence: str) -> Fault:
@@ -64,3 +66,18 @@ def dotted(node: ast.expr) -> str:
 def last_name(node: ast.expr) -> str:
     """`c` of `a.b.c`, also when `a.b` is a call."""
     return dotted(node).rpartition(".")[2]
+
+
+def tracked(root: Path) -> Iterator[Source]:
+    """Yields every text file that git tracks or would track."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    for name in sorted(set(filter(None, listed.split("\0")))):
+        path = root / name
+        if path.is_file() and b"\0" not in (content := path.read_bytes()):
+            yield Source(name, content.decode("utf-8", errors="replace"))

@@ -1,5 +1,6 @@
 """docs/reference/metrics.md: every Prometheus metric, from the objects that are exported."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from mudra.agent.host.assembly import assemble
 from mudra.agent.host.config import Config
 from mudra.agent.host.metrics import AgentCollector
 from mudra.bootstrap.observability import telemetry as of_requests
+from mudra.bootstrap.observability.node_figures import NodeFigures
 from mudra.jobs import telemetry as of_jobs
 from mudra.jobs.network_figures import FAMILIES
 
@@ -66,6 +68,10 @@ def _of_service() -> Iterator[tuple[str, str, Sequence[str], str]]:
                 total = "_total" if family.type == "counter" else ""
                 labels = metric._labelnames  # noqa: SLF001  # the library has no other way
                 yield f"{family.name}{total}", family.type, labels, family.documentation
+    for family in NodeFigures(lambda: {"worker-0": os.getpid()}, lambda: (True, "")).collect():
+        total = "_total" if family.type == "counter" else ""
+        labels = sorted({name for one in family.samples for name in one.labels})
+        yield f"{family.name}{total}", family.type, labels, family.documentation
     for one in FAMILIES:
         yield one.name, one.empty().type, one.labels, one.text
 

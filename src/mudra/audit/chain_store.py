@@ -16,6 +16,7 @@ from mudra.audit.chain import START, Checkpoint, CheckpointForged, Epoch, Row, S
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.audit.horizon_store import Horizon, read_horizon
 from mudra.audit.place import Reached, Unsealed
+from mudra.audit.verification_store import keep_verification
 from mudra.storage.database.running import running_processes
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_epoch, audit_event, audit_seal
@@ -241,30 +242,35 @@ class LedgerStore:
 
     async def sealed(self, after: int = 0, until: int | None = None) -> AsyncIterator[SealedRow]:
         """Sealed rows by their number, page by page, so that a table of any length fits."""
+        while True:
+            page = await self._page(after, until, _PAGE)
+            for row in page:
+                yield row
+            if len(page) < _PAGE:
+                return
+            after = page[-1].row.number
+
+    async def sealed_after(self, number: int, limit: int) -> Sequence[SealedRow]:
+        """Give the first sealed rows after a number, at most so many."""
+        return await self._page(number, None, limit)
+
+    async def _page(self, after: int, until: int | None, limit: int) -> list[SealedRow]:
         s = audit_seal.c
         last = sa.true() if until is None else s.number <= until
-        while True:
-            rows = (
-                (
-                    await self._tx.connection.execute(
-                        sa.select(s.number, s.epoch, s.hash, audit_event, _XID)
-                        .outerjoin(audit_event, audit_event.c.seq == s.seq)
-                        .where(s.number > after, last)
-                        .order_by(s.number)
-                        .limit(_PAGE)
-                    )
-                )
-                .mappings()
-                .all()
-            )
-            for row in rows:
-                if row["seq"] is None:
-                    raise CheckpointForged(f"the event of sealed row {row['number']} is gone")
-                found = _row(row["number"], row["epoch"], cast("Mapping[str, object]", row))
-                yield SealedRow(found, row["hash"])
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1]["number"]
+        rows = await self._tx.connection.execute(
+            sa.select(s.number, s.epoch, s.hash, audit_event, _XID)
+            .outerjoin(audit_event, audit_event.c.seq == s.seq)
+            .where(s.number > after, last)
+            .order_by(s.number)
+            .limit(limit)
+        )
+        page = []
+        for row in rows.mappings():
+            if row["seq"] is None:
+                raise CheckpointForged(f"the event of sealed row {row['number']} is gone")
+            found = _row(row["number"], row["epoch"], cast("Mapping[str, object]", row))
+            page.append(SealedRow(found, row["hash"]))
+        return page
 
     async def unsealed(self, limit: int) -> Sequence[Unsealed]:
         """Rows without a seal, and such as have a number that the table never gave out."""
@@ -279,6 +285,10 @@ class LedgerStore:
     async def is_service_running(self) -> bool:
         """Return whether another process of the service is connected to this database."""
         return await running_processes(self._tx) >= _OTHERS
+
+    async def keep_verification(self, *, intact: bool) -> None:
+        """Record what a verification of the whole audit found now."""
+        await keep_verification(self._tx, intact=intact)
 
 
 def tables_of(cluster: str) -> str:

@@ -62,6 +62,10 @@ class Ledger(Protocol):
         """Sealed rows by their number, page by page, so that a table of any length fits."""
         ...
 
+    async def sealed_after(self, number: int, limit: int) -> Sequence[SealedRow]:
+        """Give the first sealed rows after a number, at most so many."""
+        ...
+
     async def first(self) -> int:
         """Return the number of the first sealed row; 0 when there is none."""
         ...
@@ -92,6 +96,10 @@ class Ledger(Protocol):
 
     async def is_service_running(self) -> bool:
         """Return whether another process of the service is connected to this database."""
+        ...
+
+    async def keep_verification(self, *, intact: bool) -> None:
+        """Record what a verification of the whole audit found now."""
         ...
 
 

@@ -35,6 +35,7 @@ async def verify_audit(
     `also` are checkpoints out of a collected log, besides those of the second place.
     """
     found = await _verdict(chain, also)
+    await chain.ledger.keep_verification(intact=found.intact)
     outcome = Outcome.SUCCESS if found.intact else Outcome.FAILED
     detail = {"rows": found.rows, "vouched": found.vouched, "state": found.state.value}
     await audit_log.append(

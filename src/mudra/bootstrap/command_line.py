@@ -26,6 +26,7 @@ from mudra.overview.backups import (
     RestoreOrder,
     RestoreReport,
 )
+from mudra.overview.set_up import Answers, Places, SetUpDone
 from mudra.settings.settings import Settings
 from mudra.shared.backup_details import BackupDetails
 from mudra.shared.secret_text import SecretText
@@ -92,6 +93,13 @@ class LocalProgram:
 
         with opening():
             return prepare_database(settings)
+
+    def set_up(self, answers: Answers, places: Places) -> SetUpDone:
+        """Set a machine up; raises CommandFailed for an answer that is wrong."""
+        from mudra.bootstrap.set_up.set_up import set_up  # noqa: PLC0415  # loads the drivers
+
+        os.umask(PRIVATE)
+        return set_up(answers, places)
 
     def make_backup(
         self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress

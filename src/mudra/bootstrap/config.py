@@ -14,6 +14,7 @@ from mudra.overview.administration import Source
 from mudra.settings.setting import Setting
 from mudra.settings.settings import Settings
 from mudra.settings.sign_in import sign_in_fault
+from mudra.settings.storage import storage_fault
 from mudra.settings.tracing import tracing_fault
 from mudra.shared.network_address import is_loopback
 
@@ -54,7 +55,7 @@ def load_settings(
 
 def check_together(settings: Settings) -> None:
     """Raise ConfigError for settings that do not fit each other."""
-    fault = sign_in_fault(settings) or tracing_fault(settings)
+    fault = sign_in_fault(settings) or tracing_fault(settings) or storage_fault(settings)
     if fault:
         raise ConfigError(fault)
     if settings.sandbox and not is_loopback(settings.host):

@@ -40,10 +40,10 @@ from mudra.storage.database.running import running_processes
 from mudra.storage.tables.identity import entity
 from mudra.storage.tables.service import mail_outbox
 from mudra.storage.tables.tokens import entity_secret
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.secrets.address_binding import WATCHED_DAYS
 from mudra.tokens.secrets.foreign_addresses import report_addresses
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 from mudra.tokens.secrets.secret_use_store import SecretUses
 from mudra.tokens.signing_keys.key_lifecycle import signing
 from mudra.tokens.signing_keys.signing_key_store import SigningKeys

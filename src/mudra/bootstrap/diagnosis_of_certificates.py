@@ -7,7 +7,7 @@ import contextlib
 import socket
 import ssl
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
@@ -17,11 +17,13 @@ from msgspec import Struct
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from mudra.bootstrap.clock import ServiceClock
 from mudra.overview.administration import Diagnosis
 from mudra.settings.settings import Settings
 
 _MIN_DAYS: Final = 14
 _WAIT_S: Final = 3.0
+_DAY_S: Final = 86400
 _HTTPS: Final = 443
 _POSTGRES: Final = 5432
 _SSL_REQUEST: Final = struct.pack("!ii", 8, 80877103)
@@ -56,6 +58,23 @@ def certificates(settings: Settings, now: datetime) -> Diagnosis:
         text = f"{', '.join(late)}: renew it; certificates are to be valid for {_MIN_DAYS} days"
         return Diagnosis("certificates", passed=False, text=text)
     return Diagnosis("certificates", passed=True, text=", ".join(well) or "none in use")
+
+
+def days_left(settings: Settings) -> Mapping[str, float | None]:
+    """Return for how many days each server's certificate is valid; None where it is not seen.
+
+    A server without a certificate is left out.
+    """
+    found: dict[str, float | None] = {}
+    for server in _servers(settings):
+        try:
+            ends = _valid_until(server)
+        except (OSError, ValueError):
+            found[str(server)] = None
+            continue
+        if ends is not None:
+            found[str(server)] = (ends - ServiceClock()()).total_seconds() / _DAY_S
+    return found
 
 
 def _servers(settings: Settings) -> Sequence[_Server]:

@@ -1,5 +1,6 @@
 """The checks of `mudra doctor` of backups, restores, standbys and replicas."""
 
+import contextlib
 from datetime import timedelta
 from typing import Final
 
@@ -11,10 +12,12 @@ from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.overview.administration import Diagnosis
 from mudra.overview.restored_store import last_backup, look
+from mudra.settings.settings import Settings
 from mudra.storage.database.replica import IDENTITY
 from mudra.storage.database.standbys import read_standbys
 
-_MAX_BACKUP_AGE: Final = timedelta(hours=26)
+_LATE: Final = timedelta(hours=1)
+"""What a backup may come later than it is due."""
 _REPLAYED: Final = (
     "SELECT pg_is_in_recovery(), (%s::pg_lsn - pg_last_wal_replay_lsn())::bigint,"
     " extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float"
@@ -36,8 +39,21 @@ async def backup(dependencies: Dependencies) -> Diagnosis:
         return Diagnosis("backup", passed=False, text=text)
     age = ServiceClock()() - last
     text = f"the last one is {age.total_seconds() / 3600:.1f} hours old"
-    passed = age <= _MAX_BACKUP_AGE
+    if _is_next_to_database(dependencies.settings):
+        text += ", and on the disk of the database: copy them to another one"
+    passed = age <= timedelta(hours=dependencies.settings.backup_every_hours) + _LATE
     return Diagnosis("backup", passed, text if passed else f"{text}: run mudra backup create")
+
+
+def _is_next_to_database(settings: Settings) -> bool:
+    """Return whether backups are on a disk that the database is known to use."""
+    of_database = [settings.data_dir] if settings.database_url is None else settings.watched_disks
+    folder = settings.backup_dir
+    with contextlib.suppress(OSError):
+        return folder is not None and any(
+            folder.stat().st_dev == one.stat().st_dev for one in of_database
+        )
+    return False
 
 
 async def restore(dependencies: Dependencies) -> Diagnosis:

@@ -14,4 +14,5 @@ def email_composer(settings: Settings, languages: Languages) -> EmailComposer:
         settings.contact,
         languages,
         console_address(settings),
+        settings.time_zone,
     )

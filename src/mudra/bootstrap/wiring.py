@@ -1,4 +1,4 @@
-"""Builds the HTTP edge of a worker: what is behind every port."""
+"""Builds the HTTP edge of a worker, with all parts behind it."""
 
 import random
 import secrets
@@ -41,7 +41,7 @@ from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
 from mudra.tokens.authentication.proof_guard import ProofGuard
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer

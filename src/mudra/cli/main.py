@@ -3,6 +3,7 @@
 Importing them all would cost more than a warm start of the service, and needs every extra.
 """
 
+import errno
 import os
 from collections.abc import Callable, Iterator, MutableMapping
 from importlib import import_module
@@ -65,6 +66,12 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except CommandFailed as failed:
             fail(str(failed), failed.code)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # a reader that ended: Typer's own way
+            fail(_machine_says(error))
+        except UnicodeError:
+            fail("what was typed is not in UTF-8: set a UTF-8 locale, such as LC_ALL=C.UTF-8")
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002  # as the base has it
         """Name them in the order of the table."""
@@ -81,6 +88,18 @@ class _Commands(TyperGroup):
         """Return the command itself, which is called now."""
         name, _, rest = super().resolve_command(ctx, args)
         return name, self.commands[str(name)], rest
+
+
+def _machine_says(error: OSError) -> str:
+    """Return a sentence for what this machine refuses, with the way out where there is one."""
+    reason = error.strerror or str(error)
+    if error.filename is None:
+        return f"this machine refuses it: {reason}"
+    sentence = f"{os.fsdecode(error.filename)} cannot be used: {reason}"
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        sentence += "; choose a folder that is yours, as an option of the command or in "
+        sentence += "MUDRA_CONFIG_DIR (sign-ins) or MUDRA_DATA_DIR (the service)"
+    return sentence
 
 
 def _panel(extra: Extra) -> str | None:

@@ -53,6 +53,12 @@ ROWS: Final = {
         Extra.SERVER,
         "mudra serve --sandbox --demo · MUDRA_DATABASE_URL=postgresql://… mudra serve --workers 4",
     ),
+    "setup": Row(
+        "node.setup",
+        "Set a machine up: settings, keys, units of systemd, database and the first operator.",
+        Extra.SERVER,
+        "mudra setup · mudra setup --answers answers.toml",
+    ),
     "login": Row(
         "account.login",
         "Sign in: get a User Access Token (180 days) and save it in a file that only you can read.",

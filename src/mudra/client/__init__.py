@@ -35,6 +35,7 @@ from mudra.client.errors import (
     MudraClientError,
     NotAnEntityToken,
     ProofRefused,
+    RetryableError,
     RevocationsUnavailable,
     SecretRefused,
     SecretUnreadable,
@@ -42,6 +43,7 @@ from mudra.client.errors import (
     SignatureRefused,
     TokenExpired,
     TokenMalformed,
+    TokenMissing,
     TokenNotYetValid,
     TokenRefused,
     TokenRevoked,
@@ -58,6 +60,7 @@ from mudra.client.signing.key_proof import KeyProof, KeyProofRefused
 from mudra.client.token_source import AsyncEntityTokenSource, EntityTokenSource
 from mudra.client.verifier import AsyncTokenVerifier, TokenVerifier
 from mudra.client.web.httpx2_auth import AsyncEntityTokenAuth, EntityTokenAuth
+from mudra.client.web.requests_auth import RequestsTokenAuth
 from mudra.client.web.token_headers import TOKEN_HEADERS
 from mudra.shared.dpop_proof import PresentedProof
 
@@ -88,6 +91,8 @@ __all__ = [
     "ProofRefused",
     "ProofUse",
     "RegisteredKey",
+    "RequestsTokenAuth",
+    "RetryableError",
     "RevocationsUnavailable",
     "Role",
     "SecretRefused",
@@ -96,6 +101,7 @@ __all__ = [
     "SignatureRefused",
     "TokenExpired",
     "TokenMalformed",
+    "TokenMissing",
     "TokenNotYetValid",
     "TokenRefused",
     "TokenRevoked",

@@ -2,7 +2,7 @@
 
     MudraClientError
       TokenRefused        the token that was presented: answer 401 to its bearer
-        TokenMalformed  BadSignature  UnknownKey  TokenExpired  TokenNotYetValid
+        TokenMalformed  TokenMissing  BadSignature  UnknownKey  TokenExpired  TokenNotYetValid
         WrongIssuer  WrongAudience  NotAnEntityToken  TokenRevoked
         ProofRefused    TooManyProofs: answer 429
       SignatureRefused    a body that its sender did not sign as registered
@@ -41,6 +41,10 @@ class TokenRefused(MudraClientError):
 
 class TokenMalformed(TokenRefused):
     """It does not have the form of the issuer's tokens."""
+
+
+class TokenMissing(TokenMalformed):
+    """There is none: the challenge of the answer names no error (RFC 6750 3.1)."""
 
 
 class BadSignature(TokenRefused):
@@ -112,6 +116,15 @@ class SecretUnreadable(MudraClientError):
         return cls(
             f"the secret could not be read ({type(error).__name__})",
             "see the cause of this error, and check where secret_provider reads",
+        )
+
+    @classmethod
+    def of(cls, given: object) -> Self:
+        """Report the type of what is no secret, never what it is."""
+        what = "an empty text" if given == "" else type(given).__name__
+        return cls(
+            f"secret_provider returned {what}, not the secret as a text",
+            "have it return str: decode bytes, and check that what it reads from is there",
         )
 
 

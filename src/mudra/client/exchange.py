@@ -4,9 +4,10 @@ The logic of each class is written once, as coroutines that know neither threads
 `threads` runs them for programs with threads, `tasks` for programs on an event loop.
 """
 
+import logging
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 import httpx2
 import msgspec
@@ -14,6 +15,7 @@ import msgspec
 ANSWER_BYTES: Final = 64 * 1024
 """The longest answer to a token request or a push."""
 _OK: Final = 200
+_log = logging.getLogger("mudra.client")
 
 Http = TypeVar("Http", httpx2.Client, httpx2.AsyncClient)
 
@@ -62,8 +64,20 @@ class NoThread(Exception):
     """Work in the background could not begin: the system gives this process no more threads."""
 
 
+def note(request: Request, outcome: object, seconds: float) -> None:
+    """Log one fetch at DEBUG: never its form, nor what came back."""
+    _log.debug("%s %s: %s in %.3f s", request.method, request.url, outcome, seconds)
+
+
 class Connected(Generic[Http]):
     """Base of each class that has a twin."""
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be pickled or copied, in words that name the way out."""
+        raise TypeError(
+            f"{type(self).__name__} has connections and locks, and cannot be pickled or copied: "
+            "make one in each process, such as in the initializer of its pool"
+        )
 
     @abstractmethod
     def _connect(self, http: Http | None, timeout: float, auth: httpx2.Auth | None = None) -> None:

@@ -4,7 +4,8 @@ import asyncio
 
 import httpx2
 
-from mudra.client.exchange import Answer, Connected, Request, Work
+from mudra.client.clock import steady
+from mudra.client.exchange import Answer, Connected, Request, Work, note
 
 
 async def read_bounded(response: httpx2.Response, max_bytes: int) -> bytes:
@@ -38,6 +39,16 @@ class OnTasks(Connected[httpx2.AsyncClient]):
         await self._http.aclose()
 
     async def _send(self, request: Request) -> Answer:
+        began = steady()
+        try:
+            answer = await self._answer_to(request)
+        except httpx2.HTTPError as error:
+            note(request, type(error).__name__, steady() - began)
+            raise
+        note(request, answer.status, steady() - began)
+        return answer
+
+    async def _answer_to(self, request: Request) -> Answer:
         async with self._http.stream(
             *(request.method, request.url),
             data=request.form,

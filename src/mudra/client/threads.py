@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from mudra.client.exchange import Answer, Connected, NoThread, Request, Work
+from mudra.client.clock import steady
+from mudra.client.exchange import Answer, Connected, NoThread, Request, Work, note
 from mudra.shared.fork_lock import ForkLock
 
 _T = TypeVar("_T")
@@ -41,6 +42,16 @@ class OnThreads(Connected[httpx2.Client]):
         self._http.close()
 
     async def _send(self, request: Request) -> Answer:
+        began = steady()
+        try:
+            answer = self._answer_to(request)
+        except httpx2.HTTPError as error:
+            note(request, type(error).__name__, steady() - began)
+            raise
+        note(request, answer.status, steady() - began)
+        return answer
+
+    def _answer_to(self, request: Request) -> Answer:
         body = bytearray()
         with self._http.stream(
             *(request.method, request.url),

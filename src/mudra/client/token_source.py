@@ -43,7 +43,10 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
         steady: clock.Seconds = clock.steady,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._url = f"{checked_url(base_url, allow_http=allow_http)}/v1/entity/token/generate"
+        address = checked_url(base_url, allow_http=allow_http)
+        if address.endswith("/v1"):
+            raise ValueError(f"leave /v1 out of base_url: {address.removesuffix('/v1')}")
+        self._url = f"{address}/v1/entity/token/generate"
         self._entity_id = entity_id
         self._secret_provider = secret_provider
         self._connect(http, _TIMEOUT_S)
@@ -52,6 +55,11 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
         self._renewal = Renewal(on_warning)
         self.dpop = dpop
         """The key that its tokens are bound to, if they are."""
+
+    @property
+    def entity_id(self) -> str:
+        """The entity whose token it keeps."""
+        return self._entity_id
 
     @property
     def warning(self) -> GraceWarning | None:
@@ -108,12 +116,17 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
 
     async def _read_secret(self) -> SecretText:
         try:
-            secret: str | Awaitable[str] = self._secret_provider()
-            return SecretText(await secret if inspect.isawaitable(secret) else secret)
+            given: object = self._secret_provider()
+            secret = await given if inspect.isawaitable(given) else given
         except SecretUnreadable:
             raise
         except Exception as error:
             raise SecretUnreadable.by(error) from error
+        # A file ends with a line feed, and may begin with a mark: neither is of the secret.
+        text = secret.rstrip("\r\n").removeprefix("\ufeff") if isinstance(secret, str) else ""
+        if not text:
+            raise SecretUnreadable.of("" if isinstance(secret, str) else secret)
+        return SecretText(text)
 
     async def _request(self, secret: SecretText) -> Grant:
         sent_at = self._steady()
@@ -139,8 +152,9 @@ class EntityTokenSource(_TokenSource[httpx2.Client, str], OnThreads):
 
     `secret_provider` reads the secret from where the program stores it; it is called
     again after a 401 and while the secret is in its grace period, so a rotation needs
-    no restart. The token is renewed at 80 % of its life by one caller while the others
-    continue to use it. `on_warning` is called once when the secret in use will end.
+    no restart. A line feed at its end is left out. The token is renewed at 80 % of its life by one
+    caller while the others continue to use it. `on_warning` is called once when the secret in use
+    will end.
 
     With `dpop` the tokens are bound to that key: each request with one needs a proof, which
     EntityTokenAuth makes.

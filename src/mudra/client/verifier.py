@@ -49,6 +49,11 @@ class _TokenVerifier(Connected[Http]):
         self._revocations = Revocations(issuer, max_revocation_age, wall, steady)
         self._reads_revocations = revocations
 
+    @property
+    def issuer(self) -> str:
+        """The issuer whose tokens and signatures it checks."""
+        return self._location.issuer
+
     async def _verify(self, token: str, proof: PresentedProof | None) -> EntityToken:
         parsed = self._verification.parse(token)
         await self._refresh_keys(parsed.kid)

@@ -24,6 +24,8 @@ class Answer:
     document: object = UNSET
     problem: str = ""
     """The reason for no answer."""
+    request: str = ""
+    """Method and address of what it answers."""
 
     def field(self, name: str) -> object:
         """Return a field of the JSON object; UNSET where there is none."""
@@ -52,16 +54,19 @@ def ask(
     form: dict[str, str] | None = None,
 ) -> Answer:
     """Send one request and read the answer, up to 32 MiB; a failure is an answer as well."""
+    asked = f"{method} {url}"
     try:
         with client.stream(method, url, headers=headers, content=content, data=form) as response:
             body = b""
             for chunk in response.iter_bytes(64 * 1024):
                 body += chunk
                 if len(body) > MAX_BYTES:
-                    return Answer(NO_ANSWER, problem="the body is larger than 32 MiB")
-            return Answer(response.status_code, response.headers, body, _document(body))
+                    problem = "the body is larger than 32 MiB"
+                    return Answer(NO_ANSWER, problem=problem, request=asked)
+            came = response.headers
+            return Answer(response.status_code, came, body, _document(body), request=asked)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        return Answer(NO_ANSWER, problem=type(error).__name__)
+        return Answer(NO_ANSWER, problem=type(error).__name__, request=asked)
 
 
 def _document(body: bytes) -> object:

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -37,6 +37,8 @@ class Expectation(Struct, frozen=True):
     holds: bool
     expected: str
     came: str
+    request: str = ""
+    """Method and address of the request that it is about."""
 
 
 class Skip(Struct, frozen=True):
@@ -49,7 +51,16 @@ Step: TypeAlias = Expectation | Skip
 Steps: TypeAlias = Iterator[Step]
 """The first step that does not hold, or a skip, ends a check: what follows it is not run."""
 
-Subject = TypeVar("Subject")
+
+class Asked(Protocol):
+    """The implementation that is checked: it knows what it was asked last."""
+
+    @property
+    def asked(self) -> str:
+        """Method and address of the last request; empty before the first."""
+
+
+Subject = TypeVar("Subject", bound=Asked)
 
 
 class Check(Struct, Generic[Subject], frozen=True):

@@ -35,14 +35,25 @@ def status(answer: Answer, *allowed: int) -> Step:
         wait = answer.headers.get("Retry-After", "some")
         return Skip(f"a limit of the implementation is reached: 429, Retry-After {wait}")
     wanted = " or ".join(str(one) for one in allowed)
-    return Expectation(answer.status in allowed, f"status {wanted}", answer.described())
+    holds = answer.status in allowed
+    return Expectation(holds, f"status {wanted}", answer.described(), answer.request)
+
+
+def alike(what: str, answer: Answer, other: Answer) -> Steps:
+    """Expect two refusals that no one can tell apart, by status, word or sentence."""
+    yield equal("status", other.status, answer.status)
+    for name in ("errorCode", "errorMsg"):
+        same = answer.field(name) == other.field(name)
+        came = f"{name} differs: {answer.text(name)} / {other.text(name)}"
+        yield Expectation(same, f"{name} is the same for {what}", came, answer.request)
 
 
 def is_text(answer: Answer, name: str) -> Expectation:
     """Expect a field with a string that is not empty; its value is not shown."""
     value = answer.field(name)
     found = isinstance(value, str) and value != ""
-    return Expectation(found, f"{name} is a string, not empty", f"{name} is {kind(value)}")
+    came = f"{name} is {kind(value)}"
+    return Expectation(found, f"{name} is a string, not empty", came, answer.request)
 
 
 def token_given(answer: Answer) -> Steps:
@@ -58,21 +69,24 @@ def is_number(answer: Answer, name: str, *, whole: bool = False) -> Expectation:
         value = int(value)  # JSON has one kind of number
     fits = type(value) is int or (type(value) is float and not whole)
     word = "an integer" if whole else "a number"
-    return Expectation(fits, f"{name} is {word}", f"{name} is {_shown(answer.field(name))}")
+    came = f"{name} is {_shown(answer.field(name))}"
+    return Expectation(fits, f"{name} is {word}", came, answer.request)
 
 
 def is_date_time(answer: Answer, name: str) -> Expectation:
     """Expect a field with a date-time of RFC 3339."""
     came = answer.field(name)
     fits = isinstance(came, str) and _ISO.fullmatch(came) is not None and moment(came) is not None
-    return Expectation(fits, f"{name} is a date-time (RFC 3339)", f"{name} is {_shown(came)}")
+    shown = f"{name} is {_shown(came)}"
+    return Expectation(fits, f"{name} is a date-time (RFC 3339)", shown, answer.request)
 
 
 def is_utc_ms(answer: Answer, name: str) -> Expectation:
     """Expect a field with a time in UTC with milliseconds and `Z`."""
     came = answer.field(name)
     fits = isinstance(came, str) and _ISO_MS.fullmatch(came) is not None
-    return Expectation(fits, f"{name} is YYYY-MM-DDThh:mm:ss.sssZ", f"{name} is {_shown(came)}")
+    shown = f"{name} is {_shown(came)}"
+    return Expectation(fits, f"{name} is YYYY-MM-DDThh:mm:ss.sssZ", shown, answer.request)
 
 
 def error(answer: Answer, *allowed: int, naming: str = "") -> Steps:

@@ -29,6 +29,24 @@ class Result(Struct, frozen=True, rename="camel"):
     expected: str = ""
     came: str = ""
     reason: str = ""
+    request: str = ""
+    """Method and address of the request that a failure is about."""
+
+
+class PartSummary(Struct, frozen=True):
+    """The results of the checks of one part of the specification."""
+
+    part: str
+    passed: int
+    failed: int
+    skipped: int
+
+
+class Cause(Struct, frozen=True):
+    """An answer that came instead, with the checks that failed by it: one fault of the implementation."""
+
+    came: str
+    checks: Sequence[str]
 
 
 class Report(Struct, frozen=True, rename="camel"):
@@ -37,6 +55,29 @@ class Report(Struct, frozen=True, rename="camel"):
     subject: str
     started_at: str
     results: Sequence[Result]
+
+    def parts(self) -> Sequence[PartSummary]:
+        """Return how the checks of each part ended, in the order of the parts."""
+        names = sorted({one.part for one in self.results})
+        return [
+            PartSummary(
+                name,
+                *(
+                    sum(one.part == name and one.verdict is verdict for one in self.results)
+                    for verdict in Verdict
+                ),
+            )
+            for name in names
+        ]
+
+    def causes(self) -> Sequence[Cause]:
+        """Return what came instead in more than one check, what failed most first."""
+        found: dict[str, list[str]] = {}
+        for one in self.results:
+            if one.verdict is Verdict.FAILED:
+                found.setdefault(one.came, []).append(one.check_id)
+        several = [Cause(came, ids) for came, ids in found.items() if len(ids) > 1]
+        return sorted(several, key=lambda one: -len(one.checks))
 
     def count(self, verdict: Verdict) -> int:
         """Return how many checks have this outcome."""

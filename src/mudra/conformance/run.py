@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias, TypeVar
 
-from mudra.conformance.check import Basis, Check, Expectation, Need, Skip
+from mudra.conformance.check import Asked, Basis, Check, Expectation, Need, Skip
 from mudra.conformance.redaction import Redaction
 from mudra.conformance.result import Result, Verdict
 
-Subject = TypeVar("Subject")
+Subject = TypeVar("Subject", bound=Asked)
 OnResult: TypeAlias = Callable[[Result], None]
 
 
@@ -43,7 +43,7 @@ def run_checks(
     results = []
     for check in checks:
         began = steady()
-        found = _verdict(check, subject, given)
+        found, request = _verdict(check, subject, given)
         result = Result(
             check.check_id,
             check.part,
@@ -55,6 +55,7 @@ def run_checks(
             expected=redaction.shown(found.expected) if isinstance(found, Expectation) else "",
             came=redaction.shown(found.came) if isinstance(found, Expectation) else "",
             reason=redaction.shown(found.reason) if isinstance(found, Skip) else "",
+            request=redaction.shown(request) if isinstance(found, Expectation) else "",
         )
         results.append(result)
         on_result(result)
@@ -66,20 +67,24 @@ _WORDS = {type(None): Verdict.PASSED, Expectation: Verdict.FAILED, Skip: Verdict
 
 def _verdict(
     check: Check[Subject], subject: Subject, given: Collection[Need]
-) -> Expectation | Skip | None:
-    """Return what did not hold, or why it was skipped; None where all held."""
+) -> tuple[Expectation | Skip | None, str]:
+    """Return what did not hold, or why it was skipped, None where all held; and the request."""
     missing = [need.value for need in check.needs if need not in given]
     if missing:
-        return Skip(f"needs {', '.join(missing)}")
+        return Skip(f"needs {', '.join(missing)}"), ""
+    request = ""
     try:
         for step in check.steps(subject):
+            # A fact that names no answer is about the one before it.
+            request = (isinstance(step, Expectation) and step.request) or request
             if isinstance(step, Skip) or not step.holds:
-                return step
+                return step, request or subject.asked
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         # An answer of an unforeseen shape is the implementation's fault as well.
-        return Expectation(
+        unread = Expectation(
             holds=False,
             expected="an answer that can be read",
             came=f"an answer of another shape ({type(error).__name__})",
         )
-    return None
+        return unread, request or subject.asked
+    return None, ""

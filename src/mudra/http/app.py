@@ -296,6 +296,7 @@ def _handlers(
             oauth.revoke,
             revocations.revocations,
             well_known.jwks,
+            well_known.certs,
             well_known.configuration,
         ],
     )

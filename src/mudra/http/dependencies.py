@@ -18,6 +18,7 @@ from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
+from mudra.registry.payload.refusals import CALLS_AT_ONCE, CALLS_PER_SECOND
 from mudra.settings.settings import Settings
 from mudra.shared.fair_queue import Patience, Queue
 from mudra.shared.made_once import MadeOnce
@@ -88,6 +89,10 @@ def no_notices(_: str) -> Sequence[SandboxNotice]:
     return ()
 
 
+def _registry_rate() -> KeyedRateLimit:
+    return KeyedRateLimit(CALLS_PER_SECOND, CALLS_AT_ONCE, monotonic)
+
+
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
@@ -135,7 +140,10 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     reset_turns: Queue = field(default_factory=lambda: Queue(per_key=1))
     """One for each entity, without a connection: a hundred resets of one would hold them all."""
     revoke_turns: Queue = field(default_factory=lambda: Queue(per_key=1))
-    registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
+    registry_rate: KeyedRateLimit = field(default_factory=_registry_rate)
+    """Writes to the registry, by caller in this process."""
+    check_rate: KeyedRateLimit = field(default_factory=_registry_rate)
+    """Payloads that are checked and not stored, by caller in this process."""
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
     registry_turns: Queue = field(default_factory=lambda: Queue(3, 10.0, per_key=1))

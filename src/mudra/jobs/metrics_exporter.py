@@ -10,12 +10,17 @@ from math import nan
 from pathlib import Path
 
 from mudra.jobs.network_figures import NetworkFigures, forget_figures, write_figures
-from mudra.jobs.telemetry import INCIDENTS_OPEN, LAST_WINDOW, WINDOWS_MISSING
+from mudra.jobs.telemetry import (
+    INCIDENTS_OPEN,
+    LAST_WINDOW,
+    WINDOWS_EXPECTED,
+    WINDOWS_MISSING,
+)
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.payload.catalogue import WINDOW
-from mudra.metrics.rollup.coverage import closed_before
+from mudra.metrics.rollup.coverage import TimeRange, closed_before, due_until
 
 
 async def export_health(work: MaintenanceWork, folder: Path) -> None:
@@ -23,8 +28,11 @@ async def export_health(work: MaintenanceWork, folder: Path) -> None:
     last = closed_before(work.now, WINDOW)
     figures = await work.health.figures_of_fips(last)
     onboarded = await work.health.onboarded_fips()
-    proof = (await work.health.coverage(last, work.now)).proof()
+    # Not of the last closed window: its reports may still come in time, so none of them is missing.
+    due = due_until(work.now)
+    proof = (await work.health.coverage(TimeRange(due - WINDOW, due), work.now)).proof()
     still_open = await work.incidents.open_causes()
+    WINDOWS_EXPECTED.set(proof.windows_expected)
     WINDOWS_MISSING.set(proof.windows_expected - proof.windows_received)
     INCIDENTS_OPEN.set(len(still_open))
     planned = await work.silences.ending_after(work.now)
@@ -48,7 +56,7 @@ def forget_health(folder: Path) -> None:
     nothing, and stay silent, once the other node is gone and no run succeeds here.
     """
     forget_figures(folder, os.getpid())
-    for gauge in (WINDOWS_MISSING, INCIDENTS_OPEN):
+    for gauge in (WINDOWS_EXPECTED, WINDOWS_MISSING, INCIDENTS_OPEN):
         gauge.set(nan)
 
 

@@ -1,4 +1,4 @@
-"""What has labels of members, between the process that judges them and the one that shows it.
+"""Figures with labels of members, from the process that judges them to the one that shows them.
 
 A gauge of the library would be an object and a line of a shared file for each FIP and API: with
 2,000 FIPs that is 74 MB, and 2.4 s for each scrape (decision 0113). Nor could it lose a label: a
@@ -27,7 +27,7 @@ _UNFINISHED: Final = ".new"
 
 
 class NetworkFigures(Struct, frozen=True):
-    """What is so now: the figures of FIPs, causes by their labels, entities in maintenance."""
+    """The present state: the figures of FIPs, causes by their labels, entities in maintenance."""
 
     fips: Sequence[FipFigures] = ()
     causes: Sequence[tuple[str, str, str, str]] = ()

@@ -10,7 +10,7 @@ from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, r
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
-from mudra.overview.mail_queue_store import MailQueue
+from mudra.overview.mail_queue_store import MailAlarms, MailQueue
 from mudra.shared.email_message import StoredEmail
 from mudra.storage.database.transaction import OpenTransaction
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
@@ -33,13 +33,13 @@ async def notify_people(open_transaction: OpenTransaction) -> None:
             await remind(tx, entity_id)
 
 
-async def raise_mail_alarms(open_transaction: OpenTransaction) -> int:
-    """Logs each email once that cannot be delivered; returns how many fail now."""
+async def raise_mail_alarms(open_transaction: OpenTransaction) -> MailAlarms:
+    """Logs each email once that cannot be delivered; returns what is wrong with the outbox."""
     async with open_transaction() as tx:
-        new, failing = await MailQueue(tx).raise_alarms()
-    for mail_id in new:
+        found = await MailQueue(tx).raise_alarms()
+    for mail_id in found.new:
         _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
-    return failing
+    return found
 
 
 async def watch_sign_ins(open_transaction: OpenTransaction) -> int:

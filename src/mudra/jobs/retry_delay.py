@@ -1,4 +1,4 @@
-"""How long a delivery that failed waits: email and webhook messages alike."""
+"""The wait after a failed delivery, equal for emails and webhook messages."""
 
 import random
 from datetime import timedelta

@@ -11,6 +11,11 @@ MAILS_FAILING = Gauge(
     " for over a day",
     multiprocess_mode="livemostrecent",
 )
+MAIL_OLDEST_WAITING = Gauge(
+    "mudra_mail_oldest_waiting_seconds",
+    "Age of the oldest email that the mail server has not taken yet; 0: none waits",
+    multiprocess_mode="livemostrecent",
+)
 SIGN_IN_FAILURES = Gauge(
     "mudra_sign_in_failures",
     "Failed sign-ins of the last five minutes, over all names and addresses",
@@ -26,6 +31,30 @@ AUDIT_CONTRADICTED = Gauge(
     "1 when the second place has a checkpoint that the database contradicts",
     multiprocess_mode="livemax",
 )
+AUDIT_VERIFIED = Gauge(
+    "mudra_audit_verified_timestamp_seconds",
+    "When mudra audit verify last found the audit intact, seconds since the epoch; before the first"
+    " time, when this node began to watch",
+    multiprocess_mode="livemostrecent",
+)
+AUDIT_VERIFY_FAILED = Gauge(
+    "mudra_audit_verification_failed",
+    "1 when the last verification of the audit found a fault",
+    multiprocess_mode="livemostrecent",
+)
+AUDIT_EXPORT_WAITING = Gauge(
+    "mudra_audit_export_waiting_seconds",
+    "Age of the oldest sealed event that MUDRA_AUDIT_EXPORT has not taken; 0: none waits",
+    multiprocess_mode="livemostrecent",
+)
+AUDIT_EXPORTED = Counter(
+    "mudra_audit_exported_total", "Events that MUDRA_AUDIT_EXPORT has taken, those twice as two"
+)
+BACKUP_EVERY = Gauge(
+    "mudra_backup_every_seconds",
+    "How often a backup is to be made, by MUDRA_BACKUP_EVERY_HOURS",
+    multiprocess_mode="livemostrecent",
+)
 BACKUP_AGE = Gauge(
     "mudra_backup_age_seconds",
     "Age of the last finished mudra backup; before the first one, since MUDRA_BACKUP_RECIPIENTS "
@@ -34,7 +63,36 @@ BACKUP_AGE = Gauge(
 )
 DISK_FREE = Gauge(
     "mudra_disk_free_bytes",
-    "Room on the disk of the data directory, which has the embedded database",
+    "Room on a disk: data (of the data directory, which has the embedded database), log, backup,"
+    " and each directory of MUDRA_WATCHED_DISKS",
+    ["disk"],
+    multiprocess_mode="livemostrecent",
+)
+CERTIFICATE_DAYS = Gauge(
+    "mudra_certificate_days",
+    "Days until a certificate ends, of the public address and of databases; NaN: not seen",
+    ["server"],
+    multiprocess_mode="livemostrecent",
+)
+SIGNING_KEY_LATE = Gauge(
+    "mudra_signing_key_late_seconds",
+    "For how long a key that signs has been due for its successor; 0: none is late",
+    multiprocess_mode="livemostrecent",
+)
+SECRETS_ENDING = Gauge(
+    "mudra_secrets_ending",
+    "Members with a secret that ends within a week, or has ended, so that they get no token",
+    multiprocess_mode="livemostrecent",
+)
+CONNECTIONS = Gauge(
+    "mudra_database_connections",
+    "Connections to the database by state, of the service's role: active, idle, in transaction",
+    ["state"],
+    multiprocess_mode="livemostrecent",
+)
+CONNECTIONS_ALLOWED = Gauge(
+    "mudra_database_connections_allowed",
+    "Connections that PostgreSQL, or the role's own limit, allows the service's role",
     multiprocess_mode="livemostrecent",
 )
 JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
@@ -65,9 +123,14 @@ STATUS_WEBHOOK_MESSAGES = Counter(
 INCIDENTS_OPEN = Gauge(
     "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
 )
+WINDOWS_EXPECTED = Gauge(
+    "mudra_metrics_windows_expected",
+    "Payloads that AAs had to send of the last window whose time to report is over",
+    multiprocess_mode="livemostrecent",
+)
 WINDOWS_MISSING = Gauge(
     "mudra_metrics_windows_missing",
-    "Payloads of the last closed window not received",
+    "Payloads not received of the last window whose time to report is over",
     multiprocess_mode="livemostrecent",
 )
 LAST_WINDOW = Gauge(
@@ -83,6 +146,11 @@ STANDBYS = Gauge(
 STANDBY_BEHIND = Gauge(
     "mudra_standby_behind_bytes",
     "Bytes of log that the slowest standby with a slot lacks, those included that do not follow",
+    multiprocess_mode="livemostrecent",
+)
+STANDBY_BEHIND_S = Gauge(
+    "mudra_standby_behind_seconds",
+    "How old the log is that the slowest standby with a slot lacks",
     multiprocess_mode="livemostrecent",
 )
 STANDBY_FAULTS = Gauge(

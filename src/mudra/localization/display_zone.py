@@ -1,4 +1,4 @@
-"""The time zone of a page: India's, UTC, or that of the reader's browser."""
+"""The time zone of a page or an email: its reader's choice, else the network's."""
 
 import enum
 from collections.abc import Iterator
@@ -11,24 +11,24 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from msgspec import Struct
 
-_IST: Final = "Asia/Kolkata"
-_INDIA: Final = {_IST, "Asia/Calcutta"}
+INDIA: Final = "Asia/Kolkata"
+_INDIA: Final = {INDIA, "Asia/Calcutta"}
 """The second is what Chromium reports."""
 _UTC: Final = "UTC"
 _LOCAL: Final = "%Y-%m-%dT%H:%M"
 
 
 class ZoneChoice(enum.StrEnum):
-    """What a reader may choose."""
+    """The choice of a reader."""
 
     BROWSER = "browser"
-    """The zone of the browser. Without a script the service does not know it, and writes UTC."""
+    """The zone of the browser; where it is not known, that of the network."""
     IST = "ist"
     UTC = "utc"
 
 
 class DisplayZone(Struct, frozen=True):
-    """The zone in which times are written, and in which those of forms are read."""
+    """The zone in which times are written, and in which forms are read."""
 
     choice: ZoneChoice
     info: ZoneInfo
@@ -72,7 +72,7 @@ class DisplayZone(Struct, frozen=True):
 
 
 IN_UTC: Final = DisplayZone(ZoneChoice.BROWSER, ZoneInfo(_UTC))
-"""The zone of a reader who chose none, and of whose browser nothing is known."""
+"""The zone outside of pages and emails."""
 _current: ContextVar[DisplayZone] = ContextVar("display zone", default=IN_UTC)
 
 
@@ -96,15 +96,18 @@ def written_in_zone(zone: DisplayZone) -> Iterator[None]:
         _current.reset(token)
 
 
-def zone_of(choice: str, browser: str = "") -> DisplayZone:
-    """Returns the zone of a choice; an unknown one is the browser's, whose name may be known."""
+def zone_of(choice: str, network: str, browser: str = "") -> DisplayZone:
+    """Returns the zone of a choice; another is the browser's, or the network's if that is unknown.
+
+    `network` is a name of the time zone database.
+    """
     match choice:
         case ZoneChoice.IST:
-            return DisplayZone(ZoneChoice.IST, ZoneInfo(_IST))
+            return DisplayZone(ZoneChoice.IST, ZoneInfo(INDIA))
         case ZoneChoice.UTC:
             return DisplayZone(ZoneChoice.UTC, ZoneInfo(_UTC))
         case _:
-            return zone_named(browser) or IN_UTC
+            return zone_named(browser) or DisplayZone(ZoneChoice.BROWSER, ZoneInfo(network))
 
 
 def zone_named(name: str) -> DisplayZone | None:

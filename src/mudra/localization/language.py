@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Final
 
@@ -45,10 +45,10 @@ class Language:
         """Write an instant without naming the zone, such as "04 Mar 2026, 10:00"."""
         return f"{at.astimezone(zone):%d %b %Y, %H:%M}"
 
-    def long_minute(self, at: datetime) -> str:
-        """Write an instant in UTC with the whole month, such as "4 March 2026, 10:00"."""
-        utc = at.astimezone(UTC)
-        return f"{utc.day} {utc:%B %Y, %H:%M}"
+    def long_minute(self, at: datetime, zone: tzinfo) -> str:
+        """Write an instant with the whole month, such as "4 March 2026, 10:00"."""
+        local = at.astimezone(zone)
+        return f"{local.day} {local:%B %Y, %H:%M}"
 
 
 class RegionalEnglish(Language):
@@ -84,9 +84,9 @@ class TranslatedLanguage(RegionalEnglish):
         """Write an instant with the month's name in this language."""
         return self._instant(at.astimezone(zone), _MINUTE)
 
-    def long_minute(self, at: datetime) -> str:
-        """Write an instant in UTC with the month's whole name in this language."""
-        return self._instant(at.astimezone(UTC), _LONG_MINUTE)
+    def long_minute(self, at: datetime, zone: tzinfo) -> str:
+        """Write an instant with the month's whole name in this language."""
+        return self._instant(at.astimezone(zone), _LONG_MINUTE)
 
     def _instant(self, at: datetime, pattern: str) -> str:
         from babel.dates import format_datetime  # noqa: PLC0415  # as above

@@ -4,6 +4,7 @@ Catalogues come with the package, in `locales/`; an operator's directory adds la
 replaces single messages. Each is read by the first who wants it.
 """
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -38,7 +39,7 @@ class Choice(Struct, frozen=True):
 
 
 class Languages:
-    """English, the package's languages and those of the operator's directory `own`."""
+    """English, the package's languages and the languages of the operator's directory `own`."""
 
     def __init__(self, own: Path | None = None, default: str = "en") -> None:
         self._own = own
@@ -118,7 +119,10 @@ class Languages:
         return TranslatedLanguage(tag, first.translations)
 
     def _catalogues(self, tag: str) -> list[LoadedCatalogue]:
-        return [read_catalogue(path, tag) for path in self._files[tag]]
+        return [
+            _of_package(path, tag) if path.is_relative_to(LOCALES) else read_catalogue(path, tag)
+            for path in self._files[tag]
+        ]
 
     def _match(self, tag: str) -> Language | None:
         """Return the nearest language: hi-IN is answered with hi."""
@@ -127,6 +131,12 @@ class Languages:
             tag = tag.rpartition("-")[0]
             found = self.find(tag)
         return found
+
+
+@functools.cache
+def _of_package(path: Path, tag: str) -> LoadedCatalogue:
+    """Returns a catalogue of the package, read once in a process: it takes a tenth of a second."""
+    return read_catalogue(path, tag)
 
 
 def _files(own: Path | None) -> dict[str, list[Path]]:

@@ -15,6 +15,7 @@ from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from msgspec import Struct
 
+from mudra.localization.display_zone import INDIA, display_zone, written_in_zone, zone_of
 from mudra.localization.language import current, gettext, translatable, written_in
 from mudra.localization.languages import Languages
 from mudra.localization.templates import add_translation
@@ -78,7 +79,8 @@ class EmailComposer:
     """Composes emails.
 
     `network_name` is the name of the network, `contact` an address for questions,
-    such as `support@network.example`, `console` the address of the console.
+    such as `support@network.example`, `console` the address of the console, `zone` the name of
+    the time zone in which it writes times for those who have chosen none.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class EmailComposer:
         contact: str = "",
         languages: Languages | None = None,
         console: str = "",
+        zone: str = INDIA,
     ) -> None:
         self._own = own_templates
         self._languages = languages or Languages()
@@ -105,13 +108,16 @@ class EmailComposer:
         add_translation(self._templates)
         self._templates.filters |= {"when": _when, "regrouped": _regrouped}
         self._network, self._contact, self._console = network_name, contact, console
+        self._zone = zone
 
-    def compose(self, notice: Notice, language: str = "") -> Email:
+    def compose(self, notice: Notice, language: str = "", zone: str = "") -> Email:
         """Compose the email of a notice; raises EmailFactsError if a fact is missing or unsafe.
 
-        In the language of this tag; in that of the network where it is empty or unknown.
+        In the language of this tag and the zone of this choice (ist, utc); in those of the network
+        where they are empty or unknown.
         """
-        with written_in(self._languages.of(language)):
+        in_zone = zone_of(zone, self._zone)
+        with written_in(self._languages.of(language)), written_in_zone(in_zone):
             return self._compose(notice)
 
     def _compose(self, notice: Notice) -> Email:
@@ -194,7 +200,8 @@ def _paragraphs(body: str) -> list[Paragraph]:
 
 
 def _when(iso: str) -> str:
-    return f"{current().long_minute(datetime.fromisoformat(iso))} UTC"
+    at, zone = datetime.fromisoformat(iso), display_zone()
+    return f"{current().long_minute(at, zone.info)} {zone.abbreviation(at)}"
 
 
 def _regrouped(number: str) -> str:

@@ -31,15 +31,20 @@ _MEDIA_TYPE: Final = re.compile(r"text/([a-z0-9.+-]{1,64})")
 
 
 async def deliver(
-    server: MailServer, email: Email, *, mail_id: str, written_at: datetime
+    server: MailServer,
+    email: Email,
+    *,
+    mail_id: str,
+    written_at: datetime,
+    within_s: float = _WHOLE_TIMEOUT_S,
 ) -> Delivered | Undelivered:
-    """Hand over a email. The same `mail_id` again makes a second copy recognisable."""
+    """Hand over an email. The same `mail_id` again makes a second copy recognizable."""
     try:
         message = message_of(email, server.sender, mail_id, written_at, server.sender_name)
     except (ValueError, MessageError) as error:
         return Undelivered(again=False, problem=_plain(f"the email cannot be sent: {error}"))
     try:
-        await send(server, message)
+        await send(server, message, within_s)
     except (aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPDataError) as error:
         return _refused(error)
     except (aiosmtplib.SMTPException, OSError, ValueError) as error:
@@ -79,9 +84,11 @@ def message_of(
     return message
 
 
-async def send(server: MailServer, message: EmailMessage) -> None:
+async def send(
+    server: MailServer, message: EmailMessage, within_s: float = _WHOLE_TIMEOUT_S
+) -> None:
     """Hand over one message; raises aiosmtplib.SMTPException or OSError."""
-    async with asyncio.timeout(_WHOLE_TIMEOUT_S):
+    async with asyncio.timeout(within_s):
         await aiosmtplib.send(
             message,
             hostname=server.host,

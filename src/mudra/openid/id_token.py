@@ -21,7 +21,7 @@ MAX_AGE_S: Final = 600
 
 
 class ExpectedToken(Struct, frozen=True):
-    """What an ID token must say."""
+    """The claims that an ID token must have."""
 
     issuer: str
     client_id: str

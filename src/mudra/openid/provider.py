@@ -32,7 +32,7 @@ _UNKNOWN_KEY: Final = "InvalidKeyIdError"
 
 
 class _Metadata(Struct, frozen=True):
-    """What OpenID Connect Discovery 3 says that is needed here."""
+    """The metadata of OpenID Connect Discovery 3 that is needed here."""
 
     issuer: str
     authorization_endpoint: str

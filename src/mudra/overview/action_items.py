@@ -1,4 +1,4 @@
-"""What needs a member's attention now, the most urgent first, in the current language.
+"""Items that need a member's attention now, the most urgent first, in the current language.
 
 `action_items` is pure; `member_attention` gathers its facts over all areas.
 """
@@ -50,7 +50,7 @@ _MAX_INCIDENTS: Final = 20
 
 
 class Weight(enum.IntEnum):
-    """How soon someone must act."""
+    """The urgency of an item."""
 
     NOW = 0
     SOON = 1
@@ -99,7 +99,7 @@ class Facts(Struct, frozen=True):
 
 
 class MemberAttention(Struct, frozen=True):
-    """What needs attention, and the facts that it was derived from."""
+    """An item that needs attention, and the facts that it was derived from."""
 
     facts: Facts
     items: Sequence[ActionItem]

@@ -1,4 +1,4 @@
-"""What the commands that administer a node report: checks, key rotation, settings."""
+"""Reports of the commands that administer a node: checks, key rotation, settings."""
 
 import enum
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Rewrapped(Struct, frozen=True):
 
 
 class Source(enum.StrEnum):
-    """Where a setting came from."""
+    """The source of a setting."""
 
     DEFAULT = "default"
     ENVIRONMENT = "environment"

@@ -1,4 +1,4 @@
-"""What a backup is, and what a restore did: shapes that commands show."""
+"""Backups and restores, in the shapes that commands show."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,25 +13,28 @@ OnProgress = Callable[[str, int, int], None]
 
 
 class BackupOrder(Struct, frozen=True):
-    """Where a backup goes and who can decrypt it; empty values come from the settings.
+    """The place of a backup and the keys that can decrypt it; empty values come from the settings.
 
-    `nice` is what the priority of the backup is lowered by, without that of the database.
+    `nice` is what the priority of the backup is lowered by, without that of the database. Once the
+    backup is whole, those in its folder that are older than `keep_days` are deleted; 0 keeps all.
     """
 
     folder: Path | None
     recipients: Sequence[str]
     nice: int = 0
+    keep_days: int = 0
 
 
 class BackupMade(Struct, frozen=True):
-    """A finished backup."""
+    """A finished backup, and older ones that were deleted after it."""
 
     file: Path
     details: BackupDetails
+    deleted: Sequence[Path] = ()
 
 
 class RestoreOrder(Struct, frozen=True):
-    """Which backup is restored; `replace` sets the database of the data directory aside."""
+    """The backup that is restored; `replace` sets the database of the data directory aside."""
 
     file: Path
     identity: Path
@@ -39,7 +42,7 @@ class RestoreOrder(Struct, frozen=True):
 
 
 class RestoreReport(Struct, frozen=True):
-    """What a restore did; `lost` are acts since the backup that the second place knows.
+    """The result of a restore; `lost` are acts since the backup that the second place knows.
 
     `already` is true where an earlier run had finished: then nothing was done.
     """
@@ -55,7 +58,7 @@ class RestoreReport(Struct, frozen=True):
 
 
 class RecoveryReport(Struct, frozen=True):
-    """What was done after a recovery by PostgreSQL's own means; all 0 where it was done before."""
+    """The work after a recovery by PostgreSQL's own means; all 0 if it was done before."""
 
     already: bool
     tokens_ended: int = 0

@@ -1,4 +1,4 @@
-"""What the admins of an entity see of its tokens and its audit log."""
+"""An entity's tokens and audit log, as its admins see them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -32,7 +32,7 @@ _MAX_INCIDENTS: Final = 500
 
 
 class FoundKind(enum.StrEnum):
-    """What was found."""
+    """The results of a search."""
 
     MEMBER = "member"
     HEALTH = "health"

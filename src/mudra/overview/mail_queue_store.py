@@ -22,6 +22,19 @@ class NoSuchMail(Refusal, frozen=True):
     sentence = "no unsent mail of this ID"
 
 
+class MailAlarms(Struct, frozen=True):
+    """Faults of the outbox.
+
+    `new` are emails that have failed since the last call, `failing` how many fail now: those that
+    have waited for over a day, and those of the last two days that the mail server refused for
+    good. `oldest_s` is the age in seconds of the oldest email that waits, 0 for none.
+    """
+
+    new: Sequence[str]
+    failing: int
+    oldest_s: float
+
+
 class QueuedMail(Struct, frozen=True):
     """An email as the queue shows it: never its text, which may hold a one-use link.
 
@@ -122,20 +135,26 @@ class MailQueue:
         await self._tx.changing(OUTBOX_CHANGED)
         return mail_id
 
-    async def raise_alarms(self) -> tuple[Sequence[str], int]:
-        """Return the emails that have failed since the last call, and how many fail now.
+    async def raise_alarms(self) -> MailAlarms:
+        """Return what is wrong with the outbox, and note which emails that names.
 
         An email that the mail server refused for good counts for two days after it was written:
         one wrong address would otherwise hide every later failure.
         """
         now = await self._tx.now()
         c = mail_outbox.c
+        since = await self._tx.connection.scalar(
+            sa.select(sa.func.min(c.created_at)).where(
+                c.sent_at.is_(None), c.next_attempt_at.is_not(None)
+            )
+        )
+        oldest_s = (now - since).total_seconds() if since else 0.0
         rows = await self._tx.connection.execute(
             sa.select(c.mail_id, self._fails_now(now)).where(self._failed(now))
         )
         failed: dict[str, bool] = {row[0]: row[1] for row in rows}
         if not failed:
-            return (), 0
+            return MailAlarms((), 0, oldest_s)
         known = set(
             (
                 await self._tx.connection.scalars(
@@ -148,7 +167,7 @@ class MailQueue:
             await self._tx.connection.execute(
                 sa.insert(mail_alarm), [{"mail_id": mail_id, "at": now} for mail_id in new]
             )
-        return new, sum(failed.values())
+        return MailAlarms(new, sum(failed.values()), oldest_s)
 
     @staticmethod
     def _failed(now: datetime) -> sa.ColumnElement[bool]:

@@ -22,7 +22,7 @@ _MAX_MAILS: Final = 100
 
 
 class MemberOverview(Struct, frozen=True):
-    """What there is about a member; `holding` and `use` only while it has a secret."""
+    """All facts about a member; `holding` and `use` only while it has a secret."""
 
     admins: Sequence[UserRow]
     mails: Sequence[QueuedMail]

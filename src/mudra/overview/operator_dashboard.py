@@ -1,4 +1,4 @@
-"""What needs an operator's attention this week, over all areas, the most urgent first.
+"""Items that need an operator's attention this week, over all areas, the most urgent first.
 
 A row says what is wrong, since when or by when, and the next step. Kinds that an
 operator's scopes do not show are left out and named in `hidden`.
@@ -43,7 +43,7 @@ _READ: Final = MAX_COUNTED + 1
 
 
 class Kind(enum.StrEnum):
-    """What a row is about."""
+    """The subject of a row."""
 
     SILENT_AA = "silent-aa"
     INCIDENT = "incident"
@@ -56,7 +56,7 @@ class Kind(enum.StrEnum):
 
 
 class Urgency(enum.StrEnum):
-    """How soon someone must act."""
+    """The urgency of a row."""
 
     BROKEN = "broken"
     """It already does harm."""

@@ -27,7 +27,7 @@ from mudra.storage.tables.identity import (
 )
 from mudra.storage.tables.service import service_fact
 from mudra.storage.tables.tokens import user_token
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 
 _MADE: Final = "backup"
 _FINISHED: Final = "backup-finished"

@@ -22,7 +22,7 @@ from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 
 class RolledBack(Struct, frozen=True):
-    """What was done after a restore."""
+    """The work after a restore."""
 
     tokens_ended: int
     members_notified: int
@@ -31,7 +31,7 @@ class RolledBack(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """What the database was restored from, and the moment that it shows."""
+    """The source of a restored database, and the moment that it shows."""
 
     backup_id: str
     made_at: datetime

@@ -1,4 +1,4 @@
-"""Why a member gets no tokens, and since when, as its own people see it on every page."""
+"""The reason why a member gets no tokens, with its time, as its people see it on every page."""
 
 from datetime import datetime
 from typing import Final

@@ -130,6 +130,13 @@ class DirectoryLog(Protocol):
         """Return the last change of each entity up to a moment, in order of their numbers."""
         ...
 
+    async def epoch(self) -> int:
+        """Return when the numbering of changes began, in milliseconds since 1970; 0 at first.
+
+        A restore and a fail-over begin it again: a number may then be lower than one before.
+        """
+        ...
+
     async def opened_at(self) -> int:
         """Return the sequence of the last marker of a visibility change; 0 if there is none.
 

@@ -8,7 +8,7 @@ from mudra.settings.setting import setting
 
 @dataclass(frozen=True, kw_only=True)
 class HealthSettings:
-    """What AAs may push, and who hears of incidents."""
+    """Limits of AAs' reports, and the recipients of incidents."""
 
     # fmt: off
     metrics_prefixes: tuple[str, ...] = setting(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from mudra.localization.display_zone import INDIA
 from mudra.settings import parse
 from mudra.settings.setting import setting
 from mudra.shared.secret_text import SecretText
@@ -10,11 +11,11 @@ from mudra.shared.secret_text import SecretText
 
 @dataclass(frozen=True, kw_only=True)
 class MailSettings:
-    """How emails are sent, and the names and languages in emails and pages."""
+    """The mail server, and the names and languages in emails and pages."""
 
     # fmt: off
-    smtp_url: SecretText | None = setting("SMTP_URL", None, SecretText,
-        "smtp://user:password@host:587 or smtps://…",
+    smtp_url: SecretText | None = setting("SMTP_URL", None, parse.secret_url,
+        f"smtp://user:password@host:587 or smtps://…, {parse.ENCODED}",
         "mail server; without one, mails stay in the development mailbox", secret=True)
     mail_from: str = setting("MAIL_FROM", "mudra@localhost", parse.text, "an e-mail address",
         "sender of mails")
@@ -31,5 +32,7 @@ class MailSettings:
     language: str = setting("LANGUAGE", "en", parse.language, "a tag such as en, en-IN or hi",
         "language of public pages, sign-in and emails for those who have chosen none; the rest of "
         "the console, the command line and errors of the API are in English")
+    time_zone: str = setting("TIME_ZONE", INDIA, parse.time_zone, "a name such as Asia/Kolkata",
+        "time zone of pages and emails for those who have chosen none")
     locales_dir: Path | None = setting("LOCALES_DIR", None, Path, "a directory",
         "catalogues (gettext) that add languages or replace single messages, such as ta.po")

@@ -1,17 +1,28 @@
 """Parsers of single settings. Each raises ValueError or KeyError for what is not allowed."""
 
+import base64
 import ipaddress
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from mudra.audit.export import ExportDestination, destination_of
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
+from mudra.localization.display_zone import zone_names
 from mudra.localization.languages import TAG
+from mudra.shared.secret_text import SecretText
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _MAX_PORT: Final = 65535
+_USER_INFO: Final = re.compile(r"(?:[^@/?#\[\]\\%\s]|%[0-9A-Fa-f]{2})*")
+ENCODED: Final = "with @ / ? # % of user and password as %40 %2F %3F %23 %25"
+DATABASE: Final = f"postgresql://user:password@host/database, {ENCODED}"
+_LEAST_KEY: Final = 24
+_LONGEST_KEY: Final = 64
 
 
 def text(value: str) -> str:
@@ -24,6 +35,13 @@ def text(value: str) -> str:
 def language(value: str) -> str:
     """Read the tag of a language, such as `en-IN`."""
     if not TAG.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def time_zone(value: str) -> str:
+    """Read a name of the time zone database."""
+    if value not in zone_names():
         raise ValueError
     return value
 
@@ -71,13 +89,25 @@ def url(value: str) -> str:
     return value.rstrip("/")
 
 
+def secret_url(value: str) -> SecretText:
+    """Read a URL with a password, which must be written so that it has one reading.
+
+    A program that took a piece of the password for the host would print it.
+    """
+    _, separator, rest = value.partition("://")
+    user_info, _, _ = rest.rpartition("@")
+    if not separator or not _USER_INFO.fullmatch(user_info):
+        raise ValueError
+    return SecretText(value)
+
+
 def networks(value: str) -> tuple[Network, ...]:
     """Read networks in CIDR form."""
     return tuple(ipaddress.ip_network(part.strip()) for part in value.split(",") if part.strip())
 
 
 def choice(*allowed: str) -> Callable[[str], str]:
-    """Make a parser of one of these texts."""
+    """Returns a parser that accepts these texts only."""
 
     def parse(value: str) -> str:
         if value not in allowed:
@@ -110,6 +140,19 @@ def paths(value: str) -> tuple[str, ...]:
     return prefixes
 
 
+def audit_export(value: str) -> ExportDestination:
+    """Read where events of the audit are sent."""
+    return destination_of(value)
+
+
+def directories(value: str) -> tuple[Path, ...]:
+    """Read absolute paths."""
+    found = tuple(Path(part.strip()) for part in value.split(",") if part.strip())
+    if not all(one.is_absolute() for one in found):
+        raise ValueError
+    return found
+
+
 def origins(value: str) -> tuple[str, ...]:
     """Parse origins of http or https; raises ValueError for a URL with more than host and port."""
     found = tuple(one.strip() for one in value.split(",") if one.strip())
@@ -135,6 +178,14 @@ def public_keys(value: str) -> tuple[str, ...]:
     if not keys or not all(key.startswith("age1") for key in keys):
         raise ValueError
     return keys
+
+
+def webhook_key(value: str) -> SecretText:
+    """Read a key of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64."""
+    prefix, key = value[:6], base64.b64decode(value[6:], validate=True)
+    if prefix != "whsec_" or not _LEAST_KEY <= len(key) <= _LONGEST_KEY:
+        raise ValueError
+    return SecretText(value)
 
 
 def scope_map(value: str) -> tuple[tuple[str, frozenset[Scope]], ...]:

@@ -8,7 +8,7 @@ from mudra.settings.setting import setting
 
 @dataclass(frozen=True, kw_only=True)
 class RegistrySettings:
-    """Who sees the entries of the registry, and who decides."""
+    """The readers of the registry's entries, and the people who decide on them."""
 
     # fmt: off
     registry_prefixes: tuple[str, ...] = setting("REGISTRY_PREFIXES", ("/cr/v2",), parse.paths,

@@ -8,7 +8,7 @@ from mudra.settings.setting import setting
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSettings:
-    """Where a node listens and answers."""
+    """The addresses at which a node listens and answers."""
 
     # fmt: off
     host: str = setting("HOST", "127.0.0.1", parse.text, "a name or address",

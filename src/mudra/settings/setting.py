@@ -1,4 +1,4 @@
-"""How one setting is declared: its variable, its parser, and what the reference says of it."""
+"""The declaration of a setting: its variable, its parser, and its text in the reference."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How one setting is read and explained."""
+    """The variable, the parser and the explanation of one setting."""
 
     env: str
     parse: Callable[[str], object]

@@ -14,10 +14,10 @@ from mudra.shared.secret_text import SecretText
 
 @dataclass(frozen=True, kw_only=True)
 class SignInSettings:
-    """How people sign in to the console."""
+    """Sign-in to the console."""
 
     # fmt: off
-    sign_in_hourly: int = setting("SIGN_IN_HOURLY", 20, parse.whole(1, 100000), "1 to 100000",
+    sign_in_hourly: int = setting("SIGN_IN_HOURLY", 60, parse.whole(1, 100000), "1 to 100000",
         "sign-ins of one account in an hour")
     second_factor: str | None = setting("SECOND_FACTOR", None, parse.choice(*FactorRoles),
         "none, operators, members or everyone",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from mudra.audit.export import ExportDestination, ExportKind
 from mudra.settings import parse
 from mudra.settings.setting import setting
 from mudra.shared.secret_text import SecretText
@@ -15,20 +16,20 @@ class StorageSettings:
     # fmt: off
     data_dir: Path = setting("DATA_DIR", Path("var"), Path, "a directory",
         "embedded database, master key, logs")
-    database_url: SecretText | None = setting("DATABASE_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_url: SecretText | None = setting("DATABASE_URL", None,
+        parse.secret_url, parse.DATABASE,
         "PostgreSQL 15 or later to use instead of the embedded one", secret=True)
-    database_owner_url: SecretText | None = setting("DATABASE_OWNER_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_owner_url: SecretText | None = setting("DATABASE_OWNER_URL", None,
+        parse.secret_url, parse.DATABASE,
         "the same database as the role that owns the schema: migrations run as it, "
         "and the role of MUDRA_DATABASE_URL can then neither change the schema nor "
         "the audit", secret=True)
-    database_direct_url: SecretText | None = setting("DATABASE_DIRECT_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_direct_url: SecretText | None = setting("DATABASE_DIRECT_URL", None,
+        parse.secret_url, parse.DATABASE,
         "the same database and user without PgBouncer, for what listens and locks; "
         "with it MUDRA_DATABASE_URL may lead to PgBouncer in transaction mode", secret=True)
-    database_replica_url: SecretText | None = setting("DATABASE_REPLICA_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_replica_url: SecretText | None = setting("DATABASE_REPLICA_URL", None,
+        parse.secret_url, parse.DATABASE,
         "a replica of the same database for health pages, audit searches, feeds and "
         "the directory", secret=True)
     database_replica_lag_ms: int = setting("DATABASE_REPLICA_LAG_MS", 200, parse.whole(0, 2000),
@@ -39,8 +40,8 @@ class StorageSettings:
         "0 to 3600",
         "how long entity tokens are issued from memory while the database is away; a secret that "
         "was reset, or a suspended entity, may get tokens for so long")
-    database_admin_url: SecretText | None = setting("DATABASE_ADMIN_URL", None, SecretText,
-        "postgresql://user:password@host/database",
+    database_admin_url: SecretText | None = setting("DATABASE_ADMIN_URL", None,
+        parse.secret_url, parse.DATABASE,
         "the same database as a superuser, for mudra database prepare alone", secret=True)
     metrics_raw_days: int = setting("METRICS_RAW_DAYS", 90, parse.whole(8, 3650), "8 to 3650",
         "how long reports are kept")
@@ -61,8 +62,39 @@ class StorageSettings:
         "file, file:PATH, directory:PATH, syslog:SOCKET or syslog:HOST:PORT",
         "second place of the audit's checkpoints: a file in the data directory or elsewhere, a "
         "directory such as a mounted object store, or a system log")
+    audit_export: ExportDestination | None = setting("AUDIT_EXPORT", None, parse.audit_export,
+        "syslog+tls://HOST:PORT, otlp+https://HOST or webhook+https://HOST/PATH; http instead of "
+        "https for this machine alone",
+        "where events of the audit are sent to as well: syslog (RFC 5424 over TLS), a collector of "
+        "OpenTelemetry, or a signed webhook")
+    audit_export_ca: Path | None = setting("AUDIT_EXPORT_CA", None, Path, "a file in PEM form",
+        "authorities of MUDRA_AUDIT_EXPORT's certificate, in place of those of the system")
+    audit_export_identity: Path | None = setting("AUDIT_EXPORT_IDENTITY", None, Path,
+        "a file in PEM form",
+        "certificate and private key by which the service proves itself to MUDRA_AUDIT_EXPORT")
+    audit_export_secret: SecretText | None = setting("AUDIT_EXPORT_SECRET", None, parse.webhook_key,
+        "whsec_ and 24 to 64 bytes in base64",
+        "key that signs what a webhook of MUDRA_AUDIT_EXPORT is sent", secret=True)
     backup_dir: Path | None = setting("BACKUP_DIR", None, Path, "a directory",
         "where mudra backup create puts backups")
+    backup_every_hours: int = setting("BACKUP_EVERY_HOURS", 6, parse.whole(1, 168), "1 to 168",
+        "how often a backup is made, by a timer or another way: the alarm of an old one waits an "
+        "hour longer")
+    watched_disks: tuple[Path, ...] = setting("WATCHED_DISKS", (), parse.directories,
+        "absolute paths, separated by commas",
+        "whose disks are watched as well, such as that of PostgreSQL's data on this machine")
     backup_recipients: tuple[str, ...] = setting("BACKUP_RECIPIENTS", (), parse.public_keys,
         "keys age1…, separated by commas",
         "public keys to which backups are encrypted; mudra backup key makes a pair")
+    # fmt: on
+
+
+def storage_fault(settings: StorageSettings) -> str:
+    """Return what is wrong with these settings together, empty for nothing."""
+    to = settings.audit_export
+    if to is not None and to.kind is ExportKind.WEBHOOK and settings.audit_export_secret is None:
+        return (
+            "MUDRA_AUDIT_EXPORT to a webhook needs MUDRA_AUDIT_EXPORT_SECRET; make one with: "
+            "echo whsec_$(openssl rand -base64 32)"
+        )
+    return ""

@@ -1,4 +1,4 @@
-"""Which build this is: the only place that says so, for the package, the log, metrics and reports.
+"""The version of this build, said here alone for the package, the log, metrics and reports.
 
 The build tool loads this file by itself (`pyproject.toml`, tool.hatch.version): it imports nothing
 of Mudra.

@@ -1,4 +1,4 @@
-"""What the environment of a program has that a process of Mudra starts."""
+"""The environment of a program that a process of Mudra starts."""
 
 from collections.abc import Mapping
 from typing import Final

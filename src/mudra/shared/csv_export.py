@@ -2,19 +2,28 @@
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+MARK: Final = "\ufeff"
+"""At the beginning of files for people: without it Excel reads UTF-8 as another encoding."""
+_FORMULA_STARTS: Final = frozenset("=+-@")
+_CONTROL_STARTS: Final = frozenset("\t\r\n")
+_UNSEEN: Final = frozenset({"Zs", "Cf", "Cc"})
 
 
-def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+def csv_text(
+    header: Iterable[object], rows: Iterable[Iterable[object]], *, for_people: bool = False
+) -> str:
     """Return a header and rows as CSV; None is an empty cell.
 
-    Text that a spreadsheet would run as a formula gets an apostrophe in front
-    (OWASP, "CSV Injection"): entity IDs and reasons come from outside.
+    A file `for_people` begins with a byte order mark, open data for programs does not. Text that
+    a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"):
+    entity IDs and reasons come from outside.
     """
-    text = io.StringIO()
+    text = io.StringIO(MARK if for_people else "")
+    text.seek(0, io.SEEK_END)
     writer = csv.writer(text)
     writer.writerow(header)
     writer.writerows([safe_cell(cell) for cell in row] for row in rows)
@@ -23,11 +32,19 @@ def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
 
 def safe_cell(cell: object) -> object:
     """Return a cell that no spreadsheet runs; numbers stay numbers."""
-    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
-        return f"'{cell}"
-    return cell
+    return f"'{cell}" if isinstance(cell, str) and _is_run(cell) else cell
 
 
 def plain_cell(cell: str) -> str:
     """Return the text that `safe_cell` was given: a file that was exported reads as it was."""
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_FORMULA_STARTS) else cell
+    return cell[1:] if cell[:1] == "'" and _is_run(cell[1:]) else cell
+
+
+def _is_run(text: str) -> bool:
+    """Return whether a spreadsheet may run a text: also by a full-width sign, or after blanks."""
+    if text[:1].isalnum():
+        return False
+    if text[:1] in _CONTROL_STARTS:
+        return bool(text)
+    first = next((one for one in text if unicodedata.category(one) not in _UNSEEN), "")
+    return unicodedata.normalize("NFKC", first)[:1] in _FORMULA_STARTS

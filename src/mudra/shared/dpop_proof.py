@@ -55,7 +55,7 @@ class ProofInvalid(Refusal, frozen=True):
 
 
 class PresentedProof(Struct, frozen=True):
-    """What a request holds: the values of its `DPoP` headers, its method and its URLs.
+    """The facts of a request: the values of its `DPoP` headers, its method and its URLs.
 
     `urls` are those under which the service is called: any of them may be in the proof.
     """
@@ -181,7 +181,7 @@ def _verified_key(text: str, header: _Header) -> ECKey | RSAKey | None:
 
 
 def _has_usual_size(key: ECKey | RSAKey) -> bool:
-    """Refuse keys that take long to compute with, and curves other than that of ES256."""
+    """Refuses keys that take long to compute with, and curves other than P-256 (ES256)."""
     if isinstance(key, ECKey):
         return key.curve_name == "P-256"
     numbers = key.public_key.public_numbers()

@@ -1,4 +1,4 @@
-"""What a member is in the network."""
+"""The role of a member in the network."""
 
 import enum
 

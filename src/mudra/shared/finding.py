@@ -10,7 +10,7 @@ import msgspec
 
 
 class Severity(enum.StrEnum):
-    """How much a finding weighs."""
+    """The weight of a finding."""
 
     ERROR = "error"
     """The document is refused."""

@@ -1,4 +1,4 @@
-"""How often garbage is looked for: objects that only other garbage refers to.
+"""The interval at which garbage is collected: objects that only other garbage refers to.
 
 To collect all of it every minute would hold a worker for 40 ms; Python's thresholds take 2 % of a
 processor.

@@ -1,4 +1,4 @@
-"""What a text may hold that goes into an email."""
+"""The characters that a text of an email may have."""
 
 import unicodedata
 from typing import Final

@@ -1,4 +1,4 @@
-"""The URL that a DPoP proof names, compared with those of its request (RFC 9449 4.3).
+"""The URL that a DPoP proof names, compared with the URLs of its request (RFC 9449 4.3).
 
 Syntax-based and scheme-based normalization of RFC 3986 (6.2.2, 6.2.3), so that the same resource
 may be written in several ways, and never two resources in one. Dot segments are not removed: which

@@ -15,7 +15,7 @@ WAIT_TEXT: Final = "wait as Retry-After says"
 
 
 class RefusalKind(enum.Enum):
-    """What a refusal says of the request; `http/response/errors.py` has the status of each."""
+    """The kind of a refusal; `http/response/errors.py` has the status of each."""
 
     INVALID = enum.auto()
     """The request itself is wrong."""

@@ -1,4 +1,4 @@
-"""Why a node cannot do its work for the moment: what every edge answers with 503."""
+"""Reasons why a node cannot do its work for the moment: every edge answers them with 503."""
 
 import enum
 from typing import Final

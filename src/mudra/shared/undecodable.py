@@ -1,4 +1,4 @@
-"""What decoding of JSON from outside may raise: each is a body that is not what was agreed."""
+"""Exceptions of decoding JSON from outside: each is a body that is not what was agreed."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the use cases of this area ask of storage, memory and signing keys."""
+"""Credentials, and what issuing and checking ask of memory and of signing keys."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import Claims, TokenKind
+from mudra.tokens.claims import Claims, TokenKind
 from mudra.tokens.secrets.address_binding import Network
 from mudra.tokens.secrets.secret import EntitySecret
 

@@ -4,17 +4,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tests.support.mailbox import eventually, subjects
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    running_service,
-    set_password,
-)
+from tests.support.mailbox import eventually, latest_link, mails, subjects
+from tests.support.members import Member, new_member, set_password
+from tests.support.process import running_service
+from tests.support.service import PASSWORD, Service
 
 RESET = "the entity secret of ID was reset"
 DAYS = "the entity secret of ID expires in {} days"

@@ -1,7 +1,9 @@
 """Each person's emails come in the language that they chose, others' in that of the network."""
 
+from tests.support.mailbox import mails
+from tests.support.members import new_member
 from tests.support.people.console import reader
-from tests.support.service import Service, mails, new_member
+from tests.support.service import Service
 
 PAGE = "/console/account"
 

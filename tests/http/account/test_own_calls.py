@@ -5,10 +5,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, latest_link, new_member, set_password
+from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES
 
@@ -229,7 +231,7 @@ def words_come_first(noc: Operator, aa_id: str) -> None:
     assert "<html" not in part
     for whole in ("over-time=shown", "moments.sort=success"):
         assert "data-figures" in staff.get(f"{path}?{whole}").text
-    assert staff.get(f"{path}?export=moments").text.startswith("From,Success %")
+    assert staff.get(f"{path}?export=moments").text.startswith("\ufeffFrom,Success %")
 
 
 def counts_come_last(noc: Operator, aa_id: str, fip_id: str) -> None:

@@ -6,17 +6,10 @@ import uuid
 import httpx2
 import jwt
 import pytest
-from tests.support.mailbox import subjects
+from tests.support.mailbox import latest_link, mails, subjects
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,12 @@
 import re
 
 import pytest
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, onboard, set_password
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, approve, payload_of
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    new_member,
-    onboard,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 
 @pytest.fixture

@@ -10,12 +10,13 @@ import pytest
 import sqlalchemy as sa
 from tests.http.console.test_status_subscription import ASK, link_to, someone, subscribed
 from tests.http.console.test_status_webhook import KEY, a_sink, challenged, confirmed, rightly
+from tests.http.public_status import until_shown
 from tests.support.alarm_network import emails_to
+from tests.support.members import new_member, onboard
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, new_operator
-from tests.support.public_status import until_shown
 from tests.support.registry.registry_members import Registry, approve, payload_of
-from tests.support.service import Service, in_store, new_member, onboard
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.tables.announcements import status_announcement
@@ -56,7 +57,7 @@ def _ended(service: Service) -> Iterator[None]:
                 .values(ended_at=now, over_at=now, done=True)
             )
 
-    in_store(service, end_all)
+    service.in_store(end_all)
 
 
 def title() -> str:
@@ -174,7 +175,7 @@ def test_one_that_cannot_be_written_keeps_no_other_from_its_readers(
                 .values(ends=ends, over_at=ends)
             )
 
-    in_store(service, spoil)
+    service.in_store(spoil)
     service.advance("PT61M")
 
     service.wait_until(lambda: len(emails_to(service, email)) == 2)
@@ -340,7 +341,7 @@ def store_past_ones(service: Service, number: int) -> None:
             ]
             await transaction.connection.execute(sa.insert(status_announcement), rows)
 
-    in_store(service, store)
+    service.in_store(store)
 
 
 def test_institutions_are_grouped_by_the_fi_types_of_their_live_entries(service: Service) -> None:

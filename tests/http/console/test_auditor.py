@@ -5,10 +5,11 @@ import io
 import re
 
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 from mudra.console.framework.navigation import operator_path
 
@@ -30,7 +31,7 @@ def browser(service: Service, auditor: Operator) -> Reader:
 def events(browser: Reader, query: str) -> list[dict[str, str]]:
     answer = browser.get(f"{AUDIT}?{query}&export=events")
     assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text)))
+    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
 def test_who_signed_in_is_the_actor(browser: Reader, auditor: Operator) -> None:

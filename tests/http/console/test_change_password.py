@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 from tests.support.cheap_hashes import cheap_hashes
+from tests.support.mailbox import mails
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import enroll
-from tests.support.service import PASSWORD, Member, Service, mails, new_member
+from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies

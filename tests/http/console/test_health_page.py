@@ -3,10 +3,11 @@
 import re
 import uuid
 
+from tests.support.members import new_member
 from tests.support.metrics.health_network import at_fip, on_path, requests_of
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
-from tests.support.service import PASSWORD, Service, new_member
+from tests.support.service import PASSWORD, Service
 
 
 def page(service: Service, email: str, entity_id: str, query: str = "") -> str:

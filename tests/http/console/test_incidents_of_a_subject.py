@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from tests.support.metrics.incidents import stored_row
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -35,7 +35,7 @@ def test_an_incident_of_long_ago_is_on_the_page_of_its_subject(service: Service,
             await connection.execute(sa.delete(metrics_incident).where(c.entity_id == BANK))
             await connection.execute(sa.insert(metrics_incident), rows)
 
-    in_store(service, store)
+    service.in_store(store)
     browser = reader(service)
     assert browser.sign_in(active_operator(service, "health")).status_code == 303
     times = {"from": (began - HOUR).isoformat(), "to": (began + 3 * HOUR).isoformat()}

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import httpx2
 import pytest
 from msgspec.structs import replace
+from tests.faults.statements.world import AA, ADMINS, DEPUTY, PASSWORD, STAFF, set_up
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
-from tests.support.faults.world import AA, ADMINS, DEPUTY, PASSWORD, STAFF, set_up
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from tests.support.people.console import Reader
@@ -31,9 +31,11 @@ from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.settings.settings import Settings
 from mudra.shared.made_once import MadeOnce
-from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
+
+PAGE_S = 20.0
+TRANSACTION_S = 3.0
 
 T = TypeVar("T")
 CONNECTIONS = 4

@@ -10,9 +10,11 @@ from pathlib import Path
 import httpx2
 import pytest
 from litestar.handlers import HTTPRouteHandler
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.people.console import Reader, reader
 from tests.support.programs import program
-from tests.support.service import PASSWORD, Member, Service, latest_link, new_member, set_password
+from tests.support.service import PASSWORD, Service
 
 from mudra.client.verifier import TokenVerifier
 from mudra.console.pages.member import (

@@ -7,25 +7,20 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
+from tests.http.token.bound_member import member_with_entry
 from tests.support.english_left import english_in
+from tests.support.http_clients import new_address
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, new_member, set_password
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import PAGE as FACTOR
 from tests.support.people.second_factor import begin, csrf
-from tests.support.registry.bound_member import member_with_entry
+from tests.support.process import running_service
 from tests.support.registry.registry_members import Registry
 from tests.support.registry.registry_payloads import jwk
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    latest_link,
-    new_address,
-    new_member,
-    running_service,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 from mudra.console.framework.navigation import MEMBER_ITEMS
 
@@ -94,7 +89,7 @@ def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -
     assert re.search('<span lang="en">[^<]+</span></td>', shown)  # what the API found in a payload
     whole(browser.get(f"{page}?over-time=part"), part=True)
     file = browser.get(f"{page}?export=health&health.q=खाता खोज").text.splitlines()
-    assert file[0] == 'FIP,API,Status,Calls,"Success, %","p50, ms","p95, ms","Longest, ms"'
+    assert file[0] == '\ufeffFIP,API,Status,Calls,"Success, %","p50, ms","p95, ms","Longest, ms"'
     assert {line.split(",")[1] for line in file[1:]} == {"account discovery"}
     wrong = browser.get(f"{page}?range=year")
     assert (wrong.status_code, '<p role="alert" lang="en">' in whole(wrong)) == (400, True)
@@ -141,7 +136,7 @@ def test_the_page_of_the_secret_answers_every_act_in_hindi(service: Service) -> 
     again = browser.act(page, f"{page}/retire", version="1")
     assert (again.status_code, "छूट अवधि में नहीं है।" in whole(again)) == (409, True)
     file = browser.get(f"{page}?export=use").text
-    assert file.startswith("Address,Tokens,Last used")  # files are the same for all
+    assert file.startswith("\ufeffAddress,Tokens,Last used")  # files are the same for all
 
 
 def test_a_refusal_is_in_the_language_of_its_page(service: Service) -> None:
@@ -290,7 +285,7 @@ def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) ->
     changed = whole(browser.act(page, f"{page}/check", payload=json.dumps(draft)))
     for words in ("प्रतीक्षारत संस्करण में बदलाव", "स्वीकृति आवश्यक", "सदस्यों को नए IP पतों को अनुमति"):
         assert words in changed
-    assert browser.get(f"{page}?export=versions").text.startswith("Version,Status,Submitted")
+    assert browser.get(f"{page}?export=versions").text.startswith("\ufeffVersion,Status,Submitted")
 
 
 def test_the_activity_is_in_hindi(service: Service) -> None:

@@ -3,10 +3,11 @@
 import re
 
 import pytest
+from tests.support.members import new_member, onboard
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import Service, new_member, onboard
+from tests.support.service import Service
 
 from mudra.console.framework.navigation import operator_path
 

@@ -11,10 +11,11 @@ import pytest
 import sqlalchemy as sa
 from litestar import Router
 from litestar.routes import HTTPRoute
+from tests.support.members import Member, new_member, onboard
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import Member, Service, in_store, new_member, onboard
+from tests.support.service import Service
 from tools.demonstration import member_pages, operator_pages
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -236,7 +237,7 @@ def test_a_silence_starts_when_it_was_planned(service: Service, boss: Reader) ->
 
     planned = boss.act(
         page, operator_path("silences"), entity_id=bank, hours="4", reason="new disks",
-        begins=begins.strftime("%Y-%m-%dT%H:%M"), maintenance="yes",
+        begins=begins.strftime("%Y-%m-%dT%H:%M"), zone="UTC", maintenance="yes",
     )  # fmt: skip
 
     assert planned.status_code == 303
@@ -299,7 +300,7 @@ def test_tables_export_what_the_filter_shows(service: Service, boss: Reader) -> 
     csv = boss.get(operator_path(f"members?members.q={entity_id}&export=members"))
 
     assert csv.headers["content-type"].startswith("text/csv")
-    assert [line.partition(",")[0] for line in csv.text.splitlines()] == ["Entity", entity_id]
+    assert [line.partition(",")[0] for line in csv.text.splitlines()] == ["\ufeffEntity", entity_id]
 
 
 def test_every_table_of_the_console_gives_its_rows_as_csv(service: Service, boss: Reader) -> None:
@@ -350,7 +351,7 @@ def test_an_actor_is_found_by_the_address_that_the_audit_shows(
     assert browser.act(form, form, **made).status_code == 303
 
     by_page = boss.get(operator_path(f"audit?actor={other.email.upper()}&export=events")).text
-    rows = list(csv.DictReader(io.StringIO(by_page)))
+    rows = list(csv.DictReader(io.StringIO(by_page.removeprefix("\ufeff"))))
     assert {"user:password:set", "entity:member:onboard"} <= {row["Event"] for row in rows}
     assert {row["Actor"] for row in rows} == {other.email, f"operator:{other.email}"}
     by_call = operators["all"].get("/audit", actor=other.email, limit="200").json()["events"]
@@ -379,7 +380,7 @@ def test_the_file_of_the_audit_holds_all_or_says_that_it_would_not(
             many = [{**row, "at": await transaction.now()}] * 1500
             await transaction.connection.execute(sa.insert(audit_event), many)
 
-    in_store(service, fill)
+    service.in_store(fill)
     page = operator_path(f"audit?entity={member}&event=entity:secret:read")
     assert "1,000 rows" in boss.get(page).text
     assert len(boss.get(f"{page}&export=events").text.splitlines()) == 1501

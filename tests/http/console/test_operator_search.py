@@ -4,10 +4,11 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 from mudra.console.framework.navigation import operator_path
 from mudra.metrics.payload.catalogue import WINDOW

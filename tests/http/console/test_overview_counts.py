@@ -2,9 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tests.support.metrics.stored_incidents import open_incident
+from tests.http.console.stored_incidents import open_incident
+from tests.support.members import new_member
 from tests.support.people.console import reader
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 
 def test_issued_and_refused_tokens_are_counted_since_the_beginning_of_yesterday(

@@ -1,8 +1,9 @@
 """The pages about one member lead to each other, as far as the reader's scopes open them."""
 
+from tests.support.members import new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 from mudra.console.framework.navigation import operator_path
 

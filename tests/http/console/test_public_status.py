@@ -14,13 +14,16 @@ import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
+from tests.http.public_status import until_shown
 from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
+from tests.support.http_clients import NO_TLS
+from tests.support.members import onboard
 from tests.support.metrics.incidents import an_incident, stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.metrics.totals import reported_by, totals_of
-from tests.support.public_status import until_shown
-from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.localization.languages import Languages
@@ -194,7 +197,7 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
                     sa.insert(metrics_incident), [over_midnight, *others]
                 )
 
-        in_store(service, keep)
+        service.in_store(keep)
         found: list[StatusSnapshot] = []
 
         def has_all() -> bool:

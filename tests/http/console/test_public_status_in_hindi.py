@@ -6,8 +6,11 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.english_left import english_in
+from tests.support.http_clients import NO_TLS
+from tests.support.members import onboard
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.service import NO_TLS, Service, onboard, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.localization.languages import TEMPLATE
 
@@ -54,7 +57,7 @@ def test_the_public_pages_come_in_the_language_of_address_or_browser(service: Se
         assert [link for link in own if "lang=hi" not in link] == []
         service.wait_until(lambda path=path: has_its_own_tag(service, path))
     table = get(service, f"/status?q={fip_id}&export=apis", "hi")
-    assert table.text.startswith("Institution,API,Status")  # files are the same for all
+    assert table.text.startswith("\ufeffInstitution,API,Status")  # files are the same for all
 
 
 def test_a_wrong_address_is_explained_in_the_readers_language(service: Service) -> None:

@@ -10,9 +10,10 @@ import httpx2
 import psycopg
 import pytest
 from msgspec.structs import replace
+from tests.faults.statements.world import AA, ADMINS, FIP, FIU, PASSWORD, set_up
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
-from tests.support.faults.world import AA, ADMINS, FIP, FIU, PASSWORD, set_up
+from tests.support.error_body import assert_error
 from tests.support.in_process import InProcess, in_process
 from tests.support.people.console import SAME_ORIGIN, Reader
 from tests.support.until import until
@@ -107,7 +108,7 @@ def test_one_check_of_a_person_has_a_connection_at_a_time(served: Served) -> Non
 
 
 def test_checks_and_the_api_share_the_rate_of_a_person(served: Served) -> None:
-    limited = served.having(registry_rate=KeyedRateLimit(1 / 3600, 2, monotonic))
+    limited = served.having(check_rate=KeyedRateLimit(1 / 3600, 2, monotonic))
     browser = limited.reader(FIU)
     login = {"username": ADMINS[FIU], "password": PASSWORD}
     token = limited.worker.client().post("/iam/v1/user/token/generate", data=login).json()
@@ -116,7 +117,10 @@ def test_checks_and_the_api_share_the_rate_of_a_person(served: Served) -> None:
     checks = [limited.check(browser, FIU).status_code for _ in range(3)]
 
     assert checks == [200, 200, 429]
-    assert api.post("/cr/v2/lint/FIU", json={}).status_code == 429
+    refused = api.post("/cr/v2/lint/FIU", json={})
+    assert_error(refused, 429, "TooManyAttempts", "2 checks of payloads a second from one caller")
+    # Writes have a limit of their own.
+    assert api.post("/cr/v2/entityInfo/FIU", json={}).status_code == 400
     assert limited.check(limited.reader(FIP), FIP).status_code == 200
 
 

@@ -5,9 +5,10 @@ import json
 import re
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.registry.registry_payloads import jwk
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 _DRAFT = re.compile(r'<textarea id="payload"[^>]*>(.*?)</textarea>', re.DOTALL)
 
@@ -123,7 +124,7 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert "awaiting the operator" in browser.get(page.removesuffix("/registration")).text
 
     versions = browser.get(f"{page}?export=versions").text.splitlines()
-    assert versions[0] == "Version,Status,Submitted,Decided,Reason"
+    assert versions[0] == "\ufeffVersion,Status,Submitted,Decided,Reason"
     assert versions[1].startswith("1,submitted,")
 
     waiting = browser.get(page).text

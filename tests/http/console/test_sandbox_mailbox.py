@@ -4,7 +4,10 @@ import re
 import uuid
 
 import httpx2
-from tests.support.service import NO_TLS, Member, Service, in_store, latest_link, onboard
+from tests.support.http_clients import NO_TLS
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, onboard
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.notice import Notice, NoticeKind
@@ -34,7 +37,7 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
             notice = Notice(member.email, NoticeKind.REGISTRY_CHANGED, facts)
             await transaction.service(Outbox).post(notice)
 
-    in_store(service, post)
+    service.in_store(post)
     _, invited = onboard(service)
     mailbox = _first_page(service)
     links = re.findall(r'<a href="([^"]+)">Open the link in this email', mailbox)

@@ -2,15 +2,9 @@
 
 import httpx2
 import pytest
+from tests.support.members import Member, link_for_who_forgot, new_member, set_password
 from tests.support.people.console import Reader, reader
-from tests.support.service import (
-    PASSWORD,
-    Member,
-    Service,
-    link_for_who_forgot,
-    new_member,
-    set_password,
-)
+from tests.support.service import PASSWORD, Service
 
 SIGN_IN = "/console/sign-in"
 

@@ -3,8 +3,10 @@
 import httpx2
 import pytest
 from tests.support.english_left import english_in
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import new_member, onboard
 from tests.support.people.console import Reader, reader
-from tests.support.service import Service, latest_link, mails, new_member, onboard
+from tests.support.service import Service
 
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}
 

@@ -7,7 +7,8 @@ import re
 import httpx2
 import pytest
 from tests.support.error_body import assert_error
-from tests.support.service import NO_TLS, Service
+from tests.support.http_clients import NO_TLS
+from tests.support.service import Service
 
 from mudra.console.framework.static_assets import STATIC, AssetStore
 

@@ -5,10 +5,12 @@ import uuid
 
 import httpx2
 import pytest
+from tests.http.console.stored_incidents import end_incident, open_incident
 from tests.support.alarm_network import emails_to
-from tests.support.metrics.stored_incidents import end_incident, open_incident
+from tests.support.mailbox import mails
+from tests.support.members import new_member, onboard
 from tests.support.people.console import SAME_ORIGIN, Reader, reader
-from tests.support.service import Service, mails, new_member, onboard
+from tests.support.service import Service
 
 LINK = re.compile(r"https?://\S+/status/subscription/[A-Za-z0-9_-]{43}")
 ASK = "/status/subscribe"

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from tests.http.console.test_status_subscription import ASK, link_to, someone, words
 from tests.support.alarm_network import emails_to
 from tests.support.people.console import Reader, reader
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 from tests.support.webhook_sink import Posted, WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -59,7 +59,7 @@ def nothing_waits(service: Service, url: str) -> bool:
         async with dependencies.database.transaction() as transaction:
             return await transaction.connection.scalar(sa.text(query), {"url": url}) or 0
 
-    return in_store(service, count) == 0
+    return service.in_store(count) == 0
 
 
 def test_it_begins_when_email_and_address_have_both_said_so(service: Service) -> None:

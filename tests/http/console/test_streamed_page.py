@@ -8,9 +8,10 @@ from typing import LiteralString
 
 import psycopg
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.server import embedded_server
 

@@ -1,11 +1,12 @@
 """A suspended member sees why, since when and what to do; a new one how far it has come."""
 
 import pytest
-from tests.support.mailbox import subjects
+from tests.http.token.bound_member import member_with_entry
+from tests.support.mailbox import mails, subjects
+from tests.support.members import Member, new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.bound_member import member_with_entry
-from tests.support.service import Member, Service, mails, new_member
+from tests.support.service import Service
 
 from mudra.console.framework.navigation import MEMBER_ITEMS, member_path
 

@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from tests.support.mailbox import mails
+from tests.support.members import new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +31,10 @@ def test_a_person_switches_the_zone_of_all_pages_and_returns_to_the_same_view(
     browser.sign_in(member.email)
     path = f"/console/entity/{member.entity_id}/health"
     pinned = f"{path}?from=2026-11-20T18%3A00%3A00Z&to=2026-11-20T20%3A00%3A00Z"
+    usual = browser.get(pinned).text  # of a reader who chose none
+    assert "(IST)" in usual
+    assert "20 Nov 2026, 23:30 IST" in usual
+    browser.act(path, "/console/account/zone", zone="utc", to=pinned)
     before = browser.get(pinned).text
     assert "(UTC)" in before
     assert "20 Nov 2026, 18:00 UTC" in before
@@ -47,6 +53,24 @@ def test_a_person_switches_the_zone_of_all_pages_and_returns_to_the_same_view(
     again = reader(service)
     again.sign_in(member.email)
     assert 'value="ist" aria-pressed="true"' in again.get("/console/account").text
+
+
+def test_an_email_is_in_the_zone_of_its_reader(service: Service) -> None:
+    member = new_member(service)
+
+    def written() -> str:
+        assert member.reset().status_code == 200
+        return mails(service, member.email)[-1]["text"]
+
+    usual = written()
+    browser = reader(service)
+    browser.sign_in(member.email)
+    browser.act("/console/account", "/console/account/zone", zone="utc", to="/console")
+    service.advance("PT6M")
+    chosen = written()
+
+    assert re.search(r"was reset on \d+ \w+ \d{4}, \d\d:\d\d IST by", usual)
+    assert re.search(r"was reset on \d+ \w+ \d{4}, \d\d:\d\d UTC by", chosen)
 
 
 @pytest.mark.parametrize("to", ["https://elsewhere.example/", "//elsewhere.example", ""])
@@ -76,7 +100,7 @@ def test_the_zone_of_the_browser_is_that_which_its_script_reported(service: Serv
 
     assert (summer["from"], summer["zone"]) == ("2026-07-01T12:00", "Europe/Berlin")
     assert winter["from"] == "2026-12-01T11:00"
-    assert fields(wrong)["zone"] == "UTC"
+    assert fields(wrong)["zone"] == "Asia/Kolkata"
     assert "<script>" not in wrong.partition("<body")[2]
 
 

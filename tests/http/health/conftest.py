@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.support.metrics.service_in_process import service_in_process
+from tests.http.health.service_in_process import service_in_process
 from tests.support.service import Service
 
 

@@ -11,8 +11,10 @@ import httpx2
 import psycopg
 import pytest
 from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
+from tests.support.members import Member, new_member
 from tests.support.metrics.stored_blocks import stored_blocks
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.server import embedded_server
 

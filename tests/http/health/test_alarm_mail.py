@@ -10,15 +10,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
+from tests.http.health.service_in_process import service_in_process
+from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, in_store, new_member
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+
+CLOSE_AFTER = 3
 
 BANKS = 10
 DOWN = 6
@@ -266,7 +267,7 @@ def test_a_webhook_of_the_public_that_takes_nothing_is_warned_of_and_ends_after_
         network.service.advance("PT25H")  # of a whole day without reports no window is judged
         network.in_time(lambda: len(network.mails_to(email)) == 2)
         assert reader(network.service).get(link).status_code == 200
-        in_store(network.service, given_up_again)
+        network.service.in_store(given_up_again)
         network.in_time(lambda: len(network.mails_to(email)) == 3)
 
     _, warned, ended = network.mails_to(email)

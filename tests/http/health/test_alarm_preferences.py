@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.people.console import reader
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 PREFERENCES = "/v1/user/alarm/preferences"
 

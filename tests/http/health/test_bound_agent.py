@@ -7,15 +7,19 @@ import httpx2
 import jwt
 import pytest
 from tests.support.agent.agents import config as agent_config
+from tests.support.http_clients import NO_TLS
 from tests.support.manual_clock import MovedClock
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
-from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
-from mudra.agent.delivery.backoff import SPREAD
+from mudra.agent.counting.window import WINDOW
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.check import CheckResult, check
 from mudra.agent.host.config import Config
 from mudra.client import SecretUnreadable
+
+CLOSE_DELAY = 30_000
+SPREAD = 60_000
 
 AHEAD = WINDOW + CLOSE_DELAY + SPREAD
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.health_network import (
     Fault,
     HealthNetwork,
@@ -15,12 +16,12 @@ from tests.support.metrics.health_network import (
     on_path,
     requests_of,
 )
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import reader
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 from mudra.metrics.payload.catalogue import WINDOW
+
+CLOSE_AFTER = 3
 
 DOWN = 0.9
 

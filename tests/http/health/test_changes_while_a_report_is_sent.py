@@ -6,10 +6,11 @@ import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
-from tests.support.half_sent import request_half_sent
+from tests.http.half_sent import request_half_sent
+from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.tables.metrics import metrics_receipt
@@ -60,4 +61,4 @@ def reports_of(aa: Member) -> int:
         async with dependencies.database.transaction() as transaction:
             return int(await transaction.connection.scalar(own) or 0)
 
-    return in_store(aa.service, count)
+    return aa.service.in_store(count)

@@ -9,16 +9,19 @@ from time import monotonic
 import msgspec
 import pytest
 import sqlalchemy as sa
+from tests.support.members import onboard
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, in_store, onboard
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
+from mudra.metrics.health.latest_health import LatestHealth
 from mudra.metrics.health.status_history import DayState
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.report import RequestFip
+
+PUBLIC_SPAN = timedelta(days=1)
 
 TURN_A_BYTE = "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte(numbers, 8))"
 SENTENCE = "stored metrics of this time are damaged, until the operator has repaired them"
@@ -60,13 +63,13 @@ def test_a_damaged_day_of_the_public_status_is_no_data_until_it_is_fixed(
                 )
                 assert changed.rowcount
 
-        in_store(service, turn)
+        service.in_store(turn)
 
     turn_a_byte("'seen'")
-    of_each_aa = in_store(service, days)
+    of_each_aa = service.in_store(days)
     status = StatusReader(LatestHealth(PUBLIC_SPAN, monotonic))
     turn_a_byte("'all'")
-    without = in_store(service, days), in_store(service, days)
+    without = service.in_store(days), service.in_store(days)
     turn_a_byte("'all'")
     turn_a_byte("'seen'")
 
@@ -74,7 +77,7 @@ def test_a_damaged_day_of_the_public_status_is_no_data_until_it_is_fixed(
     for shown in without:
         assert whole in shown
         assert damaged not in shown
-    assert in_store(service, days) == of_each_aa
+    assert service.in_store(days) == of_each_aa
 
 
 def test_a_range_with_a_damaged_block_is_refused_and_others_are_answered(
@@ -94,7 +97,7 @@ def test_a_range_with_a_damaged_block_is_refused_and_others_are_answered(
             )
             assert changed.rowcount
 
-    in_store(service, turn_a_byte)
+    service.in_store(turn_a_byte)
     noc = new_operator(service)
 
     def asked(first, length=timedelta(minutes=10)):
@@ -105,7 +108,7 @@ def test_a_range_with_a_damaged_block_is_refused_and_others_are_answered(
     within = {"from": window.isoformat(), "to": (window + WINDOW).isoformat()}
     address = f"{service.root}/metrics/perf/v1/health"
     of_other = other.client.get(address, params=within, headers=other.bearer)
-    in_store(service, turn_a_byte)  # others read this time as well
+    service.in_store(turn_a_byte)  # others read this time as well
 
     assert refused.status_code == 503, refused.text
     assert refused.json()["errorCode"] == "ServiceUnavailable"

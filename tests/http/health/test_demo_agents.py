@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 import httpx2
 import pytest
-from tests.support.service import NO_TLS, running_service
+from tests.support.http_clients import NO_TLS
+from tests.support.process import running_service
 
 AAS = ("SAARTHI-AA", "SETUFLOW-AA")
 PAST_THE_PUSH = "PT12M"

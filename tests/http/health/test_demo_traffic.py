@@ -6,8 +6,9 @@ import time
 import httpx2
 import pytest
 from tests.support.database.held_lock import held_until_waited_for
+from tests.support.mailbox import mails
 from tests.support.people.operators import new_operator
-from tests.support.service import mails, running_service
+from tests.support.process import running_service
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 

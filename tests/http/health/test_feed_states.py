@@ -15,17 +15,20 @@ from typing import Any, NamedTuple
 import httpx2
 import msgspec
 import pytest
+from tests.docs.follow import follow
+from tests.docs.guides import monitor_the_network
 from tests.support.alarm_network import Network
 from tests.support.documents.blocks import blocks_of
-from tests.support.documents.follow import follow
-from tests.support.documents.guides import monitor_the_network
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
 from tests.support.people.console import reader
-from tests.support.service import NO_TLS, Member, new_member, running_service
+from tests.support.process import running_service
 from tests.support.webhook_sink import Posted, webhook_sink
 
-from mudra.http.health.feed_events import HEARTBEAT_S, MAX_OF_A_MEMBER
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+HEARTBEAT_S = 15
+MAX_OF_A_MEMBER = 4
+CLOSE_AFTER = 3
 
 DOWN = 0.9
 PREFIX = "/metrics/perf/v1"

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from tests.support.service import Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 PATH = "/metrics/perf/v1/followed-fips"
 

@@ -3,9 +3,9 @@
 import httpx2
 from joserfc import jws
 from joserfc.jwk import KeySet
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import new_operator
-from tests.support.service import new_member
 
 
 def reader(service, entity_type="FIU"):

@@ -9,17 +9,22 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.mailbox import subjects
+from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
+from mudra.metrics.health.latest_health import LatestHealth
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
-from mudra.metrics.payload.plausibility import ENOUGH_HISTORY, GROWTH, SMALL
 from mudra.metrics.payload.report import RequestBlock, RequestFip
+
+PUBLIC_SPAN = timedelta(days=1)
+ENOUGH_HISTORY = 6
+GROWTH = 20
+SMALL = 20_000
 
 LIE = 9 * 10**15
 
@@ -140,14 +145,14 @@ def test_an_admitted_report_reaches_the_days_of_the_public_status(seen: Seen, la
         (day,) = [one for one in fip.days if one.day == window.date()]
         return day.requests
 
-    before = in_store(seen.service, requests)
+    before = seen.service.in_store(requests)
     noc = new_operator(seen.service, "health")  # whose token has not expired
     admitted = noc.post(f"/health/held-reports/{receipt_id}/admit", reason="a festival")
     sum_up(seen.service)
 
     assert admitted.status_code == 200, admitted.text
     assert before == 200
-    assert in_store(seen.service, requests) == LIE + 200
+    assert seen.service.in_store(requests) == LIE + 200
 
 
 def test_reports_are_decided_on_a_page_and_their_aa_sees_them_on_its_overview(

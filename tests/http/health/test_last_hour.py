@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 
 import msgspec
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip

@@ -8,13 +8,17 @@ import httpx2
 import psycopg
 import pytest
 from tests.support.alarm_network import as_entity
+from tests.support.members import Member, new_member
 from tests.support.people.console import SAME_ORIGIN, reader
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 from tests.support.until import until
 
-from mudra.metrics.incidents.silence import MAX_OWN
-from mudra.metrics.notifications.webhook import MAX_FIPS, MAX_OF_A_MEMBER, MAX_TESTS
 from mudra.storage.database.embedded.server import embedded_server
+
+MAX_OWN = 10
+MAX_FIPS = 500
+MAX_OF_A_MEMBER = 5
+MAX_TESTS = 20
 
 METRICS = "/metrics/perf/v1"
 AT_ONCE = 3

@@ -13,10 +13,12 @@ import msgspec
 import psycopg
 import pyrage
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, in_store, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import drop_old_metrics, refresh_rollups
@@ -25,9 +27,10 @@ from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.retention import RetentionPolicy
-from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.database.embedded.server import embedded_server
+
+RECOUNTED_DAYS = 8
 
 DASHBOARD = (Path(__file__).parents[3] / "deploy/grafana/network-health.json").read_text()
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
@@ -243,13 +246,13 @@ def test_a_recount_leaves_sums_whose_reports_retention_has_dropped(own, aa, days
         await refresh_rollups(dependencies.metrics_maintenance)
         return dropped
 
-    in_store(own, sum_up)
-    assert in_store(own, requests) == 200
+    own.in_store(sum_up)
+    assert own.in_store(requests) == 200
     today = own.advance("PT0S").replace(hour=0, minute=0, second=0, microsecond=0)
     own.advance(f"P{9 - (today - day).days}D")
 
-    assert f"metrics_block_window_{window:%Y%m%d}" in in_store(own, work_at_night)
-    assert in_store(own, requests) == 200
+    assert f"metrics_block_window_{window:%Y%m%d}" in own.in_store(work_at_night)
+    assert own.in_store(requests) == 200
 
 
 def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
@@ -293,7 +296,7 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
 def is_done(own: Service, act: Callable[[Dependencies], Awaitable[object]]) -> bool:
     """Do this as the job does: where a transaction holds the tables it ends, and comes again."""
     try:
-        in_store(own, act)
+        own.in_store(act)
     except DatabaseUnavailable:
         return False
     return True

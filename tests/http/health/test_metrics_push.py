@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import as_value
 from tests.support.metrics.metrics_push import ago, pushing_aa, utc
-from tests.support.service import new_member
 
 from mudra.metrics.payload.catalogue import WINDOW
 

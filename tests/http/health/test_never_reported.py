@@ -2,10 +2,11 @@
 
 import re
 
+from tests.support.members import new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import live_entry
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 
 def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> None:

@@ -9,11 +9,14 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
 from tests.support.people.console import reader
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+CLOSE_AFTER = 3
 
 Name = tuple[str, str, str, str]
 """Kind, entity, peer and API."""

@@ -11,14 +11,16 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.alarm_network import Network, as_entity
+from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import a_network
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
-from mudra.metrics.incidents.silence import MAX_OWN
 from mudra.metrics.payload.catalogue import WINDOW, window_start
+
+MAX_OWN = 10
 
 OWN = "/metrics/perf/v1/maintenance"
 HOUR = timedelta(hours=1)

@@ -6,15 +6,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.metrics_payloads import request_block
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa, receive_at_once, sum_up
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 
-from mudra.metrics.health.too_many_pairs import MAX_PAIRS
 from mudra.metrics.payload.catalogue import WINDOW, RequestType
 from mudra.metrics.payload.report import RequestFip
+
+MAX_PAIRS = 4_000
 
 AAS = 3
 FIPS = MAX_PAIRS // AAS + 1

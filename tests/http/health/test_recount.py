@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.http.health.service_in_process import service_in_process
+from tests.http.public_status import until_shown
+from tests.support.members import new_member
 from tests.support.metrics.health_network import a_network
 from tests.support.metrics.recounted import (
     RecountedNetwork,
@@ -17,10 +20,7 @@ from tests.support.metrics.recounted import (
     number,
     passes,
 )
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import Reader, reader
-from tests.support.public_status import until_shown
-from tests.support.service import new_member
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.metrics.attribution.causes.active import CLOSE_AFTER

@@ -13,16 +13,19 @@ from tests.support.agent.agents import config as agent_config
 from tests.support.agent.agents import writing
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import MovedClock
-from tests.support.service import Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.agent.clock import MachineClock
-from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
-from mudra.agent.delivery.backoff import SPREAD
+from mudra.agent.counting.window import WINDOW
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.check import check
 from mudra.agent.host.config import Config, ConfigError, read_config
 from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.host.run import ingest_app
+
+CLOSE_DELAY = 30_000
+SPREAD = 60_000
 
 REGISTER = "/sna/v1/entity/register"
 TOKEN = "/sna/v1/entity/token/generate"

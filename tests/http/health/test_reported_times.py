@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from tests.support.members import new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip

@@ -3,9 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW
@@ -25,7 +26,7 @@ def expected(service: Service, aa_id: str, within: TimeRange) -> int | None:
             coverage = await work.health.coverage(within, dependencies.clock())
         return coverage.expected.get(aa_id)
 
-    return in_store(service, count)
+    return service.in_store(count)
 
 
 def test_windows_of_a_suspension_are_neither_missing_nor_expected(health_service: Service) -> None:

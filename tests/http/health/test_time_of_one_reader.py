@@ -8,17 +8,19 @@ import httpx2
 import psycopg
 import pytest
 from msgspec.structs import replace
+from tests.faults.statements.world import AA, ADMINS, PASSWORD, STAFF, set_up
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
-from tests.support.faults.world import AA, ADMINS, PASSWORD, STAFF, set_up
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.settings.settings import Settings
-from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
 from mudra.storage.database.transaction import Transaction
+
+PAGE_S = 20.0
+TRANSACTION_S = 3.0
 
 FIRST_S = 1.2
 """Less than the server lets a statement wait for a lock."""

@@ -5,11 +5,12 @@ from typing import Any
 import httpx2
 import pytest
 from tests.support.alarm_network import as_entity
+from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
-from mudra.metrics.notifications.webhook import MAX_TESTS
+MAX_TESTS = 20
 
 OF_MEMBERS = "/metrics/perf/v1/webhooks"
 OF_PEOPLE = "/v1/user/alarm/webhooks"

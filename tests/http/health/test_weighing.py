@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from tests.support.members import new_member, onboard
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import Reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, new_member, onboard
+from tests.support.service import Service
 from tests.support.until import until
 
 from mudra.metrics.payload.catalogue import Position, RequestType

@@ -7,9 +7,10 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+from tests.http.health.service_in_process import service_in_process
+from tests.support.members import new_member, onboard
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
-from tests.support.metrics.service_in_process import service_in_process
-from tests.support.service import Service, new_member, onboard
+from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip, RequestMetrics

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.http.health.service_in_process import service_in_process
+from tests.http.public_status import until_shown
 from tests.support.metrics.health_network import Fault, HealthNetwork, a_network
-from tests.support.metrics.service_in_process import service_in_process
-from tests.support.public_status import until_shown
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+CLOSE_AFTER = 3
 
 MANY, FEW = 1000, 100
 """Calls of an AA to each API: the sums of a day are good while few of them fail."""

@@ -5,7 +5,7 @@ import select
 from pathlib import Path
 
 import httpx2
-from tests.support.service import running_service
+from tests.support.process import running_service
 
 FORMS = ("json", "yaml", "yml")
 

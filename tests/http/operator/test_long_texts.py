@@ -6,8 +6,9 @@ from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
-from mudra.metrics.announcements.announcement import MAX_TEXT, MAX_TITLE
-from mudra.metrics.incidents.acts.act import MAX_POST_MORTEM
+MAX_TEXT = 600
+MAX_TITLE = 120
+MAX_POST_MORTEM = 20_000
 
 NO_INCIDENT = f"/incidents/{UUID(int=7)}/acts"
 POST_MORTEM = {"act": "post-mortem", "text": "अ" * MAX_POST_MORTEM}

@@ -7,18 +7,22 @@ from collections.abc import Sequence
 
 import httpx2
 import pytest
+from tests.support.mailbox import mails
+from tests.support.members import new_member, onboard
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import PASSWORD, Service, in_store, mails, new_member, onboard
+from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.bulk_act import MAX_MEMBERS, BulkResult, TooManyMembers, act_in_bulk
+from mudra.identity.memberships.bulk_act import BulkResult, TooManyMembers, act_in_bulk
 from mudra.identity.memberships.bulk_rule import BulkAct
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
-from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
 from mudra.shared.refusal import ValueRefused
+
+MAX_MEMBERS = 500
+REQUEST_S = 20.0
 
 PAGE = "/console/operator/bulk"
 Answer = dict[str, list[dict[str, object]]]
@@ -127,7 +131,7 @@ def test_members_not_begun_in_time_are_left(service: Service) -> None:
         assert not isinstance(done, TooManyMembers | ValueRefused)
         seen.append([one.result for one in done])
 
-    in_store(service, late)
+    service.in_store(late)
     assert seen == [[BulkResult.DONE, BulkResult.LEFT]]
 
 
@@ -208,7 +212,7 @@ def many_members(service: Service, mark: str, count: int) -> list[str]:
                 made = await onboard_member(tx, new, owner(Caller("operator:tests")))
             assert isinstance(made, Onboarded), made
 
-    in_store(service, run)
+    service.in_store(run)
     return ids
 
 

@@ -10,17 +10,19 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.support.mailbox import latest_link
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_payloads import fiu
-from tests.support.service import PASSWORD, Service, in_store, latest_link
+from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.memberships.import_members import RowOutcome, RowResult, import_members
 from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
-from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
+
+REQUEST_S = 20.0
 
 HEAD = ",".join(COLUMNS)
 
@@ -198,7 +200,7 @@ def test_rows_that_were_not_begun_in_time_are_left_and_the_same_file_goes_on(
             )
             seen.append([one.result for one in done])
 
-    in_store(service, twice)
+    service.in_store(twice)
     new, left, unchanged = RowResult.NEW, RowResult.LEFT, RowResult.UNCHANGED
     assert seen == [[new, left], [unchanged, new]]
 
@@ -223,7 +225,7 @@ def test_a_file_is_imported_on_the_page(service: Service, staff: Operator) -> No
     assert one in done.text
     assert len(exported(staff, one)) == 1
     file = browser.get("/console/operator/members?export=file&type=FIP")
-    assert file.text.startswith(HEAD)
+    assert file.text.startswith(f"\ufeff{HEAD}")
     assert one in file.text
 
 

@@ -5,17 +5,11 @@ from collections.abc import Callable
 
 import httpx2
 import pytest
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import Member, new_member, onboard, set_password
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import (
-    Member,
-    Service,
-    latest_link,
-    mails,
-    new_member,
-    onboard,
-    set_password,
-)
+from tests.support.service import Service
 
 PAGE = "/console/operator/onboard"
 Join = Callable[[Operator, Member, str], httpx2.Response]

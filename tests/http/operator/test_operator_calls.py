@@ -7,17 +7,12 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.support.database.held_lock import held_until_waited_for
+from tests.support.mailbox import mails
+from tests.support.members import Member, new_member, onboard
 from tests.support.people.operators import Operator, new_operator
+from tests.support.process import running_service
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import (
-    Member,
-    Service,
-    in_store,
-    mails,
-    new_member,
-    onboard,
-    running_service,
-)
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.tables.tokens import key_fetch
@@ -147,7 +142,7 @@ def test_a_fetch_of_the_keys_is_counted_for_the_member_that_registered_the_addre
             return await transaction.connection.scalar(counted)
 
     # The page of all keys takes more to ask for, and comes once it is so.
-    service.wait_until(lambda: in_store(service, written) == 3)
+    service.wait_until(lambda: service.in_store(written) == 3)
     assert counts() == {3}
     assert "active" in {key["state"] for key in boss.get("/keys").json()["keys"]}
 

@@ -12,10 +12,11 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 import pytest
 from joserfc.jwk import RSAKey
 from tests.support.cheap_keys import rsa_key
+from tests.support.members import new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import PASSWORD, Service, new_member
+from tests.support.service import PASSWORD, Service
 
 from mudra.client import BodySigner, KeyProof, TokenVerifier
 from mudra.client.web.key_proof_wsgi import KeyProofMiddleware

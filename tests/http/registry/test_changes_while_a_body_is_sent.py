@@ -6,10 +6,11 @@ from contextlib import contextmanager
 
 import httpx2
 import pytest
+from tests.http.half_sent import HalfSent, request_half_sent
 from tests.support.dpop import KeyOfClient
-from tests.support.half_sent import HalfSent, request_half_sent
+from tests.support.members import Member, new_member
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Service
 
 PATH = "/cr/v2/lint/AA"
 BODY = json.dumps({"ver": "2.0.0"}).encode()

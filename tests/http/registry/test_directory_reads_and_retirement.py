@@ -2,13 +2,15 @@
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 import httpx2
+from tests.support.members import new_member
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
 from tests.support.registry.registry_payloads import fip
-from tests.support.service import Service, new_member
+from tests.support.service import Service
 
 
 def now_of(registry: Registry) -> str:
@@ -47,6 +49,23 @@ def test_a_reader_with_a_date_gets_304_until_it_changes(service_of_two: Service)
     assert (second.status_code, second.content) == (304, b"")
     assert second.headers["etag"] == first.headers["etag"]
     assert (both.status_code, third.status_code) == (200, 200)
+
+
+def test_a_change_has_a_date_at_once_by_which_the_next_one_is_not_missed(service_of_two: Service):
+    registry, payload = live_entry(service_of_two, "AA")
+    path = f"/entityInfo/AA/{registry.member.entity_id}"
+    payload["entityinfo"]["name"] = "Renamed"
+    assert registry.update(payload).status_code == 200
+
+    first = registry.get(path)
+    modified, changed = parsedate_to_datetime(first.headers["last-modified"]), now_of(registry)
+    payload["entityinfo"]["name"] = "Renamed again"
+    assert registry.update(payload).status_code == 200
+    second = registry.get(path, **{"If-Modified-Since": first.headers["last-modified"]})
+
+    assert abs(modified - datetime.fromisoformat(changed)) <= timedelta(seconds=1)
+    assert second.status_code == 200
+    assert second.json()["entityinfo"]["name"] == "Renamed again"
 
 
 def test_a_date_that_is_none_is_ignored(service_of_two: Service):

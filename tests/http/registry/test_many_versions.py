@@ -2,11 +2,12 @@
 
 import pytest
 import sqlalchemy as sa
+from tests.storage.registry.many_versions import MANY
+from tests.support.members import Member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.many_versions import MANY
 from tests.support.registry.registry_members import Registry, live_entry
-from tests.support.service import Member, Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.console.framework.navigation import member_path, operator_path
@@ -25,7 +26,7 @@ def entry(service: Service) -> Registry:
                 sa.text(MANY), {"entity_id": made.member.entity_id, "last": LAST}
             )
 
-    in_store(service, send_many)
+    service.in_store(send_many)
     return made
 
 

@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.storage.registry.registry_postgres import RegistryNode, registry_node
+from tests.support.members import new_member
+from tests.support.process import running_service
 from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, fiu
-from tests.support.registry.registry_postgres import RegistryNode, registry_node
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.client import Directory, EntityTokenSource, TokenVerifier
@@ -67,7 +69,8 @@ class FollowingMember:
     def follow(self, service: Service) -> DirectoryCopy:
         tokens = EntityTokenSource(service.issuer, self.member.entity_id, lambda: self.secret)
         verifier = TokenVerifier(service.issuer, wall=service.wall)
-        directory = Directory(f"{service.root}/cr/v2", tokens, verifier, file=self.file)
+        registry = f"{service.root}/cr/v2"
+        directory = Directory(registry, tokens, verifier, file=self.file, wall=service.wall)
         directory.refresh()
         return directory._following.copy
 

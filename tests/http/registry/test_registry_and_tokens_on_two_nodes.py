@@ -13,9 +13,12 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 from tests.support.database.own_postgres import own_postgres
+from tests.support.http_clients import NO_TLS
+from tests.support.members import new_member
 from tests.support.people.operators import Operator, new_operator
+from tests.support.process import running_service
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service
 
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE

@@ -8,10 +8,12 @@ import httpx2
 import pytest
 from joserfc import jws
 from joserfc.jwk import KeySet
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
 from tests.support.registry.registry_payloads import fip, with_key
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.service import Service
 
 
 @pytest.fixture

@@ -6,10 +6,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
-from tests.support.audit.audit_count import audit_count
-from tests.support.error_body import assert_error
-from tests.support.service import Service, latest_link, new_member, onboard
-from tests.support.token_requests import (
+from tests.http.token_requests import (
     ALL,
     CANARY,
     CLOCK,
@@ -24,6 +21,11 @@ from tests.support.token_requests import (
     Speaker,
     fields_of,
 )
+from tests.support.audit.audit_count import audit_count
+from tests.support.error_body import assert_error
+from tests.support.mailbox import latest_link
+from tests.support.members import new_member, onboard
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,12 @@ import time
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from tests.support.mailbox import mails
+from tests.support.members import Member, new_member
 from tests.support.processes import forked_by
-from tests.support.service import Member, Service, mails, new_member
+from tests.support.service import Service
 
-from mudra.storage.database.deadline import TRANSACTION_S
+TRANSACTION_S = 3.0
 
 PATH = "/iam/v1/entity/token/generate"
 FORM = "application/x-www-form-urlencoded"

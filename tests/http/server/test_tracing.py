@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.service import PASSWORD, Service, new_member, running_service
-from tests.support.trace_collector import Collector, facts, trace_collector
+from tests.http.server.trace_collector import Collector, facts, trace_collector
+from tests.support.members import new_member
+from tests.support.process import running_service
+from tests.support.service import PASSWORD, Service
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.support.people.signed_in import signed_in
-from tests.support.service import Member, Service, new_member, running_service
+from tests.http.token.signed_in import signed_in
+from tests.support.members import Member, new_member
+from tests.support.process import running_service
+from tests.support.service import Service
 
 
 @pytest.fixture

@@ -5,11 +5,14 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
+from tests.http.token.bound_member import BINDING, Bound, member_with_entry
+from tests.support.http_clients import new_address
+from tests.support.mailbox import mails
+from tests.support.members import new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.bound_member import BINDING, Bound, member_with_entry
 from tests.support.registry.registry_members import Registry
-from tests.support.service import Service, mails, new_address, new_member
+from tests.support.service import Service
 
 from mudra.http.response.binding_responses import Binding
 from mudra.tokens.secrets.address_binding import AddressBinding

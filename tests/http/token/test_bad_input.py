@@ -7,9 +7,7 @@ credentials, 415 for another media type, 405 and 404 for another method or path.
 from collections.abc import Iterator
 
 import pytest
-from tests.support.error_body import assert_error
-from tests.support.service import Service, new_member
-from tests.support.token_requests import (
+from tests.http.token_requests import (
     CANARY,
     CLOCK,
     ENTITY,
@@ -25,6 +23,9 @@ from tests.support.token_requests import (
     Speaker,
     fields_of,
 )
+from tests.support.error_body import assert_error
+from tests.support.members import new_member
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

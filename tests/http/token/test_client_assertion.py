@@ -12,12 +12,13 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from tests.support.cheap_keys import rsa_key
 from tests.support.dpop import KeyOfClient
+from tests.support.members import new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -102,11 +103,42 @@ def test_the_registered_key_gets_an_active_token(
     issuer = holder.registry.member.service.issuer
     audience = f"{issuer}/oauth2/token" if at_token_endpoint else issuer
 
-    answer = holder.token(holder.assertion(aud=["else", audience]))
+    answer = holder.token(holder.assertion(aud=[audience]))
 
     assert answer.status_code == 200, answer.text
     assert answer.json()["expires_in"] == 86400
     assert holder.is_active(answer.json()["access_token"])
+
+
+@pytest.mark.parametrize("others", [["https://else.example"], [""]])
+def test_an_assertion_for_another_server_as_well_is_refused(
+    holder: KeyHolder, others: list[str]
+) -> None:
+    """L1: a server that makes a member sign for two would use it here (CVE-2025-27370)."""
+    issuer = holder.registry.member.service.issuer
+
+    for audiences in ([*others, issuer], [issuer, *others], [issuer, issuer]):
+        answer = holder.token(holder.assertion(aud=audiences))
+
+        assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
+        assert "aud must name this service alone" in answer.json()["error_description"]
+
+
+def test_the_client_id_next_to_an_assertion_is_that_of_the_assertion(holder: KeyHolder) -> None:
+    """L2 (RFC 7521 4.2)."""
+    other = holder.post(
+        "/oauth2/token", holder.assertion(), grant_type="client_credentials", client_id="ELSE-FIP"
+    )
+    own = holder.post(
+        "/oauth2/token",
+        holder.assertion(),
+        grant_type="client_credentials",
+        client_id=holder.entity_id,
+    )
+
+    assert (other.status_code, other.json()["error"]) == (401, "invalid_client")
+    assert "client_id must be the sub of the assertion" in other.json()["error_description"]
+    assert own.status_code == 200
 
 
 def test_an_assertion_is_accepted_once(holder: KeyHolder) -> None:
@@ -133,7 +165,7 @@ def test_an_assertion_used_at_introspection_gets_no_token(holder: KeyHolder) -> 
         ({"sub": ""}, "iss and sub"),
         ({"iss": "A" * 65, "sub": "A" * 65}, "iss and sub"),
         ({"aud": "https://else.example"}, "aud must name this service"),
-        ({"aud": []}, "aud must name this service"),
+        ({"aud": []}, "aud must name this service alone"),
         ({"jti": None}, "with iss, sub, aud, exp and jti"),
         ({"jti": ""}, "jti must have"),
         ({"jti": "x" * 129}, "jti must have"),
@@ -272,10 +304,10 @@ def test_the_transaction_that_accepts_an_assertion_sees_a_suspension(
         async with dependencies.transaction() as tx:
             return await RegisteredKeys(tx).live_key(holder.entity_id) is not None
 
-    assert in_store(service, has_key)
+    assert service.in_store(has_key)
     approve(operator, holder.entity_id, "suspend")
-    assert not in_store(service, has_key)
+    assert not service.in_store(has_key)
     approve(operator, holder.entity_id, "restore")
     path = f"/members/{holder.entity_id}/status"
     assert operator.post(path, status="suspended", reason="a test").status_code == 200
-    assert not in_store(service, has_key)
+    assert not service.in_store(has_key)

@@ -9,8 +9,10 @@ import httpx2
 import jwt
 import pytest
 from tests.support.dpop import KeyOfClient
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.registry.registry_members import live_entry
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.service import Service
 
 FORM = {"grant_type": "client_credentials"}
 

@@ -5,17 +5,10 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from tests.support.mailbox import eventually, subjects
-from tests.support.service import (
-    Member,
-    Service,
-    in_store,
-    link_for_who_forgot,
-    mails,
-    new_member,
-    running_service,
-    set_password,
-)
+from tests.support.mailbox import eventually, mails, subjects
+from tests.support.members import Member, link_for_who_forgot, new_member, set_password
+from tests.support.process import running_service
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
@@ -239,7 +232,7 @@ def test_a_hundred_guesses_take_21_hours_are_notified_three_times_and_end_by_a_l
     guesser, waited = own.client(), 0
 
     for stretch in guessed:
-        in_store(own, partial(failed, member=member, times=stretch.start))
+        own.in_store(partial(failed, member=member, times=stretch.start))
         counted = stretch.start
         while counted < stretch.stop:
             answer = guesser.post("/v1/user/token/generate", data=wrong)

@@ -5,9 +5,11 @@ import json
 import httpx2
 import jwt
 import pytest
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.console.framework.navigation import operator_path
 

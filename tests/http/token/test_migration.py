@@ -8,9 +8,10 @@ from pathlib import Path
 import httpx2
 import jwt
 import pytest
-from tests.support.keycloak import Realm, client
+from tests.docs.keycloak import Realm, client
+from tests.support.members import Member, new_member
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
@@ -68,7 +69,8 @@ def test_a_dry_run_reports_and_changes_nothing(service: Service, tmp_path: Path)
 
     report = migrate(service, realm, tmp_path)
 
-    assert report[entity_id] == ("new", "keeps its secret")
+    assert report[entity_id][0] == "new"
+    assert report[entity_id][1].startswith("keeps its secret, until ")
     assert report[realm.kid][0] == "new"
     assert report["client admin-cli"] == ("skipped", "Keycloak's own")
     assert report["key rsa-enc-generated"][0] == "skipped"
@@ -105,6 +107,50 @@ def test_members_keep_their_secrets_and_tokens_of_both_are_valid(
     assert token_of(service, entity_id, secret_of(entity_id)).status_code == 200
 
 
+def test_secrets_live_as_long_as_there_and_never_longer(service: Service, tmp_path: Path) -> None:
+    rotated, expired, nothing, later = (new_id("FIU") for _ in range(4))
+    now = int(service.wall())
+    realm = Realm(
+        clients=[
+            client(
+                rotated,
+                attributes={
+                    "client.secret.rotated": "old-secret-0123456789abcdef",
+                    "client.secret.rotated.expiration.time": str(now + 21 * 86_400),
+                },
+            ),
+            client(expired, attributes={"client.secret.expiration.time": "1710000000"}),
+            client(nothing, secret=None),
+            client(later, attributes={"client.secret.expiration.time": str(now + 3 * 86_400)}),
+        ]
+    )
+    assert migrate(service, realm, tmp_path) == (
+        report := migrate(service, realm, tmp_path, "--apply")
+    )
+
+    assert "its rotated secret works until" in report[rotated][1]
+    assert report[expired] == ("new", "gets a new secret: its secret ended on 2024-03-09")
+    assert report[nothing] == ("new", "gets a new secret: the export has no secret")
+    assert token_of(service, rotated, secret_of(rotated)).status_code == 200
+    old = token_of(service, rotated, "old-secret-0123456789abcdef")
+    assert old.status_code == 200
+    assert "Sunset" in old.headers
+    assert token_of(service, expired, secret_of(expired)).status_code == 401
+
+    async def resets(dependencies: Dependencies) -> int:
+        async with dependencies.transaction() as tx:
+            held = await Secrets(tx).held(rotated)
+            assert held is not None
+            return len(held.resets)
+
+    assert service.in_store(resets) == 0
+    service.advance("P4D")
+    assert token_of(service, later, secret_of(later)).json()["errorCode"] == "SecretExpired"
+    service.advance("P4D")
+    ended = token_of(service, rotated, "old-secret-0123456789abcdef")
+    assert ended.json()["errorCode"] == "SecretGraceEnded"
+
+
 def own(member: Member) -> tuple[str, str]:
     return member.entity_id, member.secret()
 
@@ -122,7 +168,7 @@ def test_the_old_secret_ends_with_its_reset(service: Service, tmp_path: Path) ->
             rotation = rotate(held.current, held.now, 90, 0)
             await Secrets(tx).replace(rotation, SecretText("y" * 43))
 
-    in_store(service, reset)
+    service.in_store(reset)
     assert token_of(service, entity_id, secret_of(entity_id)).status_code == 401
     assert token_of(service, entity_id, "y" * 43).status_code == 200
 
@@ -231,7 +277,7 @@ def test_a_key_that_has_the_id_of_another_is_refused(service: Service, tmp_path:
             )
             return await move.move(ExportedKey(kid, jwk), apply=True)
 
-    assert in_store(service, collide).result == "refused"
+    assert service.in_store(collide).result == "refused"
     keys = service.client().get("/protocol/openid-connect/certs").json()["keys"]
     assert "AQAB" not in {key["n"] for key in keys}
 
@@ -310,7 +356,6 @@ def test_the_dry_run_refuses_what_the_move_refuses(service: Service, tmp_path: P
         "not JSON",
         "[" * 100_000,
         '{"realm": "a", "clients": ' + "[" * 5000,
-        '{"realm": "a", "clients": [{"clientId": {"secret": "do-not-show"}}]}',
         '{"realm": "a", "clients": "do-not-show"}',
         '[{"realm": "a"}, {"realm": "b"}]',
         "\xff",

@@ -5,7 +5,8 @@ from dataclasses import replace
 import httpx2
 import psycopg
 import pytest
-from tests.support.service import Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.storage.database.embedded.server import embedded_server
 

@@ -5,7 +5,9 @@ import time
 from collections import Counter
 
 import httpx2
-from tests.support.service import NO_TLS, Member, Service, new_address, new_member
+from tests.support.http_clients import NO_TLS, new_address
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 RESETS = 4
 """Of one member, who has five a day."""

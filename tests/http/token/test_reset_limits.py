@@ -6,7 +6,7 @@ from datetime import datetime
 
 import httpx2
 import pytest
-from tests.support.service import Member, new_member
+from tests.support.members import Member, new_member
 
 
 def next_time(refused: httpx2.Response) -> datetime:

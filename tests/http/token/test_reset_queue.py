@@ -5,8 +5,9 @@ import asyncio
 import httpx2
 import sqlalchemy as sa
 from tests.support.database.held_lock import count_waiting, someone_waits
+from tests.support.members import Member, new_member
 from tests.support.people.console import reader
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.tables.identity import entity
@@ -30,7 +31,7 @@ def test_a_stranger_is_refused_while_an_admin_s_reset_is_under_way(service: Serv
             still_waits = not resetting.done()
         return refused, still_waits, await resetting
 
-    refused, still_waits, done = in_store(service, refused_meanwhile)
+    refused, still_waits, done = service.in_store(refused_meanwhile)
 
     assert (refused.status_code, still_waits) == (401, True)
     assert done.status_code == 200, done.text
@@ -58,7 +59,7 @@ def test_resets_on_the_page_wait_for_each_other_without_a_connection(service: Se
                 waiting = max(waiting, await count_waiting(dependencies))
         return waiting, sorted(one.status_code for one in await asyncio.gather(*resets))
 
-    waiting, codes = in_store(service, most_at_once)
+    waiting, codes = service.in_store(most_at_once)
 
     assert waiting == 1
     assert codes.count(200) <= 1

@@ -7,7 +7,8 @@ import time
 import httpx2
 import pytest
 from tests.support.hostile.simultaneous import crowd, together
-from tests.support.service import Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 AT_ONCE = 100
 

@@ -9,7 +9,8 @@ import pytest
 import sqlalchemy as sa
 from joserfc import jws
 from joserfc.jwk import KeySet
-from tests.support.service import Member, Service, in_own_store, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -17,7 +18,8 @@ from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.person_rule import owner
 from mudra.storage.tables.tokens import revoked_entity_token
-from mudra.tokens.revocation.revocation_limit import MAX_OF_ENTITY
+
+MAX_OF_ENTITY = 1_000
 
 
 def fetched(service: Service) -> httpx2.Response:
@@ -52,7 +54,7 @@ def set_status(member: Member, status: MemberStatus, after: timedelta = timedelt
             )
         assert outcome is status
 
-    in_own_store(member.service, change)
+    member.service.in_own_store(change)
 
 
 def test_the_list_is_signed_by_a_published_key_and_valid_for_a_minute(service: Service) -> None:
@@ -136,7 +138,7 @@ def test_a_token_that_is_issued_after_a_short_suspension_is_valid(
 def test_an_entity_that_filled_its_room_revokes_no_more_and_others_do(service: Service) -> None:
     full, other = new_member(service), new_member(service)
     secret, others = full.secret(), other.secret()
-    in_own_store(service, lambda dependencies: fill(dependencies, full.entity_id))
+    service.in_own_store(lambda dependencies: fill(dependencies, full.entity_id))
 
     refused = revoke(full, token_of(full, secret), secret)
     by_other = revoke(other, token_of(other, others), others)

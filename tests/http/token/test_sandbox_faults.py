@@ -9,10 +9,11 @@ from typing import get_args
 import httpx2
 import jwt
 import pytest
+from tests.http.token.signed_in import signed_in
+from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
-from tests.support.people.signed_in import signed_in
-from tests.support.service import PASSWORD, Member, Service, new_member
+from tests.support.service import PASSWORD, Service
 
 from mudra.demo.faults.fault import FaultKind
 from mudra.demo.faults.wire import Kind

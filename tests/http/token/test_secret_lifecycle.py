@@ -8,7 +8,8 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.support.hostile.simultaneous import tokens_of_every_worker
-from tests.support.service import Member, Service, in_store
+from tests.support.members import Member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.tables.tokens import entity_secret
@@ -232,7 +233,7 @@ def sealed(member: Member) -> list[tuple[str, bool]]:
             )
             return [(state, readable) for state, readable in rows]
 
-    return in_store(member.service, read)
+    return member.service.in_store(read)
 
 
 def test_only_the_current_secret_is_kept_as_more_than_a_hash(member: Member) -> None:
@@ -258,7 +259,7 @@ def test_a_secret_that_is_retired_keeps_no_text_whatever_it_had(member: Member) 
             old = sa.update(entity_secret).where(c.entity_id == member.entity_id, c.version == 1)
             await transaction.connection.execute(old.values(sealed=b"text"))
 
-    in_store(member.service, give_text)
+    member.service.in_store(give_text)
     assert sealed(member) == [("grace", True), ("current", True)]
 
     ask = {"json": {"entityId": member.entity_id}, "headers": headers}

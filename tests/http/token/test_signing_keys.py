@@ -5,7 +5,9 @@ import json
 import httpx2
 import jwt
 import pytest
-from tests.support.service import NO_TLS, Member, Service, in_store, new_member
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
@@ -39,7 +41,7 @@ def active(service: Service, kind: str) -> list[str]:
             found = await tx.service(SigningKeyService).list(await People(tx).now())
         return [one.key.kid for one in found if (one.key.kind, one.state) == (kind, "active")]
 
-    return in_store(service, read)
+    return service.in_store(read)
 
 
 def verified(service: Service, token: str) -> bool:
@@ -63,15 +65,16 @@ def test_both_addresses_publish_the_same_public_keys_and_nothing_private(keyed: 
     assert set(first) == {key["kid"] for key in listed(keyed) if key["state"] != "retired"}
 
 
-@pytest.mark.parametrize("place", ["openid-configuration", "oauth-authorization-server"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/iam/.well-known/openid-configuration",
+        "/iam/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-authorization-server/iam",
+    ],
+)
 def test_the_metadata_lead_to_the_keys_and_endpoints(keyed: Service, place: str) -> None:
-    address = (
-        f"{keyed.issuer}/.well-known/{place}"
-        if place == "openid-configuration"
-        else f"{keyed.root}/.well-known/{place}/iam"
-    )
-
-    metadata = httpx2.get(address, verify=NO_TLS).json()
+    metadata = httpx2.get(f"{keyed.root}{place}", verify=NO_TLS).json()
 
     assert metadata["issuer"] == keyed.issuer
     assert httpx2.get(metadata["jwks_uri"], verify=NO_TLS).json()["keys"]
@@ -87,6 +90,11 @@ def test_the_metadata_lead_to_the_keys_and_endpoints(keyed: Service, place: str)
     for name in ("token", "introspection", "revocation"):
         methods = metadata[f"{name}_endpoint_auth_methods_supported"]
         assert methods == ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+        # RFC 8414 2 requires them next to private_key_jwt, and forbids "none" among them.
+        algorithms = metadata[f"{name}_endpoint_auth_signing_alg_values_supported"]
+        assert algorithms == metadata["token_endpoint_auth_signing_alg_values_supported"]
+        assert "RS256" in algorithms
+        assert "none" not in algorithms
 
 
 def test_each_kind_of_token_has_a_key_of_its_own(keyed_member: Member) -> None:

@@ -11,11 +11,13 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx2
 import pytest
+from tests.http.token.bound_member import Bound, member_with_entry
 from tests.support.dpop import KeyOfClient
+from tests.support.members import new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.bound_member import Bound, member_with_entry
-from tests.support.service import Service, new_member, running_service
+from tests.support.process import running_service
+from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")

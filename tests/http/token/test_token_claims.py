@@ -6,7 +6,8 @@ import uuid
 import httpx2
 import jwt
 import pytest
-from tests.support.service import Member, Service, new_member
+from tests.support.members import Member, new_member
+from tests.support.service import Service
 
 
 def claims_of(token: str) -> dict[str, object]:

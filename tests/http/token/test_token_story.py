@@ -2,13 +2,9 @@
 
 import jwt
 import pytest
-from tests.support.service import (
-    Member,
-    Service,
-    latest_link,
-    onboard,
-    set_password,
-)
+from tests.support.mailbox import latest_link
+from tests.support.members import Member, onboard, set_password
+from tests.support.service import Service
 
 
 def test_an_invited_admin_gets_no_token_before_a_password_is_set(service: Service) -> None:

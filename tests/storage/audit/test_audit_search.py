@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
+from tests.storage.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.audit.search_store import AuditSearch

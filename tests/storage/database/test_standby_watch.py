@@ -5,11 +5,11 @@ import asyncio
 from prometheus_client import REGISTRY
 from tests.support.database.own_postgres import as_superuser
 
-from mudra.bootstrap.node.standby_watch import note_standbys
+from mudra.bootstrap.node.standby_watch import StandbyWatch
 
 
 def faults_of(conninfo: str) -> float | None:
-    asyncio.run(note_standbys(conninfo))
+    asyncio.run(StandbyWatch(conninfo).note())
     return REGISTRY.get_sample_value("mudra_standby_faults")
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from tests.support.service import Service, in_own_store
+from tests.support.service import Service
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.dependencies import Dependencies
@@ -108,7 +108,7 @@ def test_a_clock_that_is_moved_while_an_email_is_on_its_way_sends_no_second(
         await asyncio.gather(first, second)
         return nodes.sent
 
-    sent = in_own_store(service, race)
+    sent = service.in_own_store(race)
     assert (len(sent), twice(sent)) == (3, [])
 
 
@@ -131,7 +131,7 @@ def test_what_a_node_took_is_sent_by_another_only_when_its_claim_is_over(
         await asyncio.gather(first, await nodes.other_node(), return_exceptions=True)
         return nodes.sent
 
-    sent = in_own_store(service, race)
+    sent = service.in_own_store(race)
     # The one that was on its way may come twice; the one behind it never does.
     assert len(set(sent)) == 2
     assert len(twice(sent)) <= 1
@@ -163,4 +163,4 @@ def test_a_refused_email_is_an_alarm_for_two_days_and_one_that_waits_as_long_as_
         dependencies.clock.offset += timedelta(days=days)
         return await raise_mail_alarms(dependencies.transaction)
 
-    assert in_own_store(service, counted) == failing
+    assert service.in_own_store(counted) == failing

@@ -1,7 +1,7 @@
 """The store of sums that the tests of a file share."""
 
 import pytest
-from tests.support.metrics.summed_store import one_store
+from tests.storage.metrics.summed_store import one_store
 
 
 @pytest.fixture(scope="module")

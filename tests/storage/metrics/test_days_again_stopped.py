@@ -4,15 +4,17 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from tests.support.metrics.detection import AAS, Memory
+from tests.storage.metrics.detection import AAS, Memory
+from tests.storage.metrics.summed_store import DAY
 from tests.support.metrics.metrics_payloads import failing, request_metrics
-from tests.support.metrics.summed_store import DAY
 
 from mudra.metrics.incidents.days_again import DaysAgain
-from mudra.metrics.incidents.detection_service import MAX_AT_ONCE, DetectionService
+from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.metrics.attribution import PostgresDetections
+
+MAX_AT_ONCE = 24
 
 WINDOWS = MAX_AT_ONCE + 6
 NOW = DAY + WINDOWS * WINDOW + timedelta(minutes=2)

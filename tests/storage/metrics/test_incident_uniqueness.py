@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 from tests.support.metrics.incidents import an_incident
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.incidents.incident import FipApi, Incident
@@ -34,7 +34,7 @@ def of(service: Service, *batches: list[IncidentNotification]) -> int:
         async with dependencies.database.transaction() as transaction:
             return await counted(transaction, fip_id)
 
-    return in_store(service, save)
+    return service.in_store(save)
 
 
 async def counted(transaction: Transaction, fip_id: str) -> int:

@@ -1,11 +1,12 @@
 """Incidents are detected again however many reports have changed since."""
 
 import sqlalchemy as sa
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import detect_incidents
-from mudra.metrics.incidents.detection_service import MAX_AT_ONCE
+
+MAX_AT_ONCE = 24
 
 WINDOWS, MANY = MAX_AT_ONCE + 1, 70_000
 """Also the marks of what one transaction judges, which the next one looks for, are too many."""
@@ -36,4 +37,4 @@ def test_marks_of_more_reports_than_a_statement_has_parameters_are_cleared(
         await mark_and_detect(dependencies, WINDOWS)
         return await mark_and_detect(dependencies, MANY)
 
-    assert in_store(service, judge_once_more) == 0
+    assert service.in_store(judge_once_more) == 0

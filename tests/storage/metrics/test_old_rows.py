@@ -1,9 +1,9 @@
 """What is over age goes from every table of the metrics, by the jobs that a service runs."""
 
 import sqlalchemy as sa
+from tests.storage.metrics.old_rows import OLD_ROWS, PARTITIONED, left_of
 from tests.support.metrics.metrics_push import pushing_aa
-from tests.support.metrics.old_rows import OLD_ROWS, PARTITIONED, left_of
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import detect_incidents, drop_old_metrics, refresh_rollups
@@ -43,12 +43,12 @@ def test_the_old_rows_of_every_table_go(service: Service) -> None:
     aa = pushing_aa(service)
 
     assert aa.push(aa.requests(aa.last_window())).status_code == 200
-    in_store(service, run_the_jobs)
-    in_store(service, put_old_rows)
+    service.in_store(run_the_jobs)
+    service.in_store(put_old_rows)
     service.advance("PT10M")
     assert aa.push(aa.requests(aa.last_window())).status_code == 200
     service.advance(_NO_REPORT_IS_WAITED_FOR)
-    in_store(service, run_the_jobs)
+    service.in_store(run_the_jobs)
 
     assert OLD_ROWS.keys() == {one for one in RULES if one.startswith("metrics_")} - {_OF_PEOPLE}
-    assert in_store(service, left) == dict.fromkeys(OLD_ROWS, 0)
+    assert service.in_store(left) == dict.fromkeys(OLD_ROWS, 0)

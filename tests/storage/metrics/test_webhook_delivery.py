@@ -9,18 +9,14 @@ from functools import partial
 
 import pytest
 import sqlalchemy as sa
-from tests.support.service import Service, in_own_store
+from tests.support.service import Service
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.retry_delay import pause_after
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.webhook import Owner, WaitingMessage, Webhook
-from mudra.metrics.notifications.webhook_delivery import (
-    AT_ONCE_TO_ONE,
-    OpenMessages,
-    deliver_messages,
-)
+from mudra.metrics.notifications.webhook_delivery import OpenMessages, deliver_messages
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
@@ -29,6 +25,8 @@ from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.tables.alarms import webhook_message
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import post_signed
+
+AT_ONCE_TO_ONE = 2
 
 HERE = Reach(AddressPolicy(allow_http=True, allow_private=True))
 
@@ -91,7 +89,7 @@ def test_two_nodes_post_each_message_once_to_a_slow_receiver(service: Service) -
 
     with webhook_sink() as sink:
         sink.may_answer.clear()
-        assert in_own_store(service, race) == 0
+        assert service.in_own_store(race) == 0
     assert (len(sink.posted), twice(sink)) == (MESSAGES, [])
 
 
@@ -111,7 +109,7 @@ def test_a_clock_that_is_moved_while_a_message_is_on_its_way_sends_no_second(
 
     with webhook_sink() as sink:
         sink.may_answer.clear()
-        in_own_store(service, race)
+        service.in_own_store(race)
     assert (len(sink.posted), twice(sink)) == (2, [])
 
 
@@ -128,7 +126,7 @@ def test_a_receiver_that_answers_late_delays_its_own_messages_alone(service: Ser
 
     with webhook_sink() as sink, webhook_sink() as slow:
         slow.may_answer.clear()
-        assert in_own_store(service, race) == (AT_ONCE_TO_ONE, MESSAGES)
+        assert service.in_own_store(race) == (AT_ONCE_TO_ONE, MESSAGES)
 
 
 def test_a_database_that_is_gone_after_the_post_is_retried_until_it_knows(
@@ -150,7 +148,7 @@ def test_a_database_that_is_gone_after_the_post_is_retried_until_it_knows(
         return await left(dependencies, entity_id)
 
     with webhook_sink() as sink:
-        assert in_own_store(service, interrupted) == 0
+        assert service.in_own_store(interrupted) == 0
     assert (len(sink.posted), twice(sink)) == (3, [])
 
 
@@ -179,7 +177,7 @@ def test_what_a_killed_node_had_taken_is_posted_by_another(service: Service, pos
     with webhook_sink() as sink:
         if posted:
             sink.may_answer.clear()
-        in_own_store(service, killed)
+        service.in_own_store(killed)
     # Posted and not recorded: the one case that remains; the receiver knows it by its ID.
     assert len(sink.posted) == 1 + posted
     assert len({one.message_id for one in sink.posted}) == 1
@@ -210,5 +208,5 @@ def test_a_message_whose_attempt_breaks_the_code_delays_no_other_and_waits(
         return await left(dependencies, bad), await left(dependencies, good)
 
     with webhook_sink() as sink, webhook_sink() as poisoned:
-        assert in_own_store(service, broken) == (MESSAGES, 0)
+        assert service.in_own_store(broken) == (MESSAGES, 0)
     assert (len(sink.posted), len(poisoned.posted)) == (1, 0)

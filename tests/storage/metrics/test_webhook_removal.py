@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
@@ -65,4 +65,4 @@ def test_removal_and_delivery_at_once_never_block_one_another(service: Service) 
             )
         return int(left or 0)
 
-    assert in_store(service, races) == 0
+    assert service.in_store(races) == 0

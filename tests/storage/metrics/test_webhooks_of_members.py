@@ -3,13 +3,15 @@
 from datetime import UTC, datetime
 
 import pytest
+from tests.support.members import Member, new_member
 from tests.support.people.operators import active_operator
-from tests.support.service import Member, Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.metrics.notifications.alarm_mail import Reader
 from mudra.metrics.notifications.webhook import Owner, Webhook
 from mudra.shared.ids import fresh_id
@@ -40,7 +42,7 @@ def messages_to(service: Service, fiu: Member, affected: Member, bank: str) -> t
                 await webhooks.remove(hook.webhook_id, None)
         return waiting[0], waiting[1]
 
-    return in_store(service, count)
+    return service.in_store(count)
 
 
 @pytest.mark.parametrize("status", ["suspended", "retired"])
@@ -54,7 +56,7 @@ def test_a_suspended_members_webhooks_get_no_incidents(service: Service, status:
                 ended = MemberStatus(status)
                 await Memberships(tx).set_status(one.entity_id, ended, ended)
 
-    in_store(service, end)
+    service.in_store(end)
 
     assert messages_to(service, fiu, affected, bank) == (0, 0)
 
@@ -78,11 +80,11 @@ def test_whose_right_ended_reads_no_alarms_with_a_webhook_that_stays(service: Se
             assert admin is not None
             assert former is not None
             await Memberships(tx).remove_admin(bank.entity_id, admin.user_id)
-            await Memberships(tx).set_scopes(former.user_id, frozenset())
+            await Operators(tx).set_scopes(former.user_id, frozenset())
 
-    before = in_store(service, readers)
-    in_store(service, end_rights)
-    after = in_store(service, readers)
+    before = service.in_store(readers)
+    service.in_store(end_rights)
+    after = service.in_store(readers)
 
     assert before[bank.email].least(bank.entity_id) is not None
     assert before[operator].is_operator

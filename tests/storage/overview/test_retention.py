@@ -8,11 +8,13 @@ import psycopg
 import pytest
 
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.overview.purge_store import BATCH, purge_expired
+from mudra.overview.purge_store import purge_expired
 from mudra.overview.retention_store import RULES, Aged, Days
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.tables.schema import metadata
+
+BATCH = 2000
 
 DAYS = Days(mail=90, sums=3650)
 
@@ -122,7 +124,8 @@ def test_marks_of_a_current_secret_stay_so_that_its_end_is_written_once(
 
 def test_the_job_of_a_service_deletes_by_its_settings(tmp_path: Path) -> None:
     """Through the front door: `MUDRA_MAIL_DAYS` decides, and the job says what it did."""
-    from tests.support.service import new_member, running_service  # noqa: PLC0415
+    from tests.support.members import new_member  # noqa: PLC0415
+    from tests.support.process import running_service  # noqa: PLC0415
 
     from mudra.storage.database.embedded.server import embedded_server  # noqa: PLC0415
 

@@ -7,10 +7,10 @@ import uuid
 
 import psycopg
 import pytest
+from tests.storage.registry.registry_postgres import registry_database, registry_node
 from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import aa
-from tests.support.registry.registry_postgres import registry_database, registry_node
 
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import AlreadyHeld

@@ -6,18 +6,20 @@ import uuid
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.registry.many_versions import MANY
+from tests.storage.registry.many_versions import MANY
+from tests.storage.registry.registry_postgres import registry_database, registry_node
 from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, with_key
-from tests.support.registry.registry_postgres import registry_database, registry_node
 
 from mudra.overview.milestone_store import MilestoneReads
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.history import MAX_HISTORY, history
+from mudra.registry.lifecycle.history import history
 from mudra.registry.lifecycle.refusal import AlreadyHeld
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.registry_store import RegistryStore
 from mudra.registry.lifecycle.submission import Repeat
+
+MAX_HISTORY = 200
 
 MANY_VERSIONS = 20_000
 FEW_ROWS = 60

@@ -8,9 +8,9 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
+from tests.storage.registry.registry_postgres import registry_database, registry_node
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import aa, fip, fiu, with_key
-from tests.support.registry.registry_postgres import registry_database, registry_node
 
 from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
 from mudra.registry.directory.mirror import Mirror, changes_since, directory_at

@@ -8,13 +8,12 @@ from typing import Any, Final, LiteralString
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.database.with_database import with_database
+from tests.storage.tokens.with_database import with_database
 
 from mudra.audit import anonymous_store as anonymous
 from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Database
-from mudra.tokens.issuing import issue_log_store as issue_log
 from mudra.tokens.issuing import waiting_groups
 from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 
@@ -177,21 +176,6 @@ def test_an_outage_leaves_the_rest_for_the_next_write_and_what_failed_for_its_en
 
     assert with_database(conninfo, act) == [["A"], ["A", "C", "D"], ["A", "B", "C", "D"]]
     assert Counter(store.execute(DAYS).fetchall()) == {(name, 1): 1 for name in "ABCD"}
-
-
-def test_what_waits_is_bounded_by_tokens_and_what_is_lost_is_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(issue_log, "_MAX_JTIS", 100)
-    monkeypatch.setattr(issue_log, "_MAX_GROUPS", 10)
-    lost: list[str] = []
-    log = BatchedIssueLog(None, count_lost=lost.append)  # type: ignore[arg-type]
-    for number in range(20):
-        log.refused("", f"192.0.2.{number}", "txn", "unknown-entity")
-    issue(log, "SETU-AA", 130)
-
-    assert Counter(lost) == {"refused": 10, "issued": 30}
-    assert len(log) == 11
 
 
 def test_what_is_being_written_counts_for_the_bounds() -> None:

@@ -7,14 +7,16 @@ from typing import Any, Final
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.database.with_database import with_database
+from tests.storage.tokens.with_database import with_database
 
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Database
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 from mudra.tokens.secrets import secret_use_store as secret_use
-from mudra.tokens.secrets.secret_use_store import MAX_ADDRESSES, SecretUses, Used, add_uses
+from mudra.tokens.secrets.secret_use_store import SecretUses, Used, add_uses
+
+MAX_ADDRESSES = 1000
 
 AT: Final = datetime(2026, 5, 1, 10, 0, 30, tzinfo=UTC)
 FLOODER: Final = "KAVERI-FIP"
@@ -139,8 +141,8 @@ def test_a_table_that_was_filled_before_is_read_in_part(
         async with database.transaction() as transaction:
             uses = SecretUses(transaction)
             await uses.add_key_use(FLOODER, "2001:db8::1")
-            assert len((await uses.of(FLOODER, 9)).addresses) == secret_use._OF_SECRET
+            assert len((await uses.of(FLOODER, 9)).addresses) == 2_001
             read = await uses.since(AT, FLOODER)
-            assert sum(one.count for one in read) == secret_use._OF_ENTITY + 1
+            assert sum(one.count for one in read) == 10_006
 
     with_database(conninfo, act)

@@ -3,7 +3,8 @@
 from typing import cast
 
 import msgspec
-from tests.support.service import Service, in_store, new_member
+from tests.support.members import new_member
+from tests.support.service import Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -52,7 +53,7 @@ def test_a_read_during_a_reset_without_grace_gives_the_new_secret(service: Servi
         assert isinstance(found, SecretDetails)
         return resets[0], found
 
-    new, found = in_store(service, read_during_reset)
+    new, found = service.in_store(read_during_reset)
 
     assert (found.secret.version, found.text) == (new.secret.version, new.text)
     assert member.secret() == found.text.reveal()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import httpx2
 from tests.support.agent.hostile_operator import PUSH
+from tests.support.http_clients import NO_TLS
 from tests.support.manual_clock import START
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.service import NO_TLS
 
 SPEED = 600
 START_S = 120

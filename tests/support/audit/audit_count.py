@@ -1,7 +1,7 @@
-"""How many events the audit of a running service holds."""
+"""The number of events in the audit log of a running service."""
 
 import sqlalchemy as sa
-from tests.support.service import Service, in_store
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 
@@ -20,4 +20,4 @@ def audit_count(service: Service, *, with_address: bool = False) -> int:
             found = await transaction.connection.scalar(sa.text(counted))
         return int(found or 0)
 
-    return in_store(service, act)
+    return service.in_store(act)

@@ -21,12 +21,12 @@ _LATE = (
 
 
 async def someone_waits(dependencies: Dependencies) -> bool:
-    """Whether a session waits for a lock of another one."""
+    """Returns whether a session waits for a lock of another one."""
     return await count_waiting(dependencies) > 0
 
 
 async def count_waiting(dependencies: Dependencies) -> int:
-    """How many sessions wait for a lock of another one."""
+    """Returns how many sessions wait for a lock of another one."""
     async with dependencies.database.transaction() as transaction:
         return int(await transaction.connection.scalar(_WAITING) or 0)
 

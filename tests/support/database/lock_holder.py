@@ -32,7 +32,7 @@ class LockHolder:
         self._threads = threads
 
     def waiting(self) -> int:
-        """How many sessions wait for this one, or for one that waits for it."""
+        """Returns how many sessions wait for this one, or for one that waits for it."""
         pid = self.session.info.backend_pid
         return self._watching.execute(_WAITING, [pid]).rowcount
 

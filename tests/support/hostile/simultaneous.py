@@ -7,7 +7,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx2
-from tests.support.service import NO_TLS, Member, Service, new_address
+from tests.support.http_clients import NO_TLS, new_address
+from tests.support.members import Member
+from tests.support.service import Service
 
 EVERY_WORKER = 12
 """Connections that leave no worker of two unasked (but for one time in 2000)."""

@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
+from tests.support.mailbox import mails
+from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_push import PushingAa, receive_at_once
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, in_store, mails, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import (
@@ -43,7 +45,7 @@ Where = Callable[[str, str, str], bool]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with the calls of some cells."""
+    """A fault of the calls of some cells."""
 
     where: Where
     failing: float = 0.0
@@ -151,7 +153,7 @@ class HealthNetwork:
                 found = await transaction.connection.scalar(_EVALUATED, {"last": self.reported_to})
                 return found is True
 
-        self.service.wait_until(lambda: in_store(self.service, is_evaluated), 120)
+        self.service.wait_until(lambda: self.service.in_store(is_evaluated), 120)
 
     def in_time(self, condition: Callable[[], bool]) -> None:
         """Wait for what jobs do one after the other: a second of the clock wakes them, now and then.

@@ -10,8 +10,9 @@ from typing import Any
 import httpx2
 import msgspec
 import zstandard
+from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
-from tests.support.service import Service, in_store, new_member
+from tests.support.service import Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -117,7 +118,7 @@ def receive_at_once(service: Service, reports: Sequence[Report]) -> None:
                 )
                 assert isinstance(received, Received), received
 
-    in_store(service, receive)
+    service.in_store(receive)
 
 
 def sum_up(service: Service) -> None:
@@ -126,7 +127,7 @@ def sum_up(service: Service) -> None:
     async def refresh(dependencies: Dependencies) -> None:
         await refresh_rollups(dependencies.metrics_maintenance)
 
-    in_store(service, refresh)
+    service.in_store(refresh)
 
 
 def utc(moment: datetime) -> str:

@@ -107,7 +107,7 @@ class Situation:
         return at(self.entity_id, self.code, failing=self.failing)
 
     def has(self, cell: Cell) -> bool:
-        """Whether a call is of the subject: of a whole member those for customers."""
+        """Report whether a call is of the subject: of a whole member those for customers."""
         if self.kind == "path":
             here = (cell.aa_id, cell.fip_id) == (self.entity_id, self.peer_id)
         else:
@@ -135,7 +135,7 @@ def a_situation(network: HealthNetwork, dice: random.Random) -> Situation:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is to be read of an incident, by the recount."""
+    """The figures of an incident, by the recount."""
 
     began: datetime
     last_bad: datetime

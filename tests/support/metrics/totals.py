@@ -20,7 +20,7 @@ def reported_by(aa_id: str, fip_id: str, block: Block, at: int | datetime = 0) -
 
 
 def totals_of(blocks: Iterable[Reported]) -> Totals:
-    """What was reported, each block a row."""
+    """The reported counts, each block a row."""
     names = Names()
     found = [report_cells(report, names) for report in reports_of([*blocks])]
     return Totals(joined(found) if found else empty(), names.ids)

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 
 import httpx2
-from tests.support.service import PASSWORD, Service, in_store
+from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -49,7 +49,7 @@ def active_operator(service: Service, *scopes: str, email: str = "") -> str:
         assert isinstance(saved, OperatorSaved), saved
         await activate(dependencies, saved.user, await service.password_hash(dependencies))
 
-    in_store(service, create_and_activate)
+    service.in_store(create_and_activate)
     return email
 
 

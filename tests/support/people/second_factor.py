@@ -23,7 +23,7 @@ _RECOVERY = re.compile(r"\b[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}\b")
 
 @dataclass
 class App:
-    """The app, whose clock is that of the service."""
+    """An authenticator app that follows the clock of the service."""
 
     service: Service
     secret: str
@@ -93,7 +93,7 @@ def sign_in(browser: Reader, email: str, code: str) -> None:
 
 
 def wrong_codes(service: Service, person: str) -> int:
-    """How many wrong codes in a row are counted of a person, by user ID."""
+    """Returns how many wrong codes in a row are counted per user ID."""
 
     async def read(dependencies: Dependencies) -> int:
         async with dependencies.transaction() as tx:

@@ -6,8 +6,9 @@ import uuid
 from typing import Any
 
 import httpx2
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member
 from tests.support.registry import registry_payloads
-from tests.support.service import NO_TLS, Member
 
 _numbers = itertools.count(20_000 + os.getpid() % 1000 * 1000)
 _MAKERS = {"FIP": registry_payloads.fip, "FIU": registry_payloads.fiu, "AA": registry_payloads.aa}

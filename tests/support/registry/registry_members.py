@@ -6,8 +6,10 @@ import uuid
 from typing import Any
 
 import httpx2
+from tests.support.http_clients import NO_TLS
+from tests.support.members import Member, new_member
 from tests.support.registry import registry_payloads
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator

@@ -163,6 +163,10 @@ class MemoryRegistry:
         last = {one.entity_id: one for one in self.log if one.at <= moment}
         return sorted(last.values(), key=lambda one: one.sequence)
 
+    async def epoch(self) -> int:
+        """Returns the epoch of a registry that was never restored."""
+        return 0
+
     async def opened_at(self) -> int:
         return self.marker
 

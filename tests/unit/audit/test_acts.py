@@ -6,11 +6,13 @@ from datetime import datetime, timedelta
 
 from tests.support.audit.audit_rows import NOON
 
-from mudra.audit.acts import MAX_ACTS, RECORDED, Act, Acts, acts_to_write
+from mudra.audit.acts import RECORDED, Act, Acts, acts_to_write
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import EventName
 from mudra.audit.lost_acts import lost_acts
+
+MAX_ACTS = 200
 
 
 def act(row_id: int, event: EventName) -> Act:

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mudra.audit.token_issues import (
-    BLOCK_AGE,
-    BLOCK_ISSUES,
     GRACE,
     KEY,
     SECRET,
@@ -20,6 +18,9 @@ from mudra.audit.token_issues import (
     mark_of,
     pack,
 )
+
+BLOCK_AGE = timedelta(minutes=5)
+BLOCK_ISSUES = 1000
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 words = st.text(st.characters(blacklist_categories=("Cs", "Z", "C")), min_size=1, max_size=12)

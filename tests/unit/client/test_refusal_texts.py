@@ -11,7 +11,9 @@ from joserfc.jwk import RSAKey
 
 from mudra.client.errors import TokenMalformed, TokenRefused
 from mudra.client.verification.check import Expected, check
-from mudra.client.verification.compact import MAX_LENGTH, read_header, split
+from mudra.client.verification.compact import read_header, split
+
+MAX_LENGTH = 16 * 1024
 
 AT = 1_800_000_000
 KEY = RSAKey.generate_key(2048)

@@ -17,8 +17,10 @@ from mudra.client.errors import (
     WrongAudience,
     WrongIssuer,
 )
-from mudra.client.verification.check import LEEWAY_SECONDS, Expected, check
+from mudra.client.verification.check import Expected, check
 from mudra.client.verification.compact import split
+
+LEEWAY_SECONDS = 60
 
 AT = 1_800_000_000
 KEY = RSAKey.generate_key(2048)

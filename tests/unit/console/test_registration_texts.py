@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from tests.support.registry.registry_wrong import WRONG_MEMBERS, changed
-from tests.support.registry.registry_wrong_more import MORE_WRONG
+from tests.unit.registry.payload.wrong import WRONG_MEMBERS, changed
+from tests.unit.registry.payload.wrong_more import MORE_WRONG
 
 from mudra.console.pages.member.registration_texts import said
 from mudra.localization.language import ENGLISH, written_in

@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from tests.support.documents.command_words import is_group, parse, words_of, written
+from tests.docs.command_words import is_group, parse, words_of, written
 from tests.support.programs import program
 
 from mudra.console.pages.public.documentation import ROOT
@@ -25,6 +25,7 @@ SOURCES = (
     Path("src/mudra/jobs/telemetry.py"),
     Path("src/mudra/jobs/network_figures.py"),
     Path("src/mudra/bootstrap/observability/telemetry.py"),
+    Path("src/mudra/bootstrap/observability/node_figures.py"),
 )
 SITE = f"https://tokens.network.example{ROOT}"
 """Of the documentation, where the service shows it."""
@@ -40,7 +41,7 @@ def promtool(*words: str, folder: Path = DEPLOY) -> "subprocess.CompletedProcess
 def exposed() -> set[str]:
     """Names of metrics that the code declares, with those that Prometheus makes of them."""
     declared = set(re.findall(r'"(mudra_[a-z0-9_]+)"', " ".join(f.read_text() for f in SOURCES)))
-    made = {f"{name}{end}" for name in declared for end in ("_bucket", "_count", "_sum")}
+    made = {f"{name}{end}" for name in declared for end in ("_bucket", "_count", "_sum", "_total")}
     return declared | made | set(re.findall(r"record: (\S+)", RULES))
 
 
@@ -65,7 +66,7 @@ def test_each_alert_is_tested_and_has_a_runbook_of_its_own() -> None:
     linked = re.findall(r"runbook_url: (\S+)", RULES)
     tests = "".join(one.read_text() for one in TESTS)
 
-    assert len(alerts) == len(linked) == 22
+    assert len(alerts) == len(linked) == 32
     assert [name for name in alerts if name not in tests] == []
     addresses = {f"{SITE}/operations/runbooks/{page.stem}.html": page for page in RUNBOOKS}
     assert sorted(linked) == sorted(addresses)

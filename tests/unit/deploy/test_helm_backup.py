@@ -7,15 +7,14 @@ import secrets
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
 import psycopg
 import pytest
 import yaml
-from tests.support.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.unit.deploy.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.database.roles import OWNER, SERVICE, as_role
@@ -122,10 +121,9 @@ def test_the_cron_job_makes_a_backup_that_the_pod_restores(tmp_path: Path) -> No
         as_superuser(url, "INSERT INTO service_fact VALUES ('kept', 'yes')")
         files = tmp_path / "backups" / "files"
         files.mkdir(parents=True)
-        for name, days in (("mudra-20250101T000000Z.dump.age", 16), ("mudra-young.json", 13)):
+        for name in ("mudra-20250101T000000Z.dump.age", "mudra-young.json"):
             (files / name).touch()
-            os.utime(files / name, times=(at := time.time() - days * 86400, at))
-        made = run([*job["command"], *job["args"]], here)
+        made = run(["mudra", *job["args"]], here)
         names = sorted(one.name for one in files.iterdir())
 
         there = environment(pod["env"], of(empty) | {"MUDRA_MASTER_KEY": master}, tmp_path)
@@ -146,6 +144,33 @@ def test_the_cron_job_makes_a_backup_that_the_pod_restores(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_a_cron_job_verifies_the_audit_every_day_as_the_role_of_the_nodes(tmp_path: Path) -> None:
+    said = said_of("mudra", values_of_the_guide())
+    (job,) = said["manifests"]["mudra/templates/audit-verify.yaml"]
+    template = job["spec"]["jobTemplate"]["spec"]["template"]
+    container = container_of(template["spec"])
+    policies = said["manifests"]["mudra/templates/network-policy.yaml"]
+    with own_postgres(tmp_path / "db") as url:
+        master = "1:" + base64.b64encode(secrets.token_bytes(32)).decode()
+        here = environment(container["env"], of(url) | {"MUDRA_MASTER_KEY": master}, tmp_path)
+        owner = {"MUDRA_DATABASE_ADMIN_URL": url, "MUDRA_DATABASE_OWNER_URL": as_role(url, OWNER)}
+        run(["mudra", "database", "prepare"], here | owner)
+        done = run(["mudra", *container["args"]], here)
+        with psycopg.connect(url) as connection:
+            kept = connection.execute(
+                "SELECT value FROM service_fact WHERE name = 'audit-verified'"
+            ).fetchone()
+
+    assert job["spec"]["schedule"].split()[2:] == ["*", "*", "*"]
+    assert (done.returncode, kept) == (0, ("intact",)), done.stderr
+    assert not any("OWNER" in one["name"] for one in container["env"])
+    assert any(
+        one["spec"]["podSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+        for one in policies
+    )
+
+
+@pytest.mark.slow
 def test_old_backups_go_with_a_new_one_alone(tmp_path: Path) -> None:
     with own_postgres(tmp_path / "db") as url:
         away = made_by_the_job(tmp_path, url.replace("/mudra?", "/missing?"))
@@ -161,11 +186,9 @@ def made_by_the_job(folder: Path, url: str) -> tuple[int, list[str], list[str]]:
     files = folder / "backups" / "files"
     shutil.rmtree(files, ignore_errors=True)
     files.mkdir(parents=True)
-    month = time.time() - 30 * 86400
-    (old := files / "mudra-20250101T000000Z.json").touch()
-    os.utime(old, times=(month, month))
+    (files / "mudra-20250101T000000Z.json").touch()
     given = {"MUDRA_DATABASE_URL": url, "MUDRA_DATABASE_OWNER_URL": url}
-    done = run([*job["command"], *job["args"]], environment(job["env"], given, folder))
+    done = run(["mudra", *job["args"]], environment(job["env"], given, folder))
     names = [one.name.removeprefix("mudra-") for one in files.glob("*.json")]
     kept = [one.replace("20250101T000000Z", "old") for one in names if one.startswith("2025")]
     made = [one.partition(".")[2] for one in names if not one.startswith("2025")]

@@ -18,7 +18,9 @@ import pytest
 import yaml
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.agent.agent_process import free_port
-from tests.support.charts import (
+from tests.support.database.own_postgres import own_postgres
+from tests.support.until import until
+from tests.unit.deploy.charts import (
     AGENT,
     GUIDE,
     HELM,
@@ -33,16 +35,15 @@ from tests.support.charts import (
     said_of,
     values_of_the_guide,
 )
-from tests.support.database.own_postgres import own_postgres
-from tests.support.until import until
 
 from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE
-from mudra.bootstrap.diagnosis import MIN_FREE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 from mudra.http.request.client_address import client_address
 from mudra.storage.crypto.master_key import parse_master_keys
 from mudra.storage.database.roles import SERVICE, as_role
+
+MIN_FREE = 1 << 30
 
 CHARTS: Final = ("mudra", "mudra-agent")
 
@@ -136,7 +137,7 @@ def test_each_pod_has_the_authority_that_addresses_name() -> None:
 
     assert set(addresses) == {f"MUDRA_DATABASE_{one}URL" for one in ("", "OWNER_", "ADMIN_")}
     assert {conninfo_to_dict(one)["sslmode"] for one in addresses.values()} == {"verify-full"}
-    assert len(having) == 3
+    assert len(having) == 4
     for pod in [*having, restoring()]:
         (container,) = pod["containers"]
         (mount,) = (one for one in container["volumeMounts"] if one["mountPath"] == folder)

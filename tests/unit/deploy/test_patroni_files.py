@@ -7,9 +7,9 @@ from pathlib import Path
 import yaml
 from tests.support.documents.blocks import DOCUMENTS, text_of
 from tests.support.programs import program
-from tests.support.proxies import HAPROXY_RIGHTS
+from tests.unit.deploy.proxies import HAPROXY_RIGHTS
 
-from mudra.bootstrap.diagnosis import CONNECTIONS_EACH
+CONNECTIONS_EACH = 23
 
 FILES = Path("deploy/patroni")
 HOW_TO = Path("docs/how-to/run-on-patroni.md").read_text()

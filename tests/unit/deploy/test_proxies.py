@@ -15,14 +15,14 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
-from tests.support.proxies import (
+from tests.support.until import until
+from tests.unit.deploy.proxies import (
     CONNECTIONS,
     PROXIES,
     Proxy,
     can_give_rights_up,
     running_proxy,
 )
-from tests.support.until import until
 
 LOST = "/lost"
 posts: list[str] = []

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.faults.patroni.cluster import Cluster, Machine
 from tests.support.documents.blocks import blocks_of
-from tests.support.patroni.cluster import Cluster, Machine
 from tests.support.programs import program
-from tests.support.proxies import haproxy_text
+from tests.unit.deploy.proxies import haproxy_text
 
 from mudra.bootstrap.config import load_settings
 from mudra.storage.crypto.master_key import parse_master_keys

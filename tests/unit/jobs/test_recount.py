@@ -10,12 +10,14 @@ from types import SimpleNamespace
 import pytest
 from prometheus_client import REGISTRY
 
-from mudra.jobs.recount import MAX_FAILED, recount_days
+from mudra.jobs.recount import recount_days
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.metrics.rollup.stale import Stale
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
+
+MAX_FAILED = 6
 
 TODAY = datetime(2026, 3, 4, tzinfo=UTC)
 YESTERDAY = TODAY - timedelta(days=1)

@@ -51,7 +51,7 @@ def test_numbers_and_days_are_written_as_in_the_language():
     ]
     assert hindi.number(99.5, 2) == "99.50"
     assert hindi.minute(AT, UTC) == "04 मार्च 2026, 10:05"
-    assert (ENGLISH.long_minute(AT), hindi.long_minute(AT)) == (
+    assert (ENGLISH.long_minute(AT, UTC), hindi.long_minute(AT, UTC)) == (
         "4 March 2026, 10:05",
         "4 मार्च 2026, 10:05",
     )

@@ -8,7 +8,7 @@ _LOOK = """
 from datetime import UTC, datetime
 from mudra.localization.display_zone import zone_named, zone_of
 january = datetime(2026, 1, 31, 20, tzinfo=UTC)
-print(zone_of("ist").local(january), zone_named("Europe/Berlin").abbreviation(january))
+print(zone_of("ist", "UTC").local(january), zone_named("Europe/Berlin").abbreviation(january))
 """
 
 

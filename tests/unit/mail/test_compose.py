@@ -180,7 +180,7 @@ def test_a_reset_without_grace_says_that_the_old_secret_has_ended():
     with_grace = write(NoticeKind.SECRET_RESET)
     without = write(NoticeKind.SECRET_RESET, old_secret_ends_at="")
 
-    assert "works until 8 March 2026, 12:00 UTC" in with_grace.text
+    assert "works until 8 March 2026, 17:30 IST" in with_grace.text
     assert "no longer works" in without.text
     assert "works until" not in without.text
 

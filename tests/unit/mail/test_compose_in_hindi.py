@@ -97,7 +97,7 @@ def test_a_subject_in_hindi_is_one_encoded_header():
     read = BytesParser(policy=default).parsebytes(raw)
     assert read["Subject"] == composed.subject
     assert read["Subject"].endswith("SUNRISE-FIP के एंटिटी सीक्रेट की समय-सीमा 7 दिन में समाप्त होगी")
-    assert "28 अगस्त 2026, 12:00 UTC" in read.get_body(("plain",)).get_content()
+    assert "28 अगस्त 2026, 17:30 IST" in read.get_body(("plain",)).get_content()
     (attachment,) = read.iter_attachments()
     assert "समय-सीमा समाप्त" in re.sub(r"\r?\n ", "", attachment.get_content())
 

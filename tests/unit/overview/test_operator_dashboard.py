@@ -17,8 +17,6 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.overview.operator_dashboard import (
-    MAX_COUNT,
-    MAX_COUNTED,
     Dashboard,
     DashboardRow,
     Kind,
@@ -26,6 +24,9 @@ from mudra.overview.operator_dashboard import (
     read_dashboard,
     without_admin,
 )
+
+MAX_COUNT = 200
+MAX_COUNTED = 10_000
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

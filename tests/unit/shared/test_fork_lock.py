@@ -1,7 +1,7 @@
 """A lock of a parent's thread does not hold up the child of a fork."""
 
 import pytest
-from tests.support.forked_child import says_yes
+from tests.unit.forked_child import says_yes
 
 from mudra.shared.fork_lock import ForkLock
 

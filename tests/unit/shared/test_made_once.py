@@ -6,8 +6,13 @@ import weakref
 
 import pytest
 
-from mudra.shared.made_once import IDLE_S, MAX_LARGE, MAX_SMALL, TTL_S, MadeOnce
+from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import DatabaseUnavailable
+
+IDLE_S = 120.0
+MAX_LARGE = 6
+MAX_SMALL = 60
+TTL_S = 600.0
 
 
 class Asking:

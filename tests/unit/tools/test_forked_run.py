@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.own_pytest import run_pytest
+from tests.unit.tools.own_pytest import run_pytest
 
 CONFTEST = """
 import os

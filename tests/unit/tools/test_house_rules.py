@@ -9,6 +9,8 @@ from tools.lint import language_rule
 from tools.lint.__main__ import main
 from tools.lint.commit_rule import no_commit_outside_database
 from tools.lint.docstring_rule import docstring_begins_with_a_verb, package_says_never
+from tools.lint.figure_rule import figures_of_tests
+from tools.lint.grammar_rule import KNOWN, problem, shrink, wrong_grammar
 from tools.lint.migration_rule import FOLDER, clashing_migrations
 from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
@@ -260,3 +262,75 @@ def test_the_command_names_each_fault_and_fails(tmp_path):
 
     (area / "issue.py").write_text("now = clock()\n")
     assert main(tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "What has begun by now is judged.",
+        "Of one webhook so many that a limit is on their way to it.",
+        "Who asks the same meanwhile waits for it.",
+        "Those that wait.",
+        "Where operators search.",
+        "So long every fence takes its full time.",
+        "How long a delivery waits.",
+        "Returns the limit of all, from that of one payload.",
+        "One of the two.",
+        "Ends one of them.",
+    ],
+)
+def test_a_first_sentence_needs_a_noun(sentence):
+    assert problem(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Returns the limits of all payloads.",
+        "A webhook and its secret.",
+        "When a key is dropped, tokens that it signed end.",
+        "One row for each AA.",
+        "Returns whether the caller is one of these operators.",
+    ],
+)
+def test_a_sentence_with_a_noun_passes(sentence):
+    assert not problem(sentence)
+
+
+def test_only_known_sentences_may_have_wrong_grammar(tmp_path):
+    old, new = "What a thing is.", "Who does it."
+    source = Source(AREA_FILE, f'"""{old} More."""\n\ndef act():\n    """{new}"""\n')
+
+    (fault,) = wrong_grammar([source], frozenset({old}))
+    assert str(fault).startswith(f"{AREA_FILE}:3: {new!r}: begin with a noun")
+    (gone,) = wrong_grammar([source], frozenset({old, new, "Whose it was."}))
+    assert "1 sentences are no longer in the code" in str(gone)
+
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    for path, text in ((AREA_FILE, source.text), (str(KNOWN), f"{old}\nWhose it was.\n")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert shrink(tmp_path) == 1
+    assert (tmp_path / KNOWN).read_text() == f"{old}\n"
+
+
+def test_a_test_writes_the_figure_that_it_proves():
+    rule = Source(
+        "src/mudra/tokens/reset.py",
+        "from typing import Final\nMAX: Final = 5\nWINDOW = timedelta(minutes=10)\nNAME = 'a'\n",
+    )
+    text = "from mudra.tokens.reset import MAX, NAME, WINDOW\n"
+
+    assert [str(one) for one in figures_of_tests([rule, Source("tests/unit/a.py", text)])] == [
+        "tests/unit/a.py:1: MAX is a figure: write it out, so that the test fails when it changes"
+    ]
+    assert not list(figures_of_tests([rule, Source("tests/support/a.py", text)]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['patch.setattr(reset, "_MAX", 3)', 'monkeypatch.setattr("mudra.tokens.reset._MAX", 3)'],
+)
+def test_a_test_patches_no_private_constant(text):
+    (fault,) = figures_of_tests([Source("tests/unit/a.py", text)])
+    assert "_MAX is private: give its value as an argument" in str(fault)

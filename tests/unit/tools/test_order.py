@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.support.own_pytest import run_pytest
+from tests.unit.tools.own_pytest import run_pytest
 
 NOTE = (
     "from pathlib import Path\ndef note(text):\n    Path('notes.txt').open('a').write(text + ' ')\n"

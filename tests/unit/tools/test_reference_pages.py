@@ -70,8 +70,15 @@ def test_every_message_fits_its_schema_and_its_signature_its_body() -> None:
 def test_the_calls_are_listed_with_what_they_take_and_answer() -> None:
     page = calls_page()
 
+    call = page.partition("### POST /iam/v1/entity/secret/reset\n")[2].partition("\n### ")[0]
+    assert call.lstrip().startswith("Replace the secret: at most 5 times in 24 hours")
+    assert "| `entityId` | JSON | string | yes | " in call
     assert (
-        "| `POST /iam/v1/entity/token/generate` | Generate an Entity Access Token |  |"
-        " *form:*, **`id`**, **`secret`** | `accessToken`, `expiresIn`, `tokenType`, `message` |"
-    ) in page
-    assert page.count("| `GET /") > 40
+        "| `secretExpiryDays` | JSON | integer |  | a whole number from 1 to 180; default `180` |"
+        in call
+    )
+    assert "| `expiresOn` | integer | milliseconds since the epoch |" in call
+    assert "| `username` | form | string | yes |" in page
+    assert len(re.findall(r"^### GET /", page, re.MULTILINE)) > 40
+    named = set(re.findall(r"\*([A-Z]\w+)\*", page))
+    assert named <= set(re.findall(r"^### (\w+)$", page, re.MULTILINE))

@@ -3,8 +3,8 @@
 Spec 2.6: only the last /FI/Notification in which every FIStatus is terminal is
 counted; others are position 7. Notifications come out of order and more than
 once, so the last one is known only when its window closes, and
-is counted then. Whatever the AA answered, it counts in the status array; only
-`failRecdCnt` leaves out those that the AA refused (4xx, 5xx).
+is counted then. Whatever the AA answered, it counts in the status array and for the
+times of 2.5; only `failRecdCnt` leaves out those that the AA refused (4xx, 5xx).
 
 Spec 2.5: `sfireqnot` is the time from the 200 of the FI request to the first
 notification in which an account is READY or DELIVERED, whatever comes later;
@@ -81,6 +81,7 @@ class Session(msgspec.Struct, array_like=True, gc=False):
     finals: list[FinalNotification] = []
     """At most one for each open window, oldest first."""
     outcome: Outcome = Outcome.NONE
+    failure_timed: bool = False
 
 
 class TrackerState(msgspec.Struct, array_like=True, frozen=True):
@@ -188,9 +189,10 @@ class FiSessionTracker:
         if session.outcome is Outcome.FAILED:
             self.metrics.recovered += 1
             self._recovered.append(key)
-        if outcome is Outcome.FAILED:
+        if not final.statuses & SUCCESS and not session.failure_timed:
             block = (final.window, key[0], _FAILED_TIME, False)
             self._count_time(session, final.mono, block, tally_of)
+            session.failure_timed = True
         session.outcome = outcome
 
     def _count_time(

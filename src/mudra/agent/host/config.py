@@ -14,6 +14,7 @@ from mudra.agent.delivery.credentials import Source
 from mudra.agent.sources.access_log import FORMATS, Fields, renamed
 from mudra.client.address import checked_url
 from mudra.metrics.payload.report import ENTITY_ID
+from mudra.shared.byte_order_mark import NotUtf8, without_mark
 
 _RENAMED: Final = frozenset(
     {
@@ -127,13 +128,12 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 def read_config(path: Path) -> Config:
     """Return the checked configuration. Raises ConfigError with one clear sentence."""
     try:
-        with path.open("rb") as file:
-            values = tomllib.load(file)
+        values = tomllib.loads(without_mark(path.read_bytes()).decode())
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read: {error.strerror}; name it with --config"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, NotUtf8) as error:
         raise ConfigError(f"{path} is not TOML: {error}") from None
     try:
         config = msgspec.convert(values, Config)

@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,7 @@ from mudra.storage.backup.archive import (
     DUMP,
     Measured,
     clear_out,
+    delete_older,
     details_file,
     make_durable,
     name_of,
@@ -66,7 +67,11 @@ def make_backup(settings: Settings, order: BackupOrder, on_progress: OnProgress)
                 )
             # Its mark would take the place of that by which a restore goes on.
             refuse_unfinished(contents)
-            return _dump(making, conninfo)
+            made = _dump(making, conninfo)
+            if not order.keep_days:
+                return made
+            before = making.at - timedelta(days=order.keep_days)
+            return msgspec.structs.replace(made, deleted=delete_older(making.folder, before))
 
 
 def _making(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> _Making:

@@ -1,9 +1,7 @@
 """The process of a node that runs the periodic jobs."""
 
 import asyncio
-import contextlib
 import os
-import shutil
 import signal
 from datetime import datetime, timedelta
 from functools import partial
@@ -24,12 +22,14 @@ from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.node.audit_export_job import audit_export_jobs
 from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.mail_jobs import mail_jobs
 from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
 from mudra.bootstrap.node.probe_runner import ProbeRunner
-from mudra.bootstrap.node.standby_watch import note_standbys
+from mudra.bootstrap.node.readiness_board import ReadinessBoard
+from mudra.bootstrap.node.watch_jobs import watch_jobs
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.telemetry import DATABASE_FAILURES, count_database_failure
 from mudra.identity.accounts.link_request_store import LINK_ASKED
@@ -42,8 +42,6 @@ from mudra.jobs.scheduler import Job, Scheduler
 from mudra.jobs.telemetry import (
     AUDIT_CONTRADICTED,
     AUDIT_UNSEALED,
-    BACKUP_AGE,
-    DISK_FREE,
     JOB_RUNS,
     MAILS,
     SIGN_IN_FAILURES,
@@ -55,11 +53,10 @@ from mudra.metrics.rollup.damage import count_damage
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.purge_store import purge_expired
-from mudra.overview.restored_store import backup_awaited_since, last_backup
 from mudra.overview.retention_store import Days
 from mudra.registry.probe.probe_store import PROBE_ASKED
 from mudra.shared.garbage import set_aside_what_is_loaded
-from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.shared.unavailable import Outage
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 
@@ -68,13 +65,17 @@ _SEAL_S: Final = 120.0
 _log = structlog.get_logger()
 
 
-def run_jobs_process(dependencies: Dependencies, parent_pipe: int, report: Report) -> None:
+def run_jobs_process(
+    dependencies: Dependencies, parent_pipe: int, report: Report, board: ReadinessBoard
+) -> None:
     """Run jobs until stopped, or until the supervisor is gone."""
     allocate_apart()
-    uvloop.run(_work(dependencies, parent_pipe, report))
+    uvloop.run(_work(dependencies, parent_pipe, report, board))
 
 
-async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) -> None:
+async def _work(
+    dependencies: Dependencies, parent_pipe: int, report: Report, board: ReadinessBoard
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -82,7 +83,12 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     on_parent_exit(parent_pipe, stop.set)
     runs = PostgresJobRuns(dependencies.database.direct)
     tracing = open_tracing(dependencies, "jobs")
-    jobs = [*_jobs(dependencies), *_metrics_jobs(dependencies)]
+    jobs = [
+        *_jobs(dependencies),
+        *watch_jobs(dependencies, board),
+        *audit_export_jobs(dependencies),
+        *_metrics_jobs(dependencies),
+    ]
     count_from_zero(JOB_RUNS, [job.name for job in jobs], ("succeeded", "failed"))
     count_from_zero(MAILS, ("sent", "failed"))
     count_from_zero(DATABASE_FAILURES, (Outage.READ_ONLY, Outage.DISK_FULL))
@@ -220,30 +226,6 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
     minute = timedelta(minutes=1)
     return [
         Job(
-            name="backup-age",
-            every=10 * minute,
-            run=lambda: _note_backup_age(dependencies),
-            on_every_node=True,
-        ),
-        Job(
-            name="room",
-            every=minute,
-            run=lambda: _note_room(dependencies),
-            on_every_node=True,
-        ),
-        Job(
-            name="database",
-            every=minute,
-            run=lambda: _ask_database(dependencies),
-            on_every_node=True,
-        ),
-        Job(
-            name="standbys",
-            every=minute,
-            run=partial(note_standbys, dependencies.database.direct),
-            on_every_node=True,
-        ),
-        Job(
             name="anonymous",
             every=minute,
             run=lambda: _record_anonymous(dependencies),
@@ -285,29 +267,6 @@ async def _drop_old_audit(dependencies: Dependencies) -> None:
             dropped = await drop_over_age(chain.token_issues, log, tokens, now)
             if not dropped and archived is not None:
                 dropped = await drop_archived(chain, log, timedelta(days=archived), now)
-
-
-async def _note_backup_age(dependencies: Dependencies) -> None:
-    """Show the age of the last backup; how old it is while the database is away, no one knows.
-
-    A first backup that never came is as old as the setting that says who can decrypt it.
-    """
-    with contextlib.suppress(DatabaseUnavailable):
-        async with dependencies.database.transaction() as transaction:
-            at = await last_backup(transaction)
-            if at is None and dependencies.settings.backup_recipients:
-                at = await backup_awaited_since(transaction)
-        if at is not None:
-            BACKUP_AGE.set((ServiceClock()() - at).total_seconds())
-
-
-async def _note_room(dependencies: Dependencies) -> None:
-    DISK_FREE.set(shutil.disk_usage(dependencies.settings.data_dir).free)
-
-
-async def _ask_database(dependencies: Dependencies) -> None:
-    """Find that the database takes no changes where no one asks for one: it counts that."""
-    await dependencies.database.outage()
 
 
 async def _record_anonymous(dependencies: Dependencies) -> None:

@@ -9,7 +9,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.notification_jobs import deliver_mail, raise_mail_alarms
 from mudra.jobs.scheduler import Job
-from mudra.jobs.telemetry import MAILS, MAILS_FAILING
+from mudra.jobs.telemetry import MAIL_OLDEST_WAITING, MAILS, MAILS_FAILING
 from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
 from mudra.overview.mail_delivery import Delivered, Undelivered
@@ -25,8 +25,14 @@ def mail_jobs(dependencies: Dependencies) -> list[Job]:
     """
     delivered: set[str] = set()
 
-    async def count_failing() -> None:
-        MAILS_FAILING.set(await raise_mail_alarms(dependencies.transaction))
+    async def note_alarms() -> None:
+        found = await raise_mail_alarms(dependencies.transaction)
+        MAILS_FAILING.set(found.failing)
+        MAIL_OLDEST_WAITING.set(found.oldest_s)
+
+    def forget_alarms() -> None:
+        MAILS_FAILING.set(nan)
+        MAIL_OLDEST_WAITING.set(nan)
 
     return [
         Job(
@@ -39,9 +45,9 @@ def mail_jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="mail-alarms",
             every=timedelta(minutes=1),
-            run=count_failing,
+            run=note_alarms,
             follows_clock=True,
-            forget=lambda: MAILS_FAILING.set(nan),
+            forget=forget_alarms,
         ),
     ]
 

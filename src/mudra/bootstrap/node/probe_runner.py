@@ -5,7 +5,7 @@ import secrets
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.registry.probe.challenge import new_challenge
 from mudra.registry.probe.probe import ProbeResult, WaitingProbe
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 
 _NONCE_BYTES = 32

@@ -18,16 +18,13 @@ from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.node.readiness_board import ReadinessBoard
 from mudra.bootstrap.node.serve import TITLE
 from mudra.bootstrap.node.supervisor import DATABASE, STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
+from mudra.bootstrap.observability.node_figures import NodeFigures
 from mudra.bootstrap.observability.shared_metrics import SharedMetrics
-from mudra.bootstrap.observability.telemetry import (
-    BUILD_INFO,
-    ISSUES_LOST,
-    RESTARTS,
-    serve_metrics,
-)
+from mudra.bootstrap.observability.telemetry import BUILD_INFO, ISSUES_LOST, RESTARTS, serve_metrics
 from mudra.bootstrap.routes import build_ahead
 from mudra.bootstrap.separate_process.process_apart import forget_settings
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
@@ -95,11 +92,14 @@ def run_node(
         before_serving=partial(build_ahead, settings),
         notifier=given.notifier,
     )
+    board = ReadinessBoard()
+    figures = NodeFigures(supervisor.processes, board.read)
+    supervisor.on_check = figures.checked
     inherited = _Inherited(sockets, database, metrics)
     for number, listener in enumerate(sockets):
         serving = _worker(settings, conninfo, encryption, listener)
         inherited.add_to(supervisor, f"worker-{number}", serving, listener)
-    inherited.add_to(supervisor, "jobs", _jobs(settings, conninfo, encryption))
+    inherited.add_to(supervisor, "jobs", _jobs(settings, conninfo, encryption, board))
     if demo is Demo.ALIVE:
         inherited.add_to(supervisor, "demo", _demo_agents(settings, conninfo, encryption))
 
@@ -108,7 +108,7 @@ def run_node(
     count_from_zero(RESTARTS, [*processes, *([DATABASE] if database else ())], ("died", "hung"))
 
     def on_ready() -> None:
-        announce(replace(settings, telemetry_port=_figures(settings)))
+        announce(replace(settings, telemetry_port=_figures(settings, figures)))
         given.notifier.ready(f"{settings.host}:{settings.port}")
 
     return supervisor.run(on_ready)
@@ -191,12 +191,15 @@ def _worker(
     return serving
 
 
-def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
+def _jobs(
+    settings: Settings, conninfo: str, encryption: DataEncryption, board: ReadinessBoard
+) -> Body:
     def body(parent_pipe: int, report: Report) -> None:
         # Loaded here, during the workers' own last steps: no request waits for a job.
         from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415
 
-        run_jobs_process(build_dependencies(settings, conninfo, encryption), parent_pipe, report)
+        dependencies = build_dependencies(settings, conninfo, encryption)
+        run_jobs_process(dependencies, parent_pipe, report, board)
 
     return body
 
@@ -230,7 +233,7 @@ async def _prepare(
     await dependencies.close()
 
 
-def _figures(settings: Settings) -> int:
+def _figures(settings: Settings, figures: NodeFigures) -> int:
     """Serve /metrics from the supervisor, on a free port when the default one is taken."""
     wanted = settings.telemetry_port
     try:
@@ -238,13 +241,14 @@ def _figures(settings: Settings) -> int:
             settings.telemetry_host,
             DEFAULT_TELEMETRY_PORT if wanted is None else wanted,
             settings.telemetry_dir,
+            figures,
         )
     except OSError as error:
         if wanted is not None:
             raise CannotListen(
                 f"MUDRA_TELEMETRY_PORT {wanted} cannot be had: {error.strerror}; choose another"
             ) from error
-        server, _ = serve_metrics(settings.telemetry_host, 0, settings.telemetry_dir)
+        server, _ = serve_metrics(settings.telemetry_host, 0, settings.telemetry_dir, figures)
     return server.server_port
 
 

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -65,6 +65,8 @@ class Supervisor:
     """Takes the name of a process that is started again, and `died` or `hung`."""
     on_end: Callable[[str, int], None] = lambda _name, _pid: None
     """Takes the name and the ID of a process that has ended."""
+    on_check: Callable[[int, float], None] = lambda _serving, _seconds: None
+    """Takes how many workers serve, once a second while it runs, and the seconds since before."""
     before_serving: Callable[[], None] = lambda: None
     """Makes what all that serve share, while the others start."""
     notifier: Notifier = field(default_factory=Notifier)
@@ -72,6 +74,7 @@ class Supervisor:
     _beats: Heartbeats = field(default_factory=Heartbeats)
     _signals: SignalWait = field(default_factory=SignalWait)
     _next_check: float = 0.0
+    _checked_at: float = 0.0
     _database_at: float = 0.0
     """When PostgreSQL is looked for next: each second, and soon after an end of it."""
     _restarted: bool = False
@@ -80,6 +83,11 @@ class Supervisor:
     def add(self, name: str, body: Body, *, serves: bool = False) -> None:
         """Adds what a child is to do, and whether it answers requests."""
         self.children.append(_Child(name, body, len(self.children), serves))
+
+    def processes(self) -> Mapping[str, int]:
+        """Return the IDs of the processes that run, by name."""
+        running = {child.name: child.pid for child in self.children if child.pid}
+        return {"supervisor": os.getpid(), **running}
 
     def run(self, on_ready: Callable[[], None]) -> int:
         """Start all, call `on_ready` when all are ready, and restart those that die, until stopped.
@@ -103,6 +111,7 @@ class Supervisor:
                 self._start(child, parent_pipe, hold, reported)
         ready = self._wait_until_ready(report)
         if ready:
+            self._checked_at = time.monotonic()
             on_ready()
             self._look_after(parent_pipe, hold, reported)
         self._end()
@@ -195,8 +204,12 @@ class Supervisor:
             return
         self._kill_hung()
         workers = [child for child in self.children if child.serves]
-        self.notifier.serving(sum(map(self._is_serving, workers)), len(workers))
-        self._next_check = time.monotonic() + EVERY_S
+        serving, now = sum(map(self._is_serving, workers)), time.monotonic()
+        self.notifier.serving(serving, len(workers))
+        if self._checked_at and not self._stopping:
+            self.on_check(serving, now - self._checked_at)
+            self._checked_at = now
+        self._next_check = now + EVERY_S
 
     def _is_serving(self, child: _Child) -> bool:
         return child.pid > 0 and not child.hung and self._beats.is_alive(child.place)

@@ -14,6 +14,7 @@ from wsgiref.simple_server import WSGIServer
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from mudra.bootstrap.observability.node_figures import NodeFigures
 from mudra.jobs.network_figures import NetworkFiguresCollector
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.replica import Place
@@ -121,9 +122,12 @@ def observe_replica(place: Place, behind: int) -> None:
         REPLICA_BEHIND.set(behind)
 
 
-def serve_metrics(host: str, port: int, telemetry_dir: Path) -> tuple[WSGIServer, threading.Thread]:
+def serve_metrics(
+    host: str, port: int, telemetry_dir: Path, figures: NodeFigures
+) -> tuple[WSGIServer, threading.Thread]:
     """Serve /metrics; raises OSError when the port is taken."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     registry.register(NetworkFiguresCollector(telemetry_dir))
+    registry.register(figures)
     return start_http_server(port, host, registry)

@@ -43,8 +43,7 @@ def tokens_path() -> Path:
 
     A profile has a file of its own, tokens-PROFILE.json; raises TokensFileError for a bad name.
     """
-    set_by_user = os.environ.get("MUDRA_CONFIG_DIR")
-    folder = Path(set_by_user) if set_by_user else Path(platformdirs.user_config_dir("mudra"))
+    folder = _folder()
     profile = os.environ.get(PROFILE, "")
     if not _PROFILE_NAME.fullmatch(profile):
         raise TokensFileError(
@@ -53,13 +52,30 @@ def tokens_path() -> Path:
     return folder / (f"tokens-{profile}.json" if profile else "tokens.json")
 
 
+def _folder() -> Path:
+    set_by_user = os.environ.get("MUDRA_CONFIG_DIR")
+    if set_by_user:
+        return Path(set_by_user)
+    try:
+        # Expanded by the library itself, which fails for an account without a home directory.
+        return Path(platformdirs.user_config_dir("mudra")).expanduser()
+    except RuntimeError:
+        raise TokensFileError(
+            f"this account (UID {os.getuid()}) has no home directory for sign-ins: set "
+            "MUDRA_CONFIG_DIR to a folder that only it can read"
+        ) from None
+
+
 def remember(entry: SignedIn) -> Path:
-    """Keep a sign-in as the current one, in place of a previous one of the same base and user."""
+    """Keep a sign-in as the current one, in place of a previous one of the same base and user.
+
+    Raises TokensFileError.
+    """
     return _write([entry, *_others(entry)])
 
 
 def forget(entry: SignedIn) -> Path:
-    """Delete a sign-in; raises TokensFileError, OSError."""
+    """Delete a sign-in. Raises TokensFileError."""
     return _write(_others(entry))
 
 
@@ -70,8 +86,14 @@ def _others(entry: SignedIn) -> list[SignedIn]:
 
 def _write(entries: list[SignedIn]) -> Path:
     path = tokens_path()
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_private(path, msgspec.json.encode(entries))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(path, msgspec.json.encode(entries))
+    except OSError as error:
+        raise TokensFileError(
+            f"{path} cannot be written ({error.strerror}): set MUDRA_CONFIG_DIR to a folder that "
+            "is yours"
+        ) from None
     return path
 
 

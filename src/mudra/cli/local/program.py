@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
         RestoreOrder,
         RestoreReport,
     )
+    from mudra.overview.set_up import Answers, Places, SetUpDone
     from mudra.settings.settings import Settings
     from mudra.shared.backup_details import BackupDetails
     from mudra.shared.secret_text import SecretText
@@ -111,6 +112,9 @@ class Program(Protocol):
 
     def prepare_database(self, data_dir: Path | None) -> Sequence[str]:
         """Make roles, schema and rights; returns what is left too much; raises CommandFailed."""
+
+    def set_up(self, answers: Answers, places: Places) -> SetUpDone:
+        """Set a machine up; raises CommandFailed for an answer that is wrong."""
 
     def make_backup(
         self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress

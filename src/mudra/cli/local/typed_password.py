@@ -6,6 +6,7 @@ import sys
 import typer
 
 from mudra.cli.output.output import Exit, fail
+from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
 
 
@@ -27,5 +28,14 @@ def typed_password(
 
 
 def typed_line() -> str:
-    """Take the next line of standard input; empty at its end."""
-    return sys.stdin.readline().rstrip("\r\n")
+    """Take the next line of standard input, in UTF-8 whatever the terminal's; empty at its end.
+
+    A mark of byte order at its beginning is no part of it.
+    """
+    if sys.stdin is None:
+        return ""
+    line = sys.stdin.buffer.readline()
+    try:
+        return without_mark(line).decode().rstrip("\r\n")
+    except (UnicodeDecodeError, NotUtf8):
+        fail("standard input must be UTF-8", Exit.USAGE)

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from mudra.cli.output.streams import is_unicode
 from mudra.cli.table import NOT_INSTALLED
 
 _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
@@ -45,7 +46,7 @@ def fail(sentence: str, code: Exit = Exit.FAILED) -> NoReturn:
 
 def show_json(document: object) -> None:
     """Print JSON for programs."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=not is_unicode()) + "\n")
 
 
 def show_facts(facts: Mapping[str, object]) -> None:

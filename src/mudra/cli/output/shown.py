@@ -1,11 +1,14 @@
 """What a command shows: for people, and with --json for programs."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 import typer
 from msgspec import Struct
 
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
+from mudra.cli.output.streams import is_unicode
+from mudra.shared.csv_export import MARK
 
 
 class Shown(Struct, frozen=True):
@@ -45,7 +48,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], document: objec
 
 def text(shown: str, document: object) -> Shown:
     """Show a text as it is; programs get the document."""
-    return Shown(document, lambda: typer.echo(shown, nl=False))
+
+    def show() -> None:
+        # A byte order mark is for files; a terminal may show it.
+        is_file = is_unicode() and not sys.stdout.isatty()
+        typer.echo(shown if is_file else shown.removeprefix(MARK), nl=False)
+
+    return Shown(document, show)
 
 
 def line(shown: str, document: object) -> Shown:

@@ -21,8 +21,12 @@ class Change(msgspec.Struct, frozen=True):
     entry: msgspec.Raw
 
 
-class Page(msgspec.Struct, frozen=True):
-    """One answer of `/cr/v2/changes`."""
+class Page(
+    msgspec.Struct,
+    frozen=True,
+    rename={"issued_at": "issuedAt", "valid_until": "validUntil"},
+):
+    """One answer of `/cr/v2/changes`; times are seconds since 1970."""
 
     since: int
     upto: int
@@ -30,6 +34,12 @@ class Page(msgspec.Struct, frozen=True):
     complete: bool
     hash: str
     changes: list[Change]
+    issued_at: int
+    valid_until: int
+    registry: str
+    reader: str
+    epoch: int
+    """When the numbering of changes began; a restore begins it again."""
 
 
 class DirectoryEntry(msgspec.Struct, frozen=True):
@@ -57,11 +67,25 @@ class PageRefused(Exception):
 
 
 class DirectoryCopy(msgspec.Struct, frozen=True):
-    """Entries by their ID up to change `upto`. `proven`: the registry's hash was the same there."""
+    """Entries by their ID up to change `upto`. `proven`: the registry's hash was the same there.
+
+    `issued_at` is when the registry signed the page that it follows from, 0 for none.
+    """
 
     upto: int = 0
     entries: Mapping[str, tuple[Role, msgspec.Raw]] = {}
     proven: bool = False
+    epoch: int = 0
+    issued_at: int = 0
+
+    def check_not_older(self, page: Page) -> None:
+        """Raise PageRefused for a page from before this copy: someone repeats an old answer."""
+        if page.issued_at < self.issued_at:
+            raise PageRefused("it was signed before the last one")
+        if page.epoch < self.epoch:
+            raise PageRefused("it is of an epoch before the last one")
+        if page.epoch == self.epoch and page.upto < self.upto:
+            raise PageRefused(f"it goes back from change {self.upto} to {page.upto}")
 
     def after(self, page: Page) -> "DirectoryCopy":
         """Return the copy after the next page; raises PageRefused for one that does not fit."""
@@ -75,12 +99,12 @@ class DirectoryCopy(msgspec.Struct, frozen=True):
                 entries.pop(change.id, None)
             else:
                 entries[change.id] = (change.type, change.entry)
-        copy = DirectoryCopy(page.upto, entries)
+        copy = DirectoryCopy(page.upto, entries, epoch=page.epoch, issued_at=page.issued_at)
         if page.more:
             return copy
         if copy.hash() != page.hash:
             raise PageRefused("its hash is that of another set of entries")
-        return DirectoryCopy(page.upto, entries, proven=True)
+        return msgspec.structs.replace(copy, proven=True)
 
     def hash(self) -> str:
         """Return the hash of the set, as the registry computes it."""

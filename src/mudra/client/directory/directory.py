@@ -11,6 +11,7 @@ from mudra.client import clock
 from mudra.client.address import checked_url
 from mudra.client.directory.copy import DirectoryEntry, PageRefused
 from mudra.client.directory.following import (
+    Expected,
     Following,
     check_answer,
     check_body,
@@ -45,9 +46,11 @@ class _Directory(Connected[Http], Generic[Http, _Tokens, _Verifier]):
         allow_http: bool = False,
         http: Http | None = None,
         steady: clock.Seconds = clock.steady,
+        wall: clock.Seconds = clock.wall,
     ) -> None:
         address = checked_url(registry, allow_http=allow_http)
-        self._following = Following(address, file, refresh_seconds, steady)
+        expected = Expected(verifier.issuer, tokens.entity_id)
+        self._following = Following(address, expected, file, refresh_seconds, steady, wall)
         self._verifier: _Verifier = verifier
         self._connect(http, _TIMEOUT_S, self._auth_by(tokens, allow_http=allow_http))
 
@@ -61,7 +64,7 @@ class _Directory(Connected[Http], Generic[Http, _Tokens, _Verifier]):
 
     @property
     def age(self) -> float:
-        """Seconds since the copy was last proven; infinite for one that comes from the disk."""
+        """Seconds since the registry signed what proves the copy; infinite without a copy."""
         return self._following.age
 
     async def _entry(self, entity_id: str) -> DirectoryEntry | None:
@@ -127,8 +130,10 @@ class Directory(_Directory[httpx2.Client, EntityTokenSource, TokenVerifier], OnT
     and a program that starts while the registry is down uses it.
 
     A lookup refreshes the copy when it is older than `refresh_seconds`, with the changes since
-    then. The registry's hash proves that nothing is missing. While the registry is out of reach,
-    lookups go on with the last proven copy; `age` says how old it is.
+    then. The registry's hash proves that nothing is missing. An answer is taken over only while it
+    is valid, of this registry and for us, and never one from before the last: no one in between
+    can hide a change by repeating an old answer. While the registry is out of reach, lookups go on
+    with the last proven copy; `age` says how old it is.
 
     Raises ValueError for an address that is neither https nor on this machine, unless
     `allow_http`; OSError for a file that cannot be read.

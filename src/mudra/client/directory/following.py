@@ -26,31 +26,49 @@ from mudra.shared.undecodable import UNDECODABLE
 PAUSE_SECONDS: Final = 5.0
 """Between two attempts when the registry does not answer."""
 MAX_PAGES: Final = 10_000
+LEEWAY_SECONDS: Final = 60
 
 _log = logging.getLogger("mudra.client")
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """The facts that each page must state: whose it is, and for whom."""
+
+    issuer: str
+    reader: str
 
 
 class Following:
     """The copy of one registry. `refresh_seconds` is how old it may get before it is refreshed."""
 
     def __init__(
-        self, registry: str, file: Path | None, refresh_seconds: float, steady: Seconds
+        self,
+        registry: str,
+        expected: Expected,
+        file: Path | None,
+        refresh_seconds: float,
+        steady: Seconds,
+        wall: Seconds,
     ) -> None:
         self.registry = registry
+        self._expected = expected
         self._file = file
         self._refresh_seconds = refresh_seconds
         self._steady = steady
+        self._wall = wall
         self.copy = DirectoryCopy() if file is None else copy_file.load(file, registry)
         self._draft, self._pages = self.copy, 0
-        self._proven_at = self._next_at = float("-inf")
+        self._next_at = float("-inf")
         self._is_saved = True
         self._not_saved_because = ""
         self._failure: Exception | None = None
 
     @property
     def age(self) -> float:
-        """Seconds since the copy was last proven; infinite for one that comes from the disk."""
-        return self._steady() - self._proven_at
+        """Seconds since the registry signed what proves the copy; infinite without a copy."""
+        if not self.copy.proven:
+            return float("inf")
+        return max(0.0, self._wall() - self.copy.issued_at)
 
     def must_refresh(self) -> bool:
         """Return whether to ask the registry before the next lookup."""
@@ -79,6 +97,7 @@ class Following:
             page = msgspec.json.decode(body, type=Page)
         except UNDECODABLE as error:
             raise PageRefused(f"its form is wrong ({type(error).__name__})") from error
+        self._check_fresh(page)
         self._draft = self._draft.after(page)
         self._pages += 1
         if self._pages > MAX_PAGES:
@@ -87,9 +106,18 @@ class Following:
             return True
         if page.complete or page.upto != self.copy.upto:
             self._is_saved = False
-        self.copy, self._proven_at = self._draft, self._steady()
+        self.copy = self._draft
         self._save()
         return False
+
+    def _check_fresh(self, page: Page) -> None:
+        """Refuse what was signed for another reader, or at another time: a repeated answer."""
+        if (page.registry, page.reader) != (self._expected.issuer, self._expected.reader):
+            raise PageRefused("it was signed by another registry, or for another reader")
+        now = self._wall()
+        if not page.issued_at - LEEWAY_SECONDS <= now <= page.valid_until + LEEWAY_SECONDS:
+            raise PageRefused("it is not valid now; compare the clocks")
+        self.copy.check_not_older(page)
 
     def _save(self) -> None:
         if self._file is None or self._is_saved:

@@ -14,7 +14,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
 from mudra.client.errors import SignatureRefused, TokenMalformed
-from mudra.client.verification.compact import read_json
+from mudra.client.verification.compact import base64url, read_json
 
 SIGNATURE_HEADER: Final = "x-jws-signature"
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
@@ -70,9 +70,9 @@ class RegisteredKey:
     @classmethod
     def from_certificate(cls, certificate: Mapping[str, object]) -> Self:
         """Return the key of a registry entry's `certificate`, or raise SignatureRefused."""
-        numbers = {name: str(certificate.get(name)) for name in ("kty", "n", "e")}
+        numbers = {"kty": "RSA"} | {name: base64url(certificate.get(name)) for name in ("n", "e")}
         algorithm = certificate.get("alg")
-        if numbers["kty"] != "RSA" or algorithm not in ALGORITHMS:
+        if certificate.get("kty") != "RSA" or algorithm not in ALGORITHMS:
             raise SignatureRefused("the registered key is not an RSA key for signatures", _WAY_OUT)
         try:
             key = RSAKey.import_key({**numbers})

@@ -121,3 +121,8 @@ WAY_OUT: Final = "answer 401, so that the bearer gets a new token from the token
 def refuse(diagnosis: str) -> NoReturn:
     """Raise TokenMalformed."""
     raise TokenMalformed(diagnosis, WAY_OUT)
+
+
+def base64url(value: object) -> str:
+    """Return a number of a key as Base64url without padding, from the other forms in use."""
+    return str(value).rstrip("=").replace("+", "-").replace("/", "_")

@@ -13,7 +13,7 @@ import msgspec
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
-from mudra.client.verification.compact import ALGORITHM
+from mudra.client.verification.compact import ALGORITHM, base64url
 from mudra.shared.undecodable import UNDECODABLE
 
 PAUSE_SECONDS: Final = 30.0
@@ -121,7 +121,7 @@ def _key(member: dict[str, object]) -> RSAKey | None:
             return None
         if "verify" not in jwk.key_ops:
             return None  # RFC 7517 4.3
-        numbers = {name: str(member[name]) for name in ("kty", "n", "e")}
+        numbers = {"kty": "RSA"} | {name: base64url(member[name]) for name in ("n", "e")}
         key = RSAKey.import_key({**numbers, "kid": jwk.kid})
     except (msgspec.ValidationError, JoseError, KeyError, ValueError):
         return None

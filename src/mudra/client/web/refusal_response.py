@@ -9,7 +9,13 @@ from typing import Final
 import msgspec
 
 from mudra.client import clock
-from mudra.client.errors import MudraClientError, ProofRefused, TokenRefused, TooManyProofs
+from mudra.client.errors import (
+    MudraClientError,
+    ProofRefused,
+    TokenMissing,
+    TokenRefused,
+    TooManyProofs,
+)
 from mudra.shared.dpop_proof import ALGORITHMS
 
 RETRY_AFTER_S: Final = 5
@@ -53,6 +59,8 @@ def _kind(error: MudraClientError) -> tuple[int, str, Mapping[str, str]]:
             algorithms = " ".join(ALGORITHMS)
             challenge = f'DPoP error="invalid_dpop_proof", algs="{algorithms}"'
             return 401, "Unauthorized", {"WWW-Authenticate": challenge}
+        case TokenMissing():  # RFC 6750 3.1: no error code for one who presented nothing
+            return 401, "Unauthorized", {"WWW-Authenticate": "Bearer"}
         case TokenRefused():
             return 401, "Unauthorized", {"WWW-Authenticate": 'Bearer error="invalid_token"'}
         case _:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from mudra.client.errors import TokenMalformed
+from mudra.client.errors import TokenMalformed, TokenMissing
 from mudra.client.grant import BEARER
 from mudra.client.verification.compact import WAY_OUT
 
@@ -21,12 +21,17 @@ def header_value(header: str, token: str, scheme: str = BEARER) -> str:
 def presented_token(values: Iterable[str]) -> str:
     """Return the one token in the values of all token headers of a request.
 
-    A word `Bearer` or `DPoP` before it is allowed everywhere. Raises TokenMalformed without any
-    token, and for two that differ: another program on the way may have checked the other one.
+    A word `Bearer` or `DPoP` before it is allowed everywhere. Raises TokenMissing without any
+    token, and TokenMalformed for two that differ: another program on the way may have checked the
+    other one.
     """
     found: Sequence[str] = list(dict.fromkeys(filter(None, map(_bare, values))))
     if not found:
-        raise TokenMalformed(f"no token in {', '.join(TOKEN_HEADERS)}", WAY_OUT)
+        raise TokenMissing(
+            f"no token in {', '.join(TOKEN_HEADERS)} (a server on the way may have dropped a "
+            "header with an underscore)",
+            WAY_OUT,
+        )
     if len(found) > 1:
         raise TokenMalformed("the request has more than one token", WAY_OUT)
     return found[0]

@@ -1,5 +1,6 @@
 """WSGI middleware: Flask, Django and every other framework of PEP 3333."""
 
+import logging
 import re
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -8,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from mudra.client import clock
 from mudra.client.dpop.key import PROOF_HEADER
-from mudra.client.errors import MudraClientError
+from mudra.client.errors import MudraClientError, TokenMissing
 from mudra.client.verifier import TokenVerifier
 from mudra.client.web.presented_proof import checked_origins, encoded, presented_proof
 from mudra.client.web.refusal_response import refusal_response
@@ -23,6 +24,12 @@ _NAMES: Final = tuple(f"HTTP_{name.upper()}" for name in TOKEN_HEADERS)
 _PROOF: Final = f"HTTP_{PROOF_HEADER.upper()}"
 _AS_SENT: Final = ("RAW_URI", "REQUEST_URI")
 """The request target as it was sent: gunicorn has the one, uWSGI and waitress the other."""
+_DROPPING: Final = {
+    "Werkzeug": "run the app by gunicorn, uWSGI or waitress instead of `flask run`",
+    "gunicorn": 'set header_map = "dangerous"',
+}
+"""Servers that by default pass on of TOKEN_HEADERS only Authorization."""
+_log = logging.getLogger("mudra.client")
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 
 
@@ -32,7 +39,7 @@ class EntityTokenMiddleware:
     The app finds the caller as `environ["mudra.entity"]`, an EntityToken. Requests whose path is
     in `public_paths`, such as a health check, are passed on without one. gunicorn passes headers
     with an underscore on only with `header_map = "dangerous"`, nginx only with
-    `underscores_in_headers on`; `Authorization` needs neither.
+    `underscores_in_headers on`, `flask run` (Werkzeug) never; `Authorization` needs none of it.
 
     A token that is bound to a key (DPoP) is accepted with its proof alone, and only where `origins`
     says under which origins peers call the app, such as https://fip.example.org.
@@ -52,6 +59,7 @@ class EntityTokenMiddleware:
         self._public = frozenset(public_paths)
         self._origins = checked_origins(origins)
         self._wall = wall
+        self._said = False
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
@@ -67,11 +75,20 @@ class EntityTokenMiddleware:
             proof = presented_proof(sent, method, path, self._origins)
             environ[ENTITY] = self._verifier.verify(presented_token(values), proof)
         except MudraClientError as error:
+            if isinstance(error, TokenMissing):
+                self._say_what_drops(str(environ.get("SERVER_SOFTWARE", "")))
             answer = refusal_response(error, self._wall)
             status = f"{answer.status} {HTTPStatus(answer.status).phrase}"
             start_response(status, list(answer.headers.items()))
             return [answer.body]
         return self._app(environ, start_response)
+
+    def _say_what_drops(self, server: str) -> None:
+        """Warn once where the server itself drops most of the headers that hold tokens."""
+        name = server.partition("/")[0]
+        if name in _DROPPING and not self._said:
+            self._said = True
+            _log.warning("%s drops headers with an underscore: %s", name, _DROPPING[name])
 
 
 def _path(environ: "WSGIEnvironment") -> str:

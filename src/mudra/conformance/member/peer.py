@@ -44,6 +44,8 @@ class Peer:
     def __init__(self, target: MemberTarget, client: httpx2.Client, redaction: Redaction) -> None:
         self.target = target
         self._client = client
+        self.asked = ""
+        """Method and address of the last request."""
         for token in (target.token, target.expired, target.other_audience):
             if token is not None:
                 redaction.hide(token)
@@ -59,7 +61,9 @@ class Peer:
         headers = {}
         if token is not None:
             headers[self.target.header] = header_value(self.target.header, token.reveal())
-        return ask(self._client, "GET", f"{self.target.base_url}/Heartbeat", headers=headers)
+        answer = ask(self._client, "GET", f"{self.target.base_url}/Heartbeat", headers=headers)
+        self.asked = answer.request
+        return answer
 
     @cached_property
     def unauthenticated(self) -> Answer:

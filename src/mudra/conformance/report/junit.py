@@ -49,6 +49,6 @@ def _add_case(suite: ET.Element, result: Result) -> None:
     if result.verdict is Verdict.FAILED:
         message = f"expected: {result.expected}; came: {result.came}"
         failure = ET.SubElement(case, "failure", {"message": message, "type": result.basis.value})
-        failure.text = f"{message}\n{result.basis}: {result.line}"
+        failure.text = f"{message}\n{result.request}\n{result.basis}: {result.line}"
     elif result.verdict is Verdict.SKIPPED:
         ET.SubElement(case, "skipped", {"message": result.reason})

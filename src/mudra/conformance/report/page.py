@@ -43,6 +43,7 @@ def page(report: Report) -> str:
     )
     return environment.get_template("page.html").render(
         report=report,
+        names=_PARTS,
         parts=[(part, _PARTS.get(part, ""), parts[part]) for part in sorted(parts)],
         counts=[(verdict.value, report.count(verdict)) for verdict in Verdict],
         failed=[one for one in report.results if one.verdict is Verdict.FAILED],

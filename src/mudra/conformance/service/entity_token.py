@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from mudra.conformance.check import Need, Steps, decided, specified
 from mudra.conformance.expectation import (
+    alike,
     equal,
     error,
     has,
@@ -63,6 +64,9 @@ def _wrong_secret(one: Implementation) -> Steps:
 def _unknown(one: Implementation) -> Steps:
     yield from error(one.refused_secret, 401)
     yield equal("errorCode", "Unauthorized", one.refused_secret.field("errorCode"))
+    if one.target.entity is not None:
+        wrong = one.form(_PATH, {"id": one.entity.entity_id, "secret": _WRONG})
+        yield from alike("an unknown entity and a wrong secret", one.refused_secret, wrong)
 
 
 @decided("T-D3-12", "a JSON body: 415", "415: another media type than the documented one")

@@ -34,6 +34,8 @@ class Implementation:
         self.target = target
         self.redaction = redaction
         self.pause = pause
+        self.asked = ""
+        """Method and address of the last request."""
         self.resets = 0
         """How many resets of the entity's secret this run has made."""
         self._client = client
@@ -42,6 +44,7 @@ class Implementation:
         for secret in (
             *(one.secret for one in (target.entity, target.aa) if one),
             *([target.user.password] if target.user else []),
+            *([target.expired] if target.expired else []),
         ):
             redaction.hide(secret)
 
@@ -64,17 +67,18 @@ class Implementation:
         if document is not None:
             content = document if isinstance(document, bytes) else msgspec.json.encode(document)
             given.setdefault("Content-Type", "application/json")
-        return ask(self._client, method, url, headers=given, content=content)
+        return self._noted(ask(self._client, method, url, headers=given, content=content))
 
     def form(self, path: str, fields: Mapping[str, str] | str, **headers: str) -> Answer:
         """Post a form below the base URL."""
         if isinstance(fields, str):
             given = {"Content-Type": _FORM, **headers}
             url = self.address(path)
-            return ask(self._client, "POST", url, headers=given, content=fields.encode())
-        return ask(
-            self._client, "POST", self.address(path), headers=headers or None, form=dict(fields)
-        )
+            return self._noted(
+                ask(self._client, "POST", url, headers=given, content=fields.encode())
+            )
+        url, own = self.address(path), headers or None
+        return self._noted(ask(self._client, "POST", url, headers=own, form=dict(fields)))
 
     def json(
         self, path: str, document: object, token: SecretText | None = None, **headers: str
@@ -129,6 +133,10 @@ class Implementation:
             self.resets += 1
         return self._hiding(answer, "secret")
 
+    def _noted(self, answer: Answer) -> Answer:
+        self.asked = answer.request
+        return answer
+
     def _hiding(self, answer: Answer, field: str) -> Answer:
         self.redaction.hide(SecretText(answer.text(field)))
         return answer
@@ -170,6 +178,13 @@ class Implementation:
     def secret_answer(self) -> Answer:
         """The answer with the entity's secret."""
         return self.read_secret()
+
+    @cached_property
+    def refused_password(self) -> Answer:
+        """The answer to the user's name with a wrong password."""
+        assert self.target.user is not None
+        fields = {"username": self.target.user.username, "password": "not-the-password-of-anyone"}
+        return self.form("/v1/user/token/generate", fields)
 
     @cached_property
     def refused_form(self) -> Answer:

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from mudra.conformance.check import Need, Steps, decided, specified
+from mudra.conformance.check import Need, Skip, Steps, decided, specified
 from mudra.conformance.expectation import equal, error, is_text, status, token_given
+from mudra.conformance.jwt_text import read_jwt
 from mudra.conformance.service.implementation import Implementation
 
 _NEEDS: Final = (Need.ENTITY, Need.USER, Need.RESETS, Need.CLOCK)
@@ -58,6 +59,18 @@ def _token_ended(one: Implementation) -> Steps:
     yield from error(one.send("GET", url, token=one.entity_bearer), 401)
 
 
+@specified("T-5-5", "an entity token that has expired is refused", "valid 24 hours",
+           Need.EXPIRED_TOKEN)  # fmt: skip
+def _expired_token(one: Implementation) -> Steps:
+    assert one.target.expired is not None
+    end = read_jwt(one.target.expired).claims.get("exp")
+    if not isinstance(end, int) or end > one.now().timestamp():
+        yield Skip("the token of --expired-token-file has not expired")
+        return
+    url = f"{one.target.registry}/entityInfo/AA"
+    yield from error(one.send("GET", url, token=one.target.expired), 401)
+
+
 @decided("T-D3-43", "a reset renews an expired secret",
          "expired secret | entity token generation 401; read still shows it; reset works",
          *_NEEDS)  # fmt: skip
@@ -67,4 +80,6 @@ def _renewed(one: Implementation) -> Steps:
     yield from token_given(one.entity_token(one.entity))
 
 
-CHECKS: Final = (_grace_ended, _grace_word, _expired, _expired_word, _token_ended, _renewed)
+CHECKS: Final = (
+    _grace_ended, _grace_word, _expired, _expired_word, _token_ended, _expired_token, _renewed,
+)  # fmt: skip

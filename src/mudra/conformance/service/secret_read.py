@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from mudra.conformance.check import Basis, Check, Need, Steps, decided, specified
 from mudra.conformance.expectation import (
+    alike,
     equal,
     error,
     is_date_time,
@@ -157,10 +158,12 @@ def _same(one: Implementation) -> Steps:
          "same 401",
          Need.USER)  # fmt: skip
 def _foreign(one: Implementation) -> Steps:
-    yield from error(one.json(_PATH, {"entityId": "no-such-entity"}, one.user_bearer), 401)
+    unknown = one.json(_PATH, {"entityId": "no-such-entity"}, one.user_bearer)
+    yield from error(unknown, 401)
     if one.target.aa is not None and one.target.aa != one.target.entity:
         answer = one.json(_PATH, {"entityId": one.aa.entity_id}, one.user_bearer)
         yield from error(answer, 401)
+        yield from alike("an unknown entity and another's", unknown, answer)
 
 
 @decided("T-D3-33", "Authorization without the word Bearer is read",

@@ -31,6 +31,8 @@ class Target(Struct, frozen=True, kw_only=True):
     entity: EntityCredentials | None = None
     user: UserCredentials | None = None
     aa: EntityCredentials | None = None
+    expired: SecretText | None = None
+    """An Entity Access Token that was right until it expired."""
     permits: frozenset[Need] = frozenset()
 
     @property
@@ -53,6 +55,7 @@ class Target(Struct, frozen=True, kw_only=True):
             (Need.ENTITY, self.entity),
             (Need.USER, self.user),
             (Need.AA, self.aa),
+            (Need.EXPIRED_TOKEN, self.expired),
         ):
             if credentials is not None:
                 found.add(need)

@@ -31,17 +31,20 @@ BROWSER_ZONE: Final = "mudra-zone"
 def write_in_own_zone(page_context: PageContext) -> None:
     """Write times in the zone that the person chose."""
     reported = page_context.context.request.cookies.get(BROWSER_ZONE, "")
-    use_zone(zone_of(page_context.user.display_zone, reported))
+    network = page_context.dependencies.settings.time_zone
+    use_zone(zone_of(page_context.user.display_zone, network, reported))
 
 
-def write_in_asked_zone(request: AnyRequest) -> str:
+def write_in_asked_zone(request: AnyRequest, network: str) -> str:
     """Write times in the zone that the address asks for (`zone`); returns that, empty for none.
+
+    Without one they are in that of the network.
 
     For pages that caches keep: no cookie says it.
     """
     asked = request.query_params.get("zone", "")
     fixed = {ZoneChoice.IST.value, ZoneChoice.UTC.value}
-    use_zone(zone_of(asked if asked in fixed else ""))
+    use_zone(zone_of(asked if asked in fixed else "", network))
     return asked if asked in fixed else ""
 
 

@@ -12,7 +12,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import PageResponse, frame
 from mudra.console.framework.session.sign_in_form import typed
 from mudra.http.request.request_context import RequestContext
-from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
+from mudra.registry.payload.refusals import PayloadNotChecked, too_many_checks
 from mudra.shared.refusal import Refusal
 
 
@@ -29,9 +29,9 @@ async def registry_turn(
         yield None  # the form is refused by its gate
         return
     dependencies, user_id = context.dependencies, visitor.user.user_id
-    wait_s = dependencies.registry_rate.wait_s(user_id)
+    wait_s = dependencies.check_rate.wait_s(user_id)
     if wait_s:
-        yield frame(visitor, too_many_writes(wait_s), typed(fields))
+        yield frame(visitor, too_many_checks(wait_s), typed(fields))
         return
     async with dependencies.registry_turns.turn(user_id) as admitted:
         if not admitted:

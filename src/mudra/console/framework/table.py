@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from mudra.console.framework.page_results import Download
 from mudra.localization.language import ENGLISH, current, gettext, ngettext, written_in
-from mudra.shared.csv_export import safe_cell
+from mudra.shared.csv_export import MARK, safe_cell
 
 R = TypeVar("R")
 Value = str | int | float | datetime | date | None
@@ -174,6 +174,7 @@ class Table(Struct, Generic[R], frozen=True):
         if not self.is_exported(query):
             return None
         text, chosen = io.StringIO(), self.chosen(rows, query)
+        text.write(MARK)
         writer = csv.writer(text)
         with written_in(ENGLISH):
             writer.writerow([column.title for column in self.columns])

@@ -20,7 +20,7 @@ from mudra.http.token.oauth import basic_credentials
 from mudra.shared.secret_text import SecretText
 from mudra.shared.undecodable import UNDECODABLE
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 
 _READ_S: Final = 3.0
 _FORMS: Final = re.compile(r"(/v1/entity/token/generate|/oauth2/\w+|/openid-connect/token)$")

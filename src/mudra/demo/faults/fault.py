@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
-from mudra.tokens.issuing.claims import Claims
+from mudra.tokens.claims import Claims
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import SecretState
 

@@ -19,7 +19,7 @@ from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Database
-from mudra.tokens.issuing.claims import Claims, TokenKind
+from mudra.tokens.claims import Claims, TokenKind
 from mudra.tokens.ports import CredentialSource, EntityCredentials, Signer
 from mudra.tokens.signing_keys.token_signer import TokenSigner
 

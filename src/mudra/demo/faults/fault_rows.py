@@ -14,7 +14,7 @@ from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import entity
 from mudra.storage.tables.tokens import sandbox_fault
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys.key_lifecycle import PUBLISHED_AFTER
 

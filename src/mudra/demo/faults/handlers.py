@@ -21,8 +21,8 @@ from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.endpoint import B
 from mudra.http.route import get, post
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Operator, Scope
+from mudra.identity.operators.operator_store import Operators
 from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/sandbox/v1/faults"
@@ -66,7 +66,7 @@ async def keys_of_an_entity(
 
 
 async def _actor(call: UserCall[B]) -> FaultActor:
-    user, scopes = call.user, await Memberships(call.tx).scopes(call.user.user_id)
+    user, scopes = call.user, await Operators(call.tx).scopes(call.user.user_id)
     if Scope.MEMBERS in scopes:
         acting = call.context.caller(Operator(user.user_id, user.email, scopes).actor)
         return FaultActor(acting, user.administers, True)  # noqa: FBT003

@@ -19,7 +19,7 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.http.server import probes
 from mudra.http.server.instrumentation import set_route
-from mudra.http.token.oauth import OAuthErrorBody
+from mudra.http.token.oauth_shapes import OAuthErrorBody
 from mudra.shared.time_text import iso_ms
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.secret_check import RateLimited

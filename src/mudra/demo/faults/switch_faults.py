@@ -23,7 +23,7 @@ from mudra.demo.faults.fault import (
 from mudra.demo.faults.fault_rows import FaultRows
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.shared.refusal import PlainRefusal
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import NewKey
 
 _DAY: Final = timedelta(days=1)

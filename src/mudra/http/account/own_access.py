@@ -12,7 +12,7 @@ from mudra.http.response.response_body import DateTime, ResponseBody, StatusResp
 from mudra.http.route import get, post
 from mudra.identity.accounts.manage_accounts import end_token
 from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
 from mudra.identity.sessions.session import Session
 from mudra.shared.refusal import Refusal
@@ -52,7 +52,7 @@ class SessionsResponse(ResponseBody, kw_only=True):
 @get("/user/token/list", "List your own tokens", gate=SIGNED_IN)
 async def list_tokens(call: UserCall[NoParameters]) -> TokensResponse | Refusal:
     """List the caller's tokens with the last use of each."""
-    return tokens_response(await Memberships(call.tx).tokens(call.user.user_id))
+    return tokens_response(await UserTokens(call.tx).tokens(call.user.user_id))
 
 
 @post("/user/token/revoke", "End one of your own tokens", gate=SIGNED_IN)

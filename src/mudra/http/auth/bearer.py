@@ -18,7 +18,7 @@ from mudra.tokens.authentication.bearer import (
 )
 from mudra.tokens.authentication.proof_guard import PresentedToken
 from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 
 _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _DPOP: Final = re.compile(r"dpop +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)

@@ -7,16 +7,20 @@ from typing import Any, ClassVar, Final
 from mudra.http.auth.bearer import TokenRefusal, admitted_entity, calling_user, verified_token
 from mudra.http.endpoint import B, Call, Gate, Opening
 from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.operator_store import Operators
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
-from mudra.registry.payload.refusals import PayloadNotChecked, too_many_writes
+from mudra.registry.payload.refusals import (
+    PayloadNotChecked,
+    too_fast_writes,
+    too_many_checks,
+)
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
+from mudra.tokens.claims import TokenKind
 
 
 class RegistryCall(Call[B], frozen=True, kw_only=True):
@@ -34,6 +38,8 @@ class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
     """
 
     admits_first: ClassVar[bool] = True
+    checks_only: bool = False
+    """Whether the call stores nothing: such calls have a limit of their own."""
 
     @asynccontextmanager
     async def enter(
@@ -74,11 +80,16 @@ class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
             if isinstance(entity, Refusal):
                 return entity
             admitted = entity
-        wait_s = context.dependencies.registry_rate.wait_s(token.subject)
-        return too_many_writes(wait_s) if wait_s else admitted
+        dependencies = context.dependencies
+        rate = dependencies.check_rate if self.checks_only else dependencies.registry_rate
+        wait_s = rate.wait_s(token.subject)
+        if not wait_s:
+            return admitted
+        return too_many_checks(wait_s) if self.checks_only else too_fast_writes(wait_s)
 
 
 REGISTRY_ACTOR: Final = RegistryGate()
+PAYLOAD_CHECKER: Final = RegistryGate(checks_only=True)
 
 
 async def _confirmed(context: RequestContext) -> EntityCaller | VerifiedToken | Refusal:
@@ -124,7 +135,7 @@ async def _user_actor(
     if isinstance(caller, Refusal):
         return caller
     user, address = caller.user, address_of(context.request, context.dependencies)
-    if Scope.REGISTRY in await Memberships(tx).scopes(user.user_id):
+    if Scope.REGISTRY in await Operators(tx).scopes(user.user_id):
         return operator(
             f"operator:{user.email}",
             address,

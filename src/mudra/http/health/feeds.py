@@ -21,6 +21,7 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, new_c
 from mudra.http.response.entity_tag import entity_tag, has_it
 from mudra.http.response.health_responses import PublicStatusResponse
 from mudra.http.response.json_response import refusal
+from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
 from mudra.http.response.response_body import CsvText
 from mudra.metrics.health.feed import (
     FeedFacts,
@@ -42,7 +43,7 @@ from mudra.metrics.health.public_rows import (
 from mudra.shared.entity_type import EntityType
 from mudra.shared.made_once import MadeOnce
 from mudra.shared.refusal import Refusal
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import Signer
 
 _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
@@ -134,6 +135,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
 
     @get(
         "/status/v1/fips.json",
+        opt=OPEN_DATA,
         operation_class=described(
             "Read the public status", None, PublicStatusResponse, headers=_REVALIDATED
         ),
@@ -146,6 +148,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
 
     @get(
         "/status/v1/fips.csv",
+        opt=OPEN_DATA,
         operation_class=described(
             "Read the public status as CSV", None, CsvText, headers=_REVALIDATED
         ),
@@ -202,7 +205,7 @@ def _tagged(
     headers = {
         "ETag": file.tag,
         "Cache-Control": cache,
-        "Access-Control-Allow-Origin": "*",
+        **OPEN_HEADERS,
         "X-Request-Id": context.txn_id,
     }
     if has_it(context.request, file.tag):

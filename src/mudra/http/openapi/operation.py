@@ -22,6 +22,7 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from mudra.http.openapi.components import mapping
+from mudra.http.openapi.operation_ids import operation_id
 from mudra.http.request.envelope import RequestEnvelope
 from mudra.http.response.response_body import (
     CsvText,
@@ -47,6 +48,7 @@ ERRORS: Final[Mapping[str, str]] = {
     "500": "An unexpected error; the operator finds it by the txnId.",
     "503": "Not available now; Retry-After says when to retry.",
 }
+_OF_THE_CALL: Final = frozenset({"400", "401", "429"})
 _HEADERS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "401": {"WWW-Authenticate": 'Bearer realm="mudra"'},
     "405": {"Allow": "The methods that this path accepts."},
@@ -77,6 +79,8 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     conflict: bool = False,
     findings: bool = False,
     headers: Mapping[str, str] = _NO_MORE,
+    refuses: type[msgspec.Struct] = ErrorBody,
+    traced: bool = True,
 ) -> type[Operation]:
     """Make the Operation class of one handler.
 
@@ -85,7 +89,10 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     return 409.
     `findings`: its 400 may list all findings in a document. `headers`: those of a response
     that can be revalidated, with their descriptions; such a handler may return 304.
+    `refuses`: the body of 400, 401 and 429 where it is not that of part 7. `traced`: whether
+    requests and responses have the envelope of the specification and the header X-Request-Id.
     """
+    always = _ALWAYS if traced else _NO_MORE
 
     class Described(Operation):
         # No dataclass of its own: making one takes a millisecond or two of every start, and
@@ -93,24 +100,28 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
         def __init__(self, **known: Any) -> None:  # as the framework fills it
             super().__init__(**known)
             self.summary = summary
-            self.operation_id = _camel(summary)
+            self.operation_id = operation_id(summary)
             if reads is not None:
                 self.request_body = RequestBody(
-                    content={media: _content(reads, envelope_of=media)}, required=True
+                    content={media: _content(reads, envelope_of=media if traced else "")},
+                    required=True,
                 )
             ok = OpenAPIResponse(
                 description="Done.",
-                headers=_headers({**_ALWAYS, **headers}),
+                headers=_headers({**always, **headers}),
                 content=dict(
                     _TEXTS[answer] if answer in _TEXTS else (JSON, _content(answer))
                     for answer in answers
                 ),
             )
-            self.responses = {str(status): ok, **_errors(conflict=conflict, findings=findings)}
+            self.responses = {
+                str(status): ok,
+                **_errors(refuses, conflict=conflict, findings=findings),
+            }
             if headers:
                 self.responses["304"] = OpenAPIResponse(
                     description="Not modified: the caller has it.",
-                    headers=_headers({**_ALWAYS, **headers}),
+                    headers=_headers({**always, **headers}),
                 )
             if query is not None:
                 self.parameters = [*(self.parameters or []), *_parameters(query)]
@@ -148,10 +159,15 @@ class _Written(Schema):
         return self._written
 
 
-def _errors(*, conflict: bool, findings: bool) -> dict[str, OpenAPIResponse]:
+def _errors(
+    refuses: type[msgspec.Struct], *, conflict: bool, findings: bool
+) -> dict[str, OpenAPIResponse]:
+    bodies = {status: refuses if status in _OF_THE_CALL else ErrorBody for status in ERRORS}
+    if findings:
+        bodies["400"] = FindingsErrorBody
     return {
-        status: _error(status, FindingsErrorBody if findings and status == "400" else ErrorBody)
-        for status in ERRORS
+        status: _error(status, body)
+        for status, body in bodies.items()
         if conflict or status != "409"
     }
 
@@ -169,10 +185,12 @@ class _Shared(OpenAPIResponse):
 
 
 @cache
-def _error(status: str, body: type[ErrorBody]) -> _Shared:
+def _error(status: str, body: type[msgspec.Struct]) -> _Shared:
     return _Shared(
         description=ERRORS[status],
-        headers=_headers({**_ALWAYS, **_HEADERS_OF.get(status, {})}),
+        headers=_headers(
+            {**(_ALWAYS if issubclass(body, ErrorBody) else {}), **_HEADERS_OF.get(status, {})}
+        ),
         content={JSON: _content(body)},
     )
 
@@ -186,15 +204,6 @@ def _headers(texts: Mapping[str, str]) -> dict[str, OpenAPIHeader | Reference]:
         )
         for name, text in texts.items()
     }
-
-
-def _camel(summary: str) -> str:
-    """Name an operation after its summary: `Generate a User Access Token` and so on."""
-    first, *others = (word for word in summary.replace("'s", "").split() if word not in _ARTICLES)
-    return first.lower() + "".join(word[:1].upper() + word[1:] for word in others)
-
-
-_ARTICLES: Final = frozenset({"a", "an", "the", "by", "of", "for", "to"})
 
 
 def _content(shape: object, *, envelope_of: str = "") -> OpenAPIMediaType:
@@ -221,7 +230,6 @@ class _Inline(Schema):
         if self._envelope_of and "properties" in schema:
             members = mapping(_schema_of(RequestEnvelope)["properties"])
             for member in map(mapping, members.values()):
-                del member["default"]
                 if self._envelope_of == JSON:
                     member["type"] = ["string", "null"]
             schema["properties"] = {**members, **mapping(schema["properties"])}
@@ -249,11 +257,27 @@ def _inlined(schema: object, components: Mapping[str, object]) -> object:
         return schema
     if "$ref" in schema:
         return _inlined(components[schema["$ref"]], components)
-    # A discriminator may point to named schemas only; the constant tags say the same.
-    return {
+    # A discriminator may point to named schemas only: `whole.py` adds it. An empty default is what
+    # a reader takes for a field that was not sent, and often no valid value.
+    whole = {
         name: _ecma(part) if name == "pattern" else _inlined(part, components)
         for name, part in schema.items()
-        if name != "discriminator"
+        if name != "discriminator" and not (name == "default" and part == "")
+    }
+    return _as_list(whole)
+
+
+def _as_list(schema: dict[str, object]) -> dict[str, object]:
+    """Write an array of so many equal elements without `items: false`, which few generators read.
+
+    A tuple of fifteen counts is a list of numbers in every language.
+    """
+    elements = schema.get("prefixItems")
+    if not isinstance(elements, list) or any(one != elements[0] for one in elements):
+        return schema
+    return {
+        **{name: part for name, part in schema.items() if name != "prefixItems"},
+        "items": elements[0],
     }
 
 

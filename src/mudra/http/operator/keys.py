@@ -21,7 +21,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.signing_key_service import (
     KEY_CHANGE_S,
     KeyChange,

@@ -23,7 +23,7 @@ from mudra.registry.directory.directory import (
     single,
     visibility_of,
 )
-from mudra.registry.directory.mirror import changes_since, directory_at
+from mudra.registry.directory.mirror import Stamp, changes_since, directory_at
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import EntityCaller
@@ -88,7 +88,13 @@ async def read_changes(request: AnyRequest, dependencies: HttpDependencies) -> J
         return _refused(dependencies, since)
     reads, visibility = dependencies.directory, _visibility(caller, dependencies)
     page = await changes_since(reads.log, visibility, since)
-    signed = reads.listings.sign(changes_response(page))
+    stamp = Stamp(
+        registry=dependencies.settings.issuer,
+        reader=caller.entity_id,
+        issued_at=int(dependencies.clock().timestamp()),
+        epoch=await reads.log.epoch(),
+    )
+    signed = reads.listings.sign(changes_response(page, stamp))
     return signed_response(request, signed, dependencies.clock())
 
 

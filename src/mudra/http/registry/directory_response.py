@@ -8,17 +8,19 @@ import msgspec
 
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.entity_tag import has_it
 from mudra.http.response.json_response import JsonResponse
 from mudra.registry.directory.directory import DirectoryListing
-from mudra.registry.directory.mirror import Page
+from mudra.registry.directory.mirror import Page, Stamp, stamped
 from mudra.registry.directory.signed_listings import SignedListing
 from mudra.registry.payload.entry import digest
 
 
-def changes_response(page: Page) -> DirectoryListing:
-    """Return a page of changes as a listing that can be signed."""
-    body = msgspec.json.encode(page)
-    return DirectoryListing(body, f'"{digest(body)}"', None)
+def changes_response(page: Page, stamp: Stamp) -> DirectoryListing:
+    """Return a page of changes as a listing that can be signed; its ETag is that of the changes."""
+    body = msgspec.json.encode(stamped(page, stamp))
+    same = msgspec.json.encode((page, stamp.reader, stamp.epoch))
+    return DirectoryListing(body, f'"{digest(same)}"', None)
 
 
 def signed_response(request: AnyRequest, signed: SignedListing, now: dt.datetime) -> JsonResponse:
@@ -34,9 +36,11 @@ def signed_response(request: AnyRequest, signed: SignedListing, now: dt.datetime
         "x-jws-signature": signed.signature,
     }
     changed = _second_after(listing.last_modified)
-    # Until this second has passed there is no date: a change within it would share it.
-    if changed is not None and changed <= now:
-        headers["Last-Modified"] = _http_date(changed)
+    if changed is not None:
+        # Never later than now (RFC 9110 8.8.2.1). Within its second the date is the one before:
+        # a further change could share it, so it gives no 304 yet.
+        this_second = now.astimezone(dt.UTC).replace(microsecond=0)
+        headers["Last-Modified"] = _http_date(min(changed, this_second))
     if _has_it(request, listing.etag, changed):
         return JsonResponse(304, b"", headers)
     return JsonResponse(200, listing.body, headers)
@@ -54,10 +58,8 @@ def _second_after(moment: dt.datetime | None) -> dt.datetime | None:
 
 
 def _has_it(request: AnyRequest, etag: str, changed: dt.datetime | None) -> bool:
-    tags = request.headers.get("if-none-match")
-    if tags is not None:
-        named = {one.strip().removeprefix("W/") for one in tags.split(",")}
-        return "*" in named or etag in named
+    if "if-none-match" in request.headers:
+        return has_it(request, etag)
     since = request.headers.get("if-modified-since")
     if since is None or changed is None:
         return False

@@ -9,7 +9,7 @@ from typing import Final
 import litestar
 from litestar import Response
 
-from mudra.http.auth.registry_gate import REGISTRY_ACTOR, RegistryCall
+from mudra.http.auth.registry_gate import PAYLOAD_CHECKER, REGISTRY_ACTOR, RegistryCall
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.registry import directory_reads, operations
 from mudra.http.registry.operations import (
@@ -107,7 +107,7 @@ async def retire(
     "Lint an entry",
     ANY_PAYLOAD,
     stores=False,
-    gate=REGISTRY_ACTOR,
+    gate=PAYLOAD_CHECKER,
 )
 async def lint(call: RegistryCall[Document], entity_type: TypeInPath) -> LintResponse | Refusal:
     """Return what a submission of this payload would find, and store nothing."""

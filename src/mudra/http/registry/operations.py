@@ -106,6 +106,15 @@ class ChangesResponse(Struct):
     complete: bool
     hash: str
     changes: list[ChangeResponse]
+    issued_at: Annotated[
+        int, Meta(description="when the page was signed, in seconds since 1970")
+    ] = msgspec.field(name="issuedAt")
+    valid_until: Annotated[
+        int, Meta(description="until when it may be relied on, in seconds since 1970")
+    ] = msgspec.field(name="validUntil")
+    registry: str
+    reader: str
+    epoch: int
 
 
 _SIGNED: Final = {

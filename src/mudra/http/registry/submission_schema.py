@@ -10,6 +10,7 @@ from typing import Final, TypeAlias, get_args, get_type_hints
 from msgspec import Struct
 
 from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.fields.certificate import UNKEPT_MEMBERS, Certificate
 from mudra.registry.payload.fields.field_rules import Field, fields_of
 
 JsonSchema: TypeAlias = dict[str, object]
@@ -67,10 +68,14 @@ def _object(struct: type[Struct], title: str = "") -> JsonSchema:
     hints = dict(zip(known, get_type_hints(struct).values(), strict=True))
     # Those that must be filled come first.
     ordered = sorted(known, key=lambda name: known[name].empty != "")
+    unkept = UNKEPT_MEMBERS if struct is Certificate else ()
     return {
         "title": title or f"Submitted{struct.__name__}",
         "type": "object",
-        "properties": {name: _field(known[name], hints[name]) for name in ordered},
+        "properties": {
+            **{name: _field(known[name], hints[name]) for name in ordered},
+            **{name: {"description": "accepted and not kept"} for name in unkept},
+        },
         "required": [name for name in ordered if not known[name].empty],
         "additionalProperties": False,
     }

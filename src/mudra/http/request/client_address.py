@@ -30,7 +30,8 @@ def client_address(
     address = parse_address(peer)
     if address is None:
         return peer
-    hops = [hop for line in forwarded_headers for hop in line.split(",")]
+    # Empty elements are none (RFC 9110 5.6.1.2): proxies leave them where they join lists.
+    hops = [hop for line in forwarded_headers for hop in line.split(",") if hop.strip(" \t")]
     while hops and is_within(address, trusted):
         before = parse_address(hops.pop())
         if before is None:

@@ -1,8 +1,13 @@
 """Conditional requests: whether the caller has the response already (RFC 9110 13.1.2)."""
 
 import hashlib
+import re
+from typing import Final
 
 from mudra.http.request.request_context import AnyRequest
+
+_MARKED: Final = re.compile(r'[-;]{1,2}(?:gzip|br|zstd|deflate)"\Z')
+"""What proxies append within an ETag whose body they have packed: Apache, Jetty and others."""
 
 
 def entity_tag(body: bytes) -> str:
@@ -11,7 +16,10 @@ def entity_tag(body: bytes) -> str:
 
 
 def has_it(request: AnyRequest, tag: str) -> bool:
-    """Return whether `If-None-Match` names this ETag, or any."""
-    sent = request.headers.get("if-none-match", "")
-    known = [one.strip().removeprefix("W/") for one in sent.split(",")]
-    return tag in known or "*" in known
+    """Return whether `If-None-Match` names this ETag, or any.
+
+    Also as intermediaries change it: weak (nginx), or with the name of a packing (Apache).
+    """
+    lines = request.headers.getall("if-none-match", [])
+    known = {one.strip().removeprefix("W/") for line in lines for one in line.split(",")}
+    return "*" in known or tag in known or tag in {_MARKED.sub('"', one) for one in known}

@@ -24,7 +24,7 @@ from mudra.http.token.responses import (
 )
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.issuing.claims import epoch_ms
+from mudra.tokens.claims import epoch_ms
 from mudra.tokens.secrets.old_secret_use import SecretUse, last_use_sentence
 from mudra.tokens.secrets.secret import EntitySecret
 from mudra.tokens.secrets.secret_service import ResetCommand, SecretService

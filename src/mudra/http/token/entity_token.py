@@ -27,7 +27,7 @@ from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
-from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE_S
+from mudra.tokens.claims import ENTITY_TOKEN_LIFE_S
 from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
 from mudra.tokens.issuing.issue_entity_token import (
     EntityTokenIssuer,

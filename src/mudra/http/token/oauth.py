@@ -12,17 +12,27 @@ from urllib.parse import unquote_plus
 
 import msgspec
 from litestar import Response, post
+from litestar.openapi.spec import Operation
 from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import authorization_of, presented_token
 from mudra.http.auth.proof import has_proof, presented_proof
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
+from mudra.http.token.oauth_shapes import (
+    Inactive,
+    OAuthErrorBody,
+    OAuthIntrospection,
+    OAuthPresentedToken,
+    OAuthToken,
+    OAuthTokenRequest,
+)
 from mudra.settings.settings import Settings
 from mudra.shared.dpop_proof import ProofInvalid, bound_key
 from mudra.shared.refusal import Refusal
@@ -37,7 +47,7 @@ from mudra.tokens.authentication.secret_check import (
     RateLimited,
 )
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
+from mudra.tokens.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
 from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP
 from mudra.tokens.ports import EntityCredentials
@@ -48,28 +58,6 @@ from mudra.tokens.secrets.address_binding import AddressNotListed
 _PRIVATE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _MAX_ID: Final = 64
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-
-
-class OAuthToken(Struct, frozen=True):
-    """Successful response (RFC 6749 5.1)."""
-
-    access_token: str
-    token_type: str
-    expires_in: int
-    scope: str
-
-
-class OAuthErrorBody(Struct, frozen=True):
-    """Error response (RFC 6749 5.2)."""
-
-    error: str
-    error_description: str
-
-
-class Inactive(Struct, frozen=True):
-    """Response about any token that is not active (RFC 7662 2.2)."""
-
-    active: bool = False
 
 
 class OAuthError(Struct, frozen=True):
@@ -124,10 +112,24 @@ async def issue_token(request: AnyRequest, dependencies: InjectedDependencies) -
     return _json(OAuthToken(issued.text.reveal(), issued.token_type, life, ENTITY_SCOPE))
 
 
-token: Final = post("/oauth2/token", status_code=200, include_in_schema=False)(issue_token)
+def _operation(summary: str, reads: type[Struct], *answers: type[Struct]) -> type[Operation]:
+    return described(summary, reads, *answers, media=FORM, refuses=OAuthErrorBody, traced=False)
 
 
-@post("/oauth2/introspect", status_code=200, include_in_schema=False)
+token: Final = post(
+    "/oauth2/token",
+    status_code=200,
+    tags=["OAuth"],
+    operation_class=_operation("Get a token as OAuth has it", OAuthTokenRequest, OAuthToken),
+)(issue_token)
+
+
+@post(
+    "/oauth2/introspect",
+    status_code=200,
+    tags=["OAuth"],
+    operation_class=_operation("Introspect a token", OAuthPresentedToken, OAuthIntrospection),
+)
 async def introspect(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """Return an active token's claims; only `{"active": false}` for anything else."""
     form = await _form(request)
@@ -145,7 +147,12 @@ async def introspect(request: AnyRequest, dependencies: InjectedDependencies) ->
     return _json({"active": True, "token_type": kind, **active.claims})
 
 
-@post("/oauth2/revoke", status_code=200, include_in_schema=False)
+@post(
+    "/oauth2/revoke",
+    status_code=200,
+    tags=["OAuth"],
+    operation_class=_operation("Revoke a token", OAuthPresentedToken),
+)
 async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2).
 
@@ -250,7 +257,8 @@ def _assertion(
     if form.get("client_assertion_type") != ASSERTION_TYPE:
         return OAuthError(400, "invalid_request", f"client_assertion_type must be {ASSERTION_TYPE}")
     text = SecretText(form["client_assertion"])
-    return PresentedAssertion(text, address_of(request, dependencies), new_txn_id())
+    address, client_id = address_of(request, dependencies), form.get("client_id", "")
+    return PresentedAssertion(text, address, new_txn_id(), client_id)
 
 
 def assertion_audiences(settings: Settings) -> tuple[str, ...]:

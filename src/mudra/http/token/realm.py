@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
+from mudra.http.response.open_data import OPEN_DATA
 from mudra.http.token import oauth, well_known
 
 _BELOW = "/protocol/openid-connect"
@@ -19,7 +20,9 @@ def realm_routes(paths: Sequence[str]) -> list[HTTPRouteHandler]:
         route
         for path in paths
         for route in (
-            get(f"{path}{_BELOW}/certs", include_in_schema=False)(well_known.send_keys),
+            get(f"{path}{_BELOW}/certs", include_in_schema=False, opt=OPEN_DATA)(
+                well_known.send_keys
+            ),
             post(f"{path}{_BELOW}/token", status_code=200, include_in_schema=False)(
                 oauth.issue_token
             ),

@@ -11,7 +11,7 @@ from mudra.identity.second_factor.after_password import admit_token
 from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import USER_TOKEN_LIFE_S, Claims
+from mudra.tokens.claims import USER_TOKEN_LIFE_S, Claims
 
 
 @post_form("/user/token/generate", "Generate a User Access Token", gate=ANYONE)

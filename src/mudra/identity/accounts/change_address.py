@@ -28,6 +28,7 @@ from mudra.identity.memberships.invite import end_invitations_everywhere
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.act_on_person import authorize_act, record_refused_act
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import (
     ActingOperator,
     ActRefused,
@@ -94,13 +95,13 @@ async def change_address(
         return ValueRefused("email", address.problem)
     if await People(tx).by_username(address) is not None:
         return ADDRESS_TAKEN
-    if await Memberships(tx).scopes(user_id):
+    if await Operators(tx).scopes(user_id):
         return await _ask_old_address(tx, by, user, address)
     # The one who reads the new mailbox is that admin from now on, and the former one no longer.
     await end_invitations_everywhere(tx, user)
     await end_passkeys(tx, user, by.caller)
     for entity_id in user.administers:
-        await Memberships(tx).record_grant(user_id, by.user_id, entity_id)
+        await Operators(tx).record_grant(user_id, by.user_id, entity_id)
     moved = await _move(tx, user, address, by.caller)
     for entity_id in user.administers:
         await notify_of_operator(tx, entity_id, AdminsChange.MOVED, address, former=user.email)
@@ -118,7 +119,7 @@ async def confirm_as_second(
     now = await People(tx).now()
     if change is None or change.email != normalize_email(email) or now >= change.expires_at:
         return NO_ADDRESS_CHANGE
-    since = await Memberships(tx).manages_since(by.user_id)
+    since = await Operators(tx).manages_since(by.user_id)
     if not may_confirm(change.requested_by, change.requested_at, by.user_id, since):
         refused = NEEDS_SECOND_OPERATOR
         await record_refused_act(tx, by.caller, user_id, PersonAct.CONFIRM_ADDRESS, refused)
@@ -141,12 +142,12 @@ async def confirm_by_link(
     tx: Transaction, token: SecretText, caller: Caller
 ) -> AccountChanged | LinkRefused | PlainRefusal | ActRefused | NoSuchUser:
     """Confirm a requested change by the link that was sent to the old address."""
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     holder = await change_of_link(tx, token)
     if isinstance(holder, LinkRefused):
         return holder
     user = holder.user
-    refused = leaves_no_manager(await Memberships(tx).managers(), user.user_id)
+    refused = leaves_no_manager(await Operators(tx).managers(), user.user_id)
     if refused is not None:
         return refused
     return await _confirmed(tx, holder.change, user, caller)

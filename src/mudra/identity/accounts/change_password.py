@@ -14,7 +14,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.set_password import put_password
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
@@ -44,7 +44,7 @@ async def change_password(
     if isinstance(hashed, HashingBusy):
         return hashed
     async with open_transaction() as tx:
-        await Memberships(tx).lock_operators()  # who disables the person holds it too
+        await Operators(tx).lock_operators()  # who disables the person holds it too
         current = await People(tx).by_id(user.user_id)
         if current is None or not (current.may_sign_in and current.has_password_of(user)):
             return SignInRefused()

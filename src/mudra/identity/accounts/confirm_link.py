@@ -12,7 +12,7 @@ from mudra.identity.accounts.refusals import NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.set_password import record_refused_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.invite import InvitationHolder, accept, decline, invitation_of_link
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import ActRefused
 from mudra.shared.refusal import PlainRefusal
 from mudra.shared.secret_text import SecretText
@@ -43,7 +43,7 @@ async def agreement_of_link(
 
 async def confirm_link(tx: Transaction, token: SecretText, caller: Caller) -> ConfirmResult:
     """Consume the link and do what it agrees to; a refused link is recorded."""
-    await Memberships(tx).lock_operators()  # before the link's own lock, as who disables someone
+    await Operators(tx).lock_operators()  # before the link's own lock, as who disables someone
     found = await agreement_of_link(tx, token)
     if isinstance(found, LinkRefused):
         await record_refused_link(tx, found, caller)

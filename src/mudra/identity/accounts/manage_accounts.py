@@ -24,6 +24,7 @@ from mudra.identity.memberships.member import able_admins
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.act_on_person import authorize_act
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import ActingOperator, ActRefused, PersonAct
 from mudra.storage.database.transaction import Transaction
 
@@ -69,7 +70,7 @@ async def enable_account(
         state = UserState.ACTIVE if user.password_hash else UserState.INVITED
         await Memberships(tx).set_state(user_id, state)
         for entity_id in user.administers or ("",):
-            await Memberships(tx).record_grant(user_id, by.user_id, entity_id)
+            await Operators(tx).record_grant(user_id, by.user_id, entity_id)
         for entity_id in user.administers:
             await notify_of_operator(tx, entity_id, AdminsChange.ENABLED, user.email)
     return await account_changed(tx, user, by.caller, "enabled", end_tokens=was_disabled)
@@ -102,7 +103,7 @@ async def tokens_of_user(
 ) -> Sequence[HeldToken] | NoSuchUser | ActRefused:
     """List a user's tokens that have not expired, the newest first."""
     user = await authorize_act(tx, by, user_id, PersonAct.TOKENS)
-    return await Memberships(tx).tokens(user_id) if isinstance(user, User) else user
+    return await UserTokens(tx).tokens(user_id) if isinstance(user, User) else user
 
 
 async def end_token(tx: Transaction, user_id: str, jti: str, caller: Caller) -> bool:

@@ -22,6 +22,7 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
 from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import FRESH, Counted
 from mudra.shared.notice import Notice, NoticeKind
@@ -110,7 +111,7 @@ async def store_password(
     An invited person becomes an admin in the same transaction.
     """
     # Before the link's own lock: who disables the person, or the inviter, takes them in this order.
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     holder = await holder_of_link(tx, token)
     if isinstance(holder, LinkRefused):
         await record_refused_link(tx, holder, caller)

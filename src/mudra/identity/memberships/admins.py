@@ -40,6 +40,7 @@ from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 from mudra.storage.database.transaction import Transaction
@@ -206,7 +207,7 @@ async def member_to_join(
     each of the two could hold what the other waits for.
     """
     if requester.user is None:
-        await Memberships(tx).lock_operators()
+        await Operators(tx).lock_operators()
     return await authorized_member(tx, requester, entity_id)
 
 
@@ -263,7 +264,7 @@ async def _add_directly(
     if isinstance(full_name, NameRefused):
         return ValueRefused("name", full_name.problem)
     user = await People(tx).by_username(address)
-    if user is not None and await Memberships(tx).scopes(user.user_id):
+    if user is not None and await Operators(tx).scopes(user.user_id):
         return WrongAccountKind()
     if user is None:
         user = await create_admin_account(
@@ -272,7 +273,7 @@ async def _add_directly(
     elif not user.is_of_a_member:
         await end_earlier_sign_ins(tx, user, caller)
     await People(tx).add_admin(member.entity_id, user.user_id)
-    await Memberships(tx).record_grant(user.user_id, operator.user_id, member.entity_id)
+    await Operators(tx).record_grant(user.user_id, operator.user_id, member.entity_id)
     await record_change(tx, caller, member.entity_id, user.user_id, "admin-added")
     await send_missing_link(tx, user.user_id, caller)
     return await admins_after(tx, member.entity_id, address, changed=True)

@@ -31,6 +31,7 @@ from mudra.identity.memberships.invitation_store import Invitations
 from mudra.identity.memberships.member import Member, Recipient, Role, has_role
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.operators.operator_store import Operators
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
@@ -125,10 +126,10 @@ async def accept(
     By a hand-over the one who leaves loses the role in the same transaction.
     """
     # So that no operator's account becomes an admin's at the same moment.
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     invitation = holder.invitation
     user = await People(tx).by_username(invitation.email)
-    if user is not None and await Memberships(tx).scopes(user.user_id):
+    if user is not None and await Operators(tx).scopes(user.user_id):
         return WrongAccountKind()
     if user is None:
         user = User(
@@ -151,7 +152,7 @@ async def accept(
     if invitation.entity_id not in user.administers:
         await People(tx).add_admin(invitation.entity_id, user.user_id)
         giver = invitation.invited_by
-        await Memberships(tx).record_grant(user.user_id, giver, invitation.entity_id)
+        await Operators(tx).record_grant(user.user_id, giver, invitation.entity_id)
         await _record(tx, caller, invitation, "admin-added", user.user_id)
     await _end_role_handed_over(tx, caller, invitation, user)
     return user

@@ -103,6 +103,7 @@ def member_file(rows: Iterable[MemberRow], names: Mapping[str, str]) -> str:
             )
             for row in rows
         ),
+        for_people=True,
     )
 
 

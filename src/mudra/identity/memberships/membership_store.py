@@ -1,7 +1,7 @@
 """Admins, contacts, operators and their states in PostgreSQL."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -9,26 +9,20 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.event import EventName
 from mudra.audit.search_store import times_of_admins
-from mudra.identity.accounts.user import HeldToken, UserState
+from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.entity_status_store import store_status
 from mudra.identity.memberships.entry_store import member_status_of, types_of
 from mudra.identity.memberships.member import NEW_ADDRESS, Admin, Contact, MemberStatus, Role
-from mudra.identity.operators.operator import Scope
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_event
 from mudra.storage.tables.identity import (
-    access_grant,
     entity,
     entity_admin,
     entity_contact,
     entity_reader,
-    operator_scope,
     user_account,
-    user_token_use,
 )
-from mudra.storage.tables.tokens import user_token
 
-_RECORD_EVERY: Final = timedelta(minutes=1)
 _U: Final = user_account.c
 
 
@@ -41,9 +35,6 @@ def _people_with(rights: sa.Table) -> sa.Select[Any]:
     )
 
 
-_O: Final = operator_scope.c
-_T: Final = user_token.c
-_USE: Final = user_token_use.c
 _ADMINS: Final = _people_with(entity_admin)
 _READERS: Final = _people_with(entity_reader)
 _ADD_READER: Final = insert(entity_reader).on_conflict_do_nothing()
@@ -60,42 +51,6 @@ _SET_MEMBERSHIP: Final = (
     sa.update(entity)
     .where(entity.c.entity_id == sa.bindparam("of_entity"))
     .values(membership=sa.bindparam("decided"))
-)
-_SCOPES: Final = sa.select(_O.scope).where(_O.user_id == sa.bindparam("user_id"))
-_RECORD_GRANT: Final = sa.insert(access_grant)
-_MANAGERS: Final = (
-    sa.select(_U.user_id)
-    .join(operator_scope, _O.user_id == _U.user_id)
-    .where(_O.scope == Scope.MEMBERS.value, _U.state == UserState.ACTIVE.value)
-)
-_MANAGES_SINCE: Final = sa.select(_O.since).where(
-    _O.user_id == sa.bindparam("user_id"), _O.scope == Scope.MEMBERS.value
-)
-_TOKENS: Final = (
-    sa.select(
-        *(_T.jti, _T.issued_at, _T.expires_at, _T.revoked_at),
-        *(_USE.last_used_at, _USE.last_address),
-    )
-    .outerjoin(user_token_use, _USE.jti == _T.jti)
-    .where(_T.user_id == sa.bindparam("user_id"), _T.expires_at > sa.bindparam("now"))
-    .order_by(_T.issued_at.desc(), _T.jti)
-)
-_LAST_USE: Final = sa.select(
-    sa.func.clock_timestamp(),
-    sa.select(_USE.last_used_at).where(_USE.jti == sa.bindparam("jti")).scalar_subquery(),
-)
-_IS_FIRST_USE: Final = sa.select(
-    sa.func.pg_try_advisory_xact_lock(
-        sa.func.hashtextextended(sa.bindparam("jti", type_=sa.String), 0)
-    )
-)
-_ADD_USE: Final = insert(user_token_use)
-_RECORD_USE: Final = _ADD_USE.on_conflict_do_update(
-    index_elements=["jti"],
-    set_={
-        "last_used_at": _ADD_USE.excluded.last_used_at,
-        "last_address": _ADD_USE.excluded.last_address,
-    },
 )
 
 
@@ -199,63 +154,3 @@ class Memberships:
             _SET_MEMBERSHIP, {"of_entity": entity_id, "decided": membership.value}
         )
         await store_status(self._tx, entity_id, effective)
-
-    async def scopes(self, user_id: str) -> frozenset[Scope]:
-        """Return the scopes of an operator; empty for anyone else."""
-        found = await self._tx.connection.scalars(_SCOPES, {"user_id": user_id})
-        return frozenset(Scope(scope) for scope in found)
-
-    async def set_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
-        """Store an operator's scopes; none ends the role. Those it keeps keep their time."""
-        c = operator_scope.c
-        names = sorted(scope.value for scope in scopes)
-        await self._tx.connection.execute(
-            sa.delete(operator_scope).where(c.user_id == user_id, c.scope.not_in(names))
-        )
-        now = await self._tx.now()
-        if names:
-            await self._tx.connection.execute(
-                insert(operator_scope).on_conflict_do_nothing(),
-                [{"user_id": user_id, "scope": name, "since": now} for name in names],
-            )
-
-    async def record_grant(self, user_id: str, by: str, entity_id: str = "") -> None:
-        """Record who gave a person a right, of an entity or an operator's; `by` "" records none."""
-        if by:
-            values = {"user_id": user_id, "given_by": by, "entity_id": entity_id}
-            await self._tx.connection.execute(_RECORD_GRANT, {**values, "at": await self._tx.now()})
-
-    async def lock_operators(self) -> None:
-        """Let acts on people wait for each other until this transaction ends."""
-        await self._tx.lock_name("operators")
-
-    async def managers(self) -> frozenset[str]:
-        """Return the user IDs of the active operators who can manage operators."""
-        return frozenset(await self._tx.connection.scalars(_MANAGERS))
-
-    async def manages_since(self, user_id: str) -> datetime | None:
-        """Return since when an operator can manage operators; None when it cannot."""
-        found: datetime | None = await self._tx.connection.scalar(
-            _MANAGES_SINCE, {"user_id": user_id}
-        )
-        return found
-
-    async def tokens(self, user_id: str) -> Sequence[HeldToken]:
-        """Return a user's tokens that have not expired, the newest first."""
-        rows = await self._tx.connection.execute(
-            _TOKENS, {"user_id": user_id, "now": await self._tx.now()}
-        )
-        return [HeldToken(*row[:5], row[5] or "") for row in rows]
-
-    async def token_used(self, jti: str, address: str) -> None:
-        """Record a use of a user token, at most once a minute."""
-        clock, last_used_at = (await self._tx.connection.execute(_LAST_USE, {"jti": jti})).one()
-        now = clock + self._tx.offset
-        if last_used_at is not None and last_used_at > now - _RECORD_EVERY:
-            return
-        # Calls with one token at the same time must not wait for each other here.
-        if not await self._tx.connection.scalar(_IS_FIRST_USE, {"jti": jti}):
-            return
-        await self._tx.connection.execute(
-            _RECORD_USE, {"jti": jti, "last_used_at": now, "last_address": address}
-        )

@@ -28,6 +28,7 @@ from mudra.identity.memberships.member import Member
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 from mudra.storage.database.transaction import Transaction
@@ -107,7 +108,7 @@ async def onboard_member(
     if existing is not None:
         return await _again(existing, checked, tx)
     # So that no operator's account becomes an admin's at the same moment.
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     if (lost := await lost_scope(tx, by)) is not None:
         return lost
     found = await _acceptable(tx, checked)
@@ -124,7 +125,7 @@ async def onboard_member(
     await People(tx).add_admin(entity_id, admin.user_id)
     if found.has_entry:
         # Else the admin has nothing of another's: all that the entry gets begins with them (0189).
-        await Memberships(tx).record_grant(admin.user_id, by.user_id, entity_id)
+        await Operators(tx).record_grant(admin.user_id, by.user_id, entity_id)
     await AuditLog(tx).append(
         AuditEntry(
             EventName.ENTITY_MEMBER_ONBOARD,
@@ -159,7 +160,7 @@ async def _acceptable(
     if (refused := type_refused(checked, types)) is not None:
         return refused
     admin = await People(tx).by_username(checked.admin_email)
-    is_operator = admin is not None and bool(await Memberships(tx).scopes(admin.user_id))
+    is_operator = admin is not None and bool(await Operators(tx).scopes(admin.user_id))
     return WrongAccountKind() if is_operator else _Found(admin, checked.entity_id in types)
 
 

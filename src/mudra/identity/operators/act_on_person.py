@@ -5,8 +5,8 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import OwnScopes, Scope, ScopeMissing, ScopeNotHeld
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import (
     LOCKS_OUT,
     ActingOperator,
@@ -30,7 +30,7 @@ async def authorize_act(
     Acts on people happen one after the other, each with the rights that the one before left:
     two operators who disable each other at the same moment do not leave the network without one.
     """
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     person = await People(tx).by_id(user_id)
     if person is None:
         return NoSuchUser()
@@ -61,7 +61,7 @@ async def manager_scopes(tx: Transaction, by: ActingOperator) -> frozenset[Scope
     if not by.user_id:
         return by.scopes
     caller = await People(tx).by_id(by.user_id)
-    held = await Memberships(tx).scopes(by.user_id)
+    held = await Operators(tx).scopes(by.user_id)
     # As `managers` counts them: by single sign-on an operator acts without a password here.
     able = caller is not None and caller.state is UserState.ACTIVE and Scope.MEMBERS in held
     return held if able else ScopeMissing(Scope.MEMBERS)
@@ -89,10 +89,10 @@ async def _refused(
     caller_scopes = await manager_scopes(tx, by)
     if isinstance(caller_scopes, ScopeMissing):
         return caller_scopes
-    person_scopes = await Memberships(tx).scopes(user_id)
+    person_scopes = await Operators(tx).scopes(user_id)
     refused = may_act(caller_scopes, person_scopes, own=user_id == by.user_id)
     if refused is None and act in LOCKS_OUT:
-        return leaves_no_manager(await Memberships(tx).managers(), user_id)
+        return leaves_no_manager(await Operators(tx).managers(), user_id)
     return refused
 
 

@@ -16,7 +16,6 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.act_on_person import manager_scopes, record_refused_act
 from mudra.identity.operators.operator import (
     NO_OPERATOR,
@@ -28,6 +27,7 @@ from mudra.identity.operators.operator import (
     makes_decider,
     may_change_scopes,
 )
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import (
     ActingOperator,
     LastOperator,
@@ -66,7 +66,7 @@ async def authorize_operator(
 
     Without a scope, of one who has any.
     """
-    scopes = await Memberships(tx).scopes(user.user_id)
+    scopes = await Operators(tx).scopes(user.user_id)
     refused = operator_refused(scopes, scope)
     if isinstance(refused, ScopeMissing):
         await AuditLog(tx).append(
@@ -88,13 +88,13 @@ async def change_scopes(  # who asks, and the facts of the change
     scopes: frozenset[Scope],
 ) -> SaveResult | ScopeNotHeld | OwnScopes | ScopeMissing:
     """Create an operator or change its scopes, if the caller may grant and remove them."""
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     held = await manager_scopes(tx, by)
     if isinstance(held, ScopeMissing):
         return held
     address = normalize_email(email)
     user = await People(tx).by_username(address) if isinstance(address, str) else None
-    before = await Memberships(tx).scopes(user.user_id) if user else frozenset()
+    before = await Operators(tx).scopes(user.user_id) if user else frozenset()
     own = user is not None and user.user_id == by.user_id
     refused = may_change_scopes(held, before, scopes, own=own)
     if refused is not None:
@@ -103,7 +103,7 @@ async def change_scopes(  # who asks, and the facts of the change
         return refused
     saved = await save_operator(tx, email, name, scopes, by.caller)
     if isinstance(saved, OperatorSaved) and makes_decider(before, scopes):
-        await Memberships(tx).record_grant(saved.user.user_id, by.user_id)
+        await Operators(tx).record_grant(saved.user.user_id, by.user_id)
     return saved
 
 
@@ -115,7 +115,7 @@ async def save_operator(
     Without scopes a change of address ends that waits to be confirmed: it was an operator's. With
     the first ones, what the person has open ends.
     """
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     address = normalize_email(email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
@@ -126,7 +126,7 @@ async def save_operator(
     if user is not None and user.is_of_a_member:
         return WrongAccountKind()
     if user is not None and Scope.MEMBERS not in scopes:
-        last = leaves_no_manager(await Memberships(tx).managers(), user.user_id)
+        last = leaves_no_manager(await Operators(tx).managers(), user.user_id)
         if last is not None:
             await record_refused_act(tx, caller, user.user_id, PersonAct.SCOPES, last)
             return last
@@ -134,9 +134,9 @@ async def save_operator(
     if user is None:
         user = User(People(tx).new_id(), address, full_name, UserState.INVITED, None, ())
         await People(tx).add_user(user)
-    elif scopes and not await Memberships(tx).scopes(user.user_id):
+    elif scopes and not await Operators(tx).scopes(user.user_id):
         ended = await end_earlier_sign_ins(tx, user, caller)
-    await Memberships(tx).set_scopes(user.user_id, scopes)
+    await Operators(tx).set_scopes(user.user_id, scopes)
     if not scopes:
         await AddressChanges(tx).remove(user.user_id)
     event = EventName.OPERATOR_ACCOUNT_CREATE if is_new else EventName.OPERATOR_ACCOUNT_CHANGE

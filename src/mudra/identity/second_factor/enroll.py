@@ -15,7 +15,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.second_factor.check_code import (
     CODE_REFUSED,
     FactorChange,
@@ -161,7 +161,7 @@ async def remove_app(
 
 async def factor_is_required(tx: Transaction, user: User, roles: FactorRoles) -> bool:
     """Return whether the person's roles need a second factor."""
-    scopes = await Memberships(tx).scopes(user.user_id)
+    scopes = await Operators(tx).scopes(user.user_id)
     return is_required(roles, operator=bool(scopes), admin=user.is_of_a_member)
 
 

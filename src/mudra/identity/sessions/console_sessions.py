@@ -11,8 +11,8 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.sessions.session import Session, Stage, session_key
 from mudra.identity.sessions.session_store import Sessions
 from mudra.shared.secret_text import SecretText
@@ -48,7 +48,7 @@ async def authenticate_session(
     if user is None or user.state is not UserState.ACTIVE:
         return None
     await Sessions(tx).used(session, now)
-    return SignedIn(session, user, await Memberships(tx).scopes(user.user_id), now)
+    return SignedIn(session, user, await Operators(tx).scopes(user.user_id), now)
 
 
 class BegunSession(Struct, frozen=True):

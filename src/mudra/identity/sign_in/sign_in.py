@@ -6,10 +6,10 @@ a second transaction. Guesses made at the same time are re-checked there: one
 that comes after the slot has closed learns nothing, whatever the password was.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,13 +34,30 @@ T = TypeVar("T")
 W = TypeVar("W", bound=Transaction)
 
 
+TOO_MANY_ATTEMPTS: Final = translatable(
+    "too many sign-in attempts with this username or from this address"
+)
+
+
 class TooManyAttempts(LimitedUntil, frozen=True):
     """Wait until `retry_at` before the next attempt."""
 
-    sentence = (
-        translatable("too many sign-in attempts with this username or from this address")
-        + f"; {WAIT_TEXT}"
-    )
+    @property
+    def sentence(self) -> str:
+        """Says what is limited, whether or not there is such an account."""
+        return f"{TOO_MANY_ATTEMPTS}; {WAIT_TEXT}"
+
+
+class TooManySignIns(TooManyAttempts, frozen=True):
+    """An account signed in `most` times within an hour, each time rightly."""
+
+    most: int
+
+    @property
+    def sentence(self) -> str:
+        """Names the limit and the way out."""
+        reached = f"{self.most} sign-ins of this account in an hour"
+        return f"{reached}: use the token you have, it lives 180 days; {WAIT_TEXT}"
 
 
 class SignInRefused(Refusal, frozen=True):
@@ -117,9 +134,7 @@ async def admit(
     username = normalize_username(typed)
     # From this address alone: others learn nothing of an account that signs in often.
     standing = await Attempts(tx).standing(username, origin, from_there=True)
-    refusal = _throttled(standing) or _until(
-        throttle.decide_successes(standing.successes, standing.now, hourly), standing.now
-    )
+    refusal = _throttled(standing) or _too_often(standing.successes, standing.now, hourly)
     if refusal is not None:
         await AuditLog(tx).append(_refused(caller, "too-many-attempts"))
         return refusal
@@ -143,7 +158,7 @@ async def settle(
     earlier = admitted.user
     unchanged = user is not None and earlier is not None and user.has_password_of(earlier)
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
-        often = _until(throttle.decide_successes(standing.successes, now, hourly), now)
+        often = _too_often(standing.successes, now, hourly)
         if often is not None:
             await AuditLog(tx).append(_refused(caller, "too-many-sign-ins", user.user_id))
             return often
@@ -200,16 +215,21 @@ def _off(history: throttle.History, now: datetime) -> bool:
 
 async def too_often(
     attempts: Attempts, username: str, now: datetime, most: int
-) -> TooManyAttempts | None:
+) -> TooManySignIns | None:
     """Return until when an account that signed in `most` times in an hour must wait."""
     successes = await attempts.successes(username, now - throttle.SUCCESS_PERIOD)
-    return _until(throttle.decide_successes(successes, now, most), now)
+    return _too_often(successes, now, most)
 
 
 async def address_waits(attempts: Attempts, origin: str, now: datetime) -> TooManyAttempts | None:
     """Return until when an address with too many failures must wait."""
     failures = await attempts.of_address(origin, now - throttle.ADDRESS_PERIOD)
     return _until(throttle.decide_address(failures, now), now)
+
+
+def _too_often(successes: Sequence[datetime], now: datetime, most: int) -> TooManySignIns | None:
+    decision = throttle.decide_successes(successes, now, most)
+    return TooManySignIns(decision.until, now, most) if isinstance(decision, Wait) else None
 
 
 def _throttled(standing: throttle.Standing) -> TooManyAttempts | None:

@@ -8,7 +8,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.single_sign_on.sign_on_store import SingleSignOn
 from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, RefusalKind
@@ -23,7 +23,7 @@ async def refuse_local(
     tx: Transaction, user: User, caller: Caller, *, allowed: bool
 ) -> PlainRefusal | None:
     """Refuse an operator's password or passkey, where the setting says so."""
-    if allowed or not await Memberships(tx).scopes(user.user_id):
+    if allowed or not await Operators(tx).scopes(user.user_id):
         return None
     until = await SingleSignOn(tx).allowed_until(user.user_id)
     if until is not None and await People(tx).now() < until:
@@ -45,7 +45,7 @@ async def allow_password(
 ) -> User | NoSuchUser:
     """Let an operator sign in without the provider for some minutes."""
     user = await People(tx).by_username(email)
-    if user is None or not await Memberships(tx).scopes(user.user_id):
+    if user is None or not await Operators(tx).scopes(user.user_id):
         return NoSuchUser()
     until = await People(tx).now() + timedelta(minutes=minutes)
     await SingleSignOn(tx).allow_password(user.user_id, until)

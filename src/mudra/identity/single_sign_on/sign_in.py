@@ -18,6 +18,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import leaves_no_manager
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.sign_in import TooManyAttempts, too_often
@@ -36,9 +37,9 @@ async def sign_in_by_provider(
     hourly: int,
 ) -> User | SignOnRefused | TooManyAttempts:
     """Return the operator who signed in, with the scopes that the claims leave."""
-    await Memberships(tx).lock_operators()
+    await Operators(tx).lock_operators()
     user = await People(tx).by_username(identity.email)
-    held = await Memberships(tx).scopes(user.user_id) if user else frozenset()
+    held = await Operators(tx).scopes(user.user_id) if user else frozenset()
     fault = _fault(user, held, identity, terms)
     if fault:
         return await refused(tx, caller, fault, user)
@@ -123,10 +124,10 @@ async def _with_scopes(
 ) -> frozenset[Scope]:
     wanted = scopes_after(held, identity.scopes, sets=terms.sets_scopes)
     if Scope.MEMBERS in held - wanted:
-        last = leaves_no_manager(await Memberships(tx).managers(), user.user_id)
+        last = leaves_no_manager(await Operators(tx).managers(), user.user_id)
         wanted = wanted if last is None else wanted | {Scope.MEMBERS}
     if wanted != held:
-        await Memberships(tx).set_scopes(user.user_id, wanted)
+        await Operators(tx).set_scopes(user.user_id, wanted)
         if not wanted:
             await AddressChanges(tx).remove(user.user_id)
         names = " ".join(sorted(scope.value for scope in wanted))

@@ -16,6 +16,8 @@ from msgspec import Struct
 from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
 from mudra.metrics.health.fip_state import ApiState, FipStates, Reason, no_states
 from mudra.metrics.health.health import (
+    GOOD_ABOVE_PERCENT,
+    GOOD_BELOW_MS,
     Status,
 )
 from mudra.metrics.health.level_change import LevelChange
@@ -148,6 +150,19 @@ class FeedProof(msgspec.Struct, frozen=True):
     windows_expected: int
 
 
+class FeedRules(msgspec.Struct, frozen=True):
+    """The rules by which a status is GOOD, in a sentence each: they differ for one API."""
+
+    calls: str = (
+        f"GOOD: above {GOOD_ABOVE_PERCENT} % of the calls succeed, and half are answered in less "
+        f"than {GOOD_BELOW_MS} ms"
+    )
+    fi_notification: str = (
+        f"GOOD: above {GOOD_ABOVE_PERCENT} % of the FI requests end in data; there is no rule on "
+        "the time, which is from FI request to data ready: a FIP may take minutes to prepare data"
+    )
+
+
 class HealthFeed(msgspec.Struct, frozen=True):
     """The health feed for FIUs and AAs."""
 
@@ -161,6 +176,7 @@ class HealthFeed(msgspec.Struct, frozen=True):
     """Of FIPs by entity ID; of each the next one."""
     changed: dict[str, list[FeedChange]]
     """Of FIPs by entity ID, of those alone that have one."""
+    rules: FeedRules = msgspec.field(default_factory=FeedRules)
 
 
 class Planned(Struct, frozen=True):
@@ -176,7 +192,7 @@ _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 
 
 class FeedFacts(Struct, frozen=True):
-    """What else the feed is made of."""
+    """Further facts of which the feed is made."""
 
     disputed: Disputed = _NONE_DISPUTED
     maintenance: Sequence[Planned] = ()

@@ -12,7 +12,7 @@ from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW
 
 
 class Reason(enum.StrEnum):
-    """Why an API is not GOOD."""
+    """The reason why an API is not GOOD."""
 
     FAILING = "failing"
     """Calls fail: 5xx or no answer."""

@@ -46,7 +46,7 @@ _WINDOW: Final = [Field.WINDOW_ELIGIBLE, Field.WINDOW_FAILED]
 
 
 class OwnCalls(Struct, frozen=True, eq=False):
-    """Of some time: by field, type (the last is all of them) and FIP."""
+    """Calls of some time: by field, type (the last is all of them) and FIP."""
 
     fips: tuple[str, ...]
     counts: Array
@@ -57,7 +57,7 @@ class OwnCalls(Struct, frozen=True, eq=False):
 
 
 class OwnCallsStore(Protocol):
-    """What detection keeps of the calls that are the FIPs' own."""
+    """The FIPs' own calls, as detection keeps them."""
 
     async def own_hour(self, at: datetime) -> bytes | None:
         """Returns what is stored of the hour from a time on."""
@@ -79,7 +79,7 @@ class OwnCallsStore(Protocol):
 
 
 class StoredOwnCalls(Protocol):
-    """What the public status reads."""
+    """The FIPs' own calls, as the public status reads them."""
 
     async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
         """Returns the hours from a time on."""
@@ -99,12 +99,12 @@ class StoredOwnCalls(Protocol):
 
 
 def no_own_calls() -> OwnCalls:
-    """Returns those of a time in which no one was called."""
+    """Returns the calls of a time in which no one was called."""
     return OwnCalls((), np.zeros((len(Field), ALL + 1, 0), np.int64))
 
 
 def added_up(parts: Iterable[OwnCalls]) -> OwnCalls:
-    """Returns those of several times that do not overlap."""
+    """Returns the calls of several times that do not overlap."""
     listed = list(parts)
     fips = tuple(dict.fromkeys(fip_id for one in listed for fip_id in one.fips))
     if not fips:
@@ -165,5 +165,5 @@ def own_from_bytes(data: bytes) -> OwnCalls:
 
 
 def sum_of_stored(parts: Iterable[bytes]) -> OwnCalls:
-    """Returns those of several times that do not overlap, from what is stored."""
+    """Returns the calls of several times that do not overlap, from stored bytes."""
     return added_up(map(own_from_bytes, parts))

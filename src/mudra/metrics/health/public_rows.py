@@ -74,7 +74,7 @@ def unsure(rows: Iterable[PublicRow]) -> list[PublicRow]:
 
 
 class LastDay(Struct, frozen=True):
-    """What detection knows of the time: calls that are the FIPs' own, and incidents."""
+    """The facts that detection has of the time: calls that are the FIPs' own, and incidents."""
 
     own: OwnCalls = msgspec.field(default_factory=no_own_calls)
     incidents: tuple[Incident, ...] = ()
@@ -135,7 +135,7 @@ class _Judged:
         return bool(self._counts[Field.TAKEN_OUT, CUSTOMER_CODES.index(code), place])
 
     def of(self, fip_id: str, code: str, health: Health) -> _Own:
-        """Returns those of an API; of one that was not judged all of its calls."""
+        """Returns the own calls of an API; all of its calls where it was not judged."""
         place, hit = self._places.get(fip_id), (fip_id, code) in self._hit
         if place is None:
             failed = health.eligible - health.succeeded

@@ -1,4 +1,4 @@
-"""Whether calls break the network's rule by more than chance: the one test of a share."""
+"""The one test of a share: calls break the network's rule by more than chance."""
 
 from typing import Any, Final
 

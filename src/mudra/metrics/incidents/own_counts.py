@@ -35,7 +35,7 @@ def kept_cells(
 
 
 def covered(cause: Cause, apis: Sequence[str]) -> list[int]:
-    """Returns the places of those of these APIs that a cause is about."""
+    """Returns the places of the APIs that a cause is about."""
     of_cause = cause.locus.apis or cause.affected_apis
     return [
         place

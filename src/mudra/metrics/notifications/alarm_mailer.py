@@ -170,7 +170,7 @@ class AlarmMailer(Struct, frozen=True):
 
 
 def _headline(urgent: Sequence[PersonalAlarm]) -> str:
-    """Returns the worst of a digest, or the FIPs that fell at once, if it is one of them."""
+    """Returns the worst alarm of a digest, or the FIPs that fell at once with it."""
     return urgent[0].at_once or urgent[0].title
 
 

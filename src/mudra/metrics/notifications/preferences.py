@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from mudra.localization.display_zone import zone_names
+from mudra.localization.display_zone import INDIA, zone_names
 from mudra.localization.language import translatable
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.payload.catalogue import TYPE_OF_API
@@ -47,7 +47,7 @@ class AlarmPreferences(Struct, frozen=True):
     comes then too, the rest in one email or message at their end.
     """
 
-    time_zone: str = "UTC"
+    time_zone: str = INDIA
     quiet_from: time | None = None
     quiet_until: time | None = None
     breaks_quiet: Severity | None = Severity.CRITICAL

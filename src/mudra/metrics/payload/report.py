@@ -4,12 +4,24 @@ Decoding with these types refuses most invalid payloads; `validation.py` checks 
 rest and reports every error.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from mudra.metrics.payload.catalogue import MAX_COUNT, MAX_SIZE_DIGITS, WINDOW_SECONDS, Tag
+from mudra.metrics.payload.catalogue import (
+    MAX_COUNT,
+    MAX_SIZE_DIGITS,
+    NOTIFICATION_COUNT_NAMES,
+    PERCENTILE_NAMES,
+    REQUEST_COUNT_NAMES,
+    STATUS_NAMES,
+    WINDOW_SECONDS,
+    NotificationType,
+    RequestType,
+    Tag,
+)
 
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Counts = tuple[
@@ -19,6 +31,76 @@ Counts = tuple[
 ]  # fmt: skip  # three rows of five are counted at a glance
 Percentiles = tuple[Count, Count, Count, Count]
 Statuses = tuple[Count, Count, Count, Count, Count, Count, Count]
+
+
+def _positions(names: Sequence[str]) -> str:
+    return ", ".join(f"{place} {name}" for place, name in enumerate(names, start=1))
+
+
+def _codes(codes: Iterable[str]) -> dict[str, object]:
+    return {"enum": [str(code) for code in codes]}
+
+
+RequestCode = Annotated[
+    str,
+    Meta(
+        description="the type of the calls",
+        examples=[RequestType.ACCOUNT_DISCOVERY.value],
+        extra_json_schema=_codes(RequestType),
+    ),
+]
+RequestCounts = Annotated[
+    Counts,
+    Meta(
+        description=f"numbers of calls by position: {_positions(REQUEST_COUNT_NAMES)}",
+        examples=[[120, 114, 2, 0, 0, 1, *[0] * 8, 1]],
+    ),
+]
+RequestTimes = Annotated[
+    Percentiles,
+    Meta(
+        description="response time in milliseconds over the answered calls, not falling: "
+        f"{_positions(PERCENTILE_NAMES)}",
+        examples=[[310, 1240, 2890, 4110]],
+    ),
+]
+NotificationCode = Annotated[
+    str,
+    Meta(
+        description="the type of the notifications",
+        examples=[NotificationType.FI.value],
+        extra_json_schema=_codes(NotificationType),
+    ),
+]
+NotificationCounts = Annotated[
+    Counts,
+    Meta(
+        description=f"numbers of notifications by position: {_positions(NOTIFICATION_COUNT_NAMES)}",
+        examples=[[40, 40, *[0] * 13]],
+    ),
+]
+FinalStatuses = Annotated[
+    Statuses,
+    Meta(
+        description="outcomes of FI requests, for the type finot only, by position: "
+        f"{_positions(STATUS_NAMES)}",
+        examples=[[38, 2, 30, 2, 8, 0, 5]],
+    ),
+]
+WindowStart = Annotated[
+    str,
+    Meta(
+        description="start of the window in UTC, at a multiple of ten minutes (ISO 8601)",
+        examples=["2026-01-15T09:30:00.000Z"],
+    ),
+]
+WindowEnd = Annotated[
+    str,
+    Meta(
+        description="end of the window in UTC, 600 seconds after its start (ISO 8601)",
+        examples=["2026-01-15T09:40:00.000Z"],
+    ),
+]
 SIZE: Final = r"^(0|[1-9][0-9]*)\Z"
 _LARGEST: Final = "9" * MAX_SIZE_DIGITS
 ENTITY_ID: Final = r"^[A-Za-z0-9@._-]{1,64}\Z"  # such as fiu@bank
@@ -32,10 +114,9 @@ Seconds = Annotated[int, Meta(ge=WINDOW_SECONDS, le=WINDOW_SECONDS)]
 class RequestBlock(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """One type of calls from one AA to one FIP in one window."""
 
-    type: str
-    pxx: Percentiles
-    """Response time in milliseconds over the answered calls: p50, p95, p99, p100."""
-    counts: Counts
+    type: RequestCode
+    pxx: RequestTimes
+    counts: RequestCounts
     sum_of_size_of_data_packets: Size | UnsetType = UNSET
     """Bytes of encrypted packets, as a decimal string of any length; `fif` only."""
 
@@ -58,10 +139,9 @@ class RequestFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fie
 class NotificationBlock(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """One type of notifications that one AA received from one FIP in one window."""
 
-    type: str
-    counts: Counts
-    status: Statuses | UnsetType = UNSET
-    """The outcomes of FI requests; `finot` only."""
+    type: NotificationCode
+    counts: NotificationCounts
+    status: FinalStatuses | UnsetType = UNSET
 
 
 class NotificationFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -85,8 +165,8 @@ class RequestMetrics(
     agent_version: Word
     json_version: Word
     txn_id: Word
-    from_date_time: str
-    to_date_time: str
+    from_date_time: WindowStart
+    to_date_time: WindowEnd
     duration: Seconds
     aa_id: EntityId
     fips: tuple[RequestFip, ...]
@@ -106,8 +186,8 @@ class NotificationMetrics(
     agent_version: Word
     json_version: Word
     txn_id: Word
-    from_date_time: str
-    to_date_time: str
+    from_date_time: WindowStart
+    to_date_time: WindowEnd
     duration: Seconds
     aa_id: EntityId
     fips: tuple[NotificationFip, ...]

@@ -5,7 +5,7 @@ for 2,200 blocks. Only one that fails is walked again, to report every error.
 """
 
 import hashlib
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -14,9 +14,11 @@ from msgspec import UNSET, Struct
 
 from mudra.metrics.payload.catalogue import (
     MAX_SIZE_DIGITS,
+    STATUS_NAMES,
     TIMING_CODES,
     NotificationType,
     RequestType,
+    StatusPosition,
 )
 from mudra.metrics.payload.explain import explain
 from mudra.metrics.payload.plain_json import read_json
@@ -311,18 +313,47 @@ def _notes(report: Report) -> tuple[Finding, ...]:
     for at, fip in enumerate(fips):
         blocks: tuple[Block, ...] = fip.metrics
         for place, block in enumerate(blocks):
-            path = f"$.fips[{at}].metrics[{place}]"
-            silent = not block.counts[0]
-            beyond = isinstance(block, RequestBlock) and _is_beyond(block)
-            total += silent + beyond
-            if silent and len(notes) < MAX_NOTES:
-                allowed = "a type without traffic is left out"
-                notes.append(Finding(path, "reports no traffic", allowed, severity=Severity.NOTE))
-            if beyond and len(notes) < MAX_NOTES:
-                problem = f"is beyond {MAX_SIZE_DIGITS} digits and counts as the largest of these"
-                path = f"{path}.sumOfSizeOfDataPackets"
-                notes.append(Finding(path, problem, severity=Severity.NOTE))
-    return (*notes, *_more(total - len(notes), "blocks"))
+            found = _notes_of_block(block)
+            total += len(found)
+            if found and len(notes) < MAX_NOTES:
+                path = f"$.fips[{at}].metrics[{place}]"
+                notes += (
+                    Finding(f"{path}{below}", problem, allowed, severity=Severity.NOTE)
+                    for below, problem, allowed in found
+                )
+    return (*notes[:MAX_NOTES], *_more(total - MAX_NOTES, "blocks"))
+
+
+def _notes_of_block(block: Block) -> list[tuple[str, str, str]]:
+    """Returns a place below the block, a problem and what is right, for each oddity."""
+    found = []
+    if not block.counts[0]:
+        found.append(("", "reports no traffic", "a type without traffic is left out"))
+    if isinstance(block, RequestBlock):
+        if _is_beyond(block):
+            problem = f"is beyond {MAX_SIZE_DIGITS} digits and counts as the largest of these"
+            found.append((".sumOfSizeOfDataPackets", problem, ""))
+    elif block.status is not UNSET:
+        problem = _beyond_total(block.status, block.counts[0])
+        if problem:
+            found.append((".status", problem, _ONE_EACH))
+    return found
+
+
+_ONE_EACH: Final = (
+    "each final notification is one of position 1; it has one outcome, and each state once at most"
+)
+
+
+def _beyond_total(status: Sequence[int], total: int) -> str:
+    """Returns what contradicts the number of final notifications (spec 2.6); empty for nothing."""
+    ended = status[StatusPosition.SUCCEEDED] + status[StatusPosition.FAILED]
+    if ended > total:
+        return f"has {ended} outcomes (positions 1 and 2) of {total} final notifications"
+    for place in range(StatusPosition.READY, StatusPosition.PENDING):
+        if status[place] > total:
+            return f"has {status[place]} as {STATUS_NAMES[place]} of {total} final notifications"
+    return ""
 
 
 def _is_beyond(block: RequestBlock) -> bool:

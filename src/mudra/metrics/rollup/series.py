@@ -40,6 +40,6 @@ async def points(
 
 
 def health_of_all(totals: Totals, code: str = "") -> Health | None:
-    """Returns the health of all calls for customers, or of those of one type; None without any."""
+    """Returns the health of all calls for customers, or of one type's; None without any."""
     calls = totals.only(Tag.REQUESTS, (code,) if code else CUSTOMER_CODES).by()
     return next(iter(health_of(calls)), None)

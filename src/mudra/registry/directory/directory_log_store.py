@@ -24,6 +24,7 @@ from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database
 from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.audit import audit_epoch
 from mudra.storage.tables.registry import registry_change
 
 MOST_APPLIED: Final = 1000
@@ -47,6 +48,9 @@ _UPTO: Final = (
     .order_by(_C.at.desc(), _C.sequence.desc())
     .limit(1)
 )
+
+
+_EPOCH: Final = sa.select(sa.func.max(audit_epoch.c.at))
 
 
 class _Applied(Struct, frozen=True):
@@ -99,6 +103,15 @@ class DirectoryLogStore:
         async with self._database.transaction() as transaction:
             upto = await transaction.connection.scalar(_UPTO, {"moment": moment})
             return [] if upto is None else await _last_of_each(transaction, upto)
+
+    async def epoch(self) -> int:
+        """Return when the numbering of changes began, in milliseconds since 1970; 0 at first.
+
+        The audit begins an epoch in each cluster and timeline that the database comes to (0090).
+        """
+        async with self._database.transaction() as transaction:
+            began = await transaction.connection.scalar(_EPOCH)
+        return 0 if began is None else int(began.timestamp() * 1000)
 
     async def opened_at(self) -> int:
         """Return the sequence of the last marker of a visibility change; 0 if there is none."""

@@ -50,6 +50,50 @@ class Page(msgspec.Struct, frozen=True):
     changes: tuple[WireChange, ...]
 
 
+class Stamp(Struct, frozen=True):
+    """The facts that make a page fresh: by whom, for whom and when it was signed (seconds since 1970).
+
+    Without it, anyone between registry and mirror could repeat an old page for ever.
+    """
+
+    registry: str
+    """The base address of the token service, whose keys sign."""
+    reader: str
+    issued_at: int
+    epoch: int
+
+
+PAGE_LIFE_S: Final = 300
+"""How long a page may be relied on after it was signed."""
+
+
+class StampedPage(
+    Page,
+    frozen=True,
+    kw_only=True,
+    rename={"issued_at": "issuedAt", "valid_until": "validUntil"},
+):
+    """A page as it is signed and sent."""
+
+    issued_at: int
+    valid_until: int
+    registry: str
+    reader: str
+    epoch: int
+
+
+def stamped(found: Page, stamp: Stamp) -> StampedPage:
+    """Return a page with its stamp."""
+    return StampedPage(
+        **{name: getattr(found, name) for name in Page.__struct_fields__},
+        issued_at=stamp.issued_at,
+        valid_until=stamp.issued_at + PAGE_LIFE_S,
+        registry=stamp.registry,
+        reader=stamp.reader,
+        epoch=stamp.epoch,
+    )
+
+
 async def changes_since(log: DirectoryLog, visibility: Visibility, since: int) -> Page:
     """Return the caller's next page of changes after `since`."""
     directory = await log.current()

@@ -29,6 +29,10 @@ class SignedListings:
         self._made_of: tuple[Directory | None, str] = (None, "")
         self._cached: OrderedDict[Hashable, SignedListing] = OrderedDict()
 
+    def __len__(self) -> int:
+        """Return how many listings are cached."""
+        return len(self._cached)
+
     def get(
         self, directory: Directory, key: Hashable, make: Callable[[], DirectoryListing | None]
     ) -> SignedListing | None:

@@ -21,6 +21,7 @@ DUMP: Final = ".dump.age"
 DETAILS: Final = ".json"
 _PART: Final = ".part"
 _PIECE: Final = 1 << 20
+_NAME: Final = "mudra-%Y%m%dT%H%M%SZ"
 
 
 class BackupDamaged(Exception):
@@ -66,7 +67,7 @@ class Measured:
 
 def name_of(at: datetime) -> str:
     """Return the name of a backup made at this time."""
-    return f"mudra-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    return at.astimezone(UTC).strftime(_NAME)
 
 
 def details_file(dump: Path) -> Path:
@@ -134,6 +135,30 @@ def clear_out(folder: Path) -> None:
         with contextlib.suppress(OSError):
             if not _is_locked(part):
                 part.unlink()
+
+
+def delete_older(folder: Path, before: datetime) -> list[Path]:
+    """Delete backups made before a time, by their names; returns the files that are gone.
+
+    What has another name than a backup is not touched.
+    """
+    deleted = []
+    for file in sorted(folder.glob("mudra-*")):
+        name, dot, ending = file.name.partition(".")
+        made_at = _made_at(name)
+        if dot + ending not in {DUMP, DETAILS} or made_at is None or made_at >= before:
+            continue
+        with contextlib.suppress(OSError):  # the next backup tries again
+            file.unlink()
+            deleted.append(file)
+    return deleted
+
+
+def _made_at(name: str) -> datetime | None:
+    try:
+        return datetime.strptime(name, _NAME).replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 def _is_locked(path: Path) -> bool:

@@ -3,14 +3,23 @@
 `pg_stat_replication` shows such a role how many follow, and no more; the slots have the rest.
 """
 
-from collections.abc import Sequence
-from typing import Final, LiteralString
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, LiteralString
 
 import psycopg
 from msgspec import Struct
 
 MAX_BEHIND: Final = 256 << 20
 """Bytes of log that a standby may lack: more than a checkpoint's."""
+_CONNECTIONS: Final[LiteralString] = (
+    "SELECT coalesce(state, 'other'), count(*) FROM pg_stat_activity"
+    " WHERE usename = current_user AND pid <> pg_backend_pid() GROUP BY 1"
+)
+_ALLOWED: Final[LiteralString] = (
+    "SELECT least(nullif(rolconnlimit, -1), current_setting('max_connections')::int"
+    " - current_setting('superuser_reserved_connections')::int)"
+    " FROM pg_roles WHERE rolname = current_user"
+)
 _STATE: Final[LiteralString] = (
     "SELECT current_setting('synchronous_standby_names'),"
     # A copy that is being made follows nothing yet, and is gone when it is finished.
@@ -21,6 +30,7 @@ _SLOTS: Final[LiteralString] = (
     "SELECT slot_name::text, active, coalesce((%s::pg_lsn - restart_lsn)::bigint, 0)"
     " FROM pg_replication_slots WHERE slot_type = 'physical' AND NOT temporary ORDER BY 1"
 )
+_POSITION: Final[LiteralString] = "SELECT (pg_current_wal_lsn() - '0/0')::bigint"
 
 
 class Slot(Struct, frozen=True):
@@ -67,10 +77,37 @@ class Standbys(Struct, frozen=True):
         return f"{self.following} follow, {behind:,} bytes behind at most; {waits}"
 
 
+class ServerState(Struct, frozen=True):
+    """The state of a primary in its own words: `position` is the length of its log in bytes."""
+
+    standbys: Standbys
+    position: int
+    connections: Mapping[str, int]
+    """Of the asking role, by state."""
+    allowed: int
+    """Connections that the role may have."""
+
+
 def read_standbys(conninfo: str) -> Standbys:
     """Ask the primary."""
     with psycopg.connect(conninfo, connect_timeout=5, autocommit=True) as connection:
-        state = connection.execute(_STATE).fetchone()
-        assert state is not None
-        slots = connection.execute(_SLOTS, [str(state[2])]).fetchall()
+        return _standbys(connection)
+
+
+def read_server_state(conninfo: str) -> ServerState:
+    """Ask the primary of its standbys, its log and its connections."""
+    with psycopg.connect(conninfo, connect_timeout=5, autocommit=True) as connection:
+        position = connection.execute(_POSITION).fetchone()
+        connections = connection.execute(_CONNECTIONS).fetchall()
+        allowed = connection.execute(_ALLOWED).fetchone()
+        standbys = _standbys(connection)
+    assert position is not None
+    assert allowed is not None
+    return ServerState(standbys, int(position[0]), dict(connections), int(allowed[0]))
+
+
+def _standbys(connection: psycopg.Connection[tuple[Any, ...]]) -> Standbys:
+    state = connection.execute(_STATE).fetchone()
+    assert state is not None
+    slots = connection.execute(_SLOTS, [str(state[2])]).fetchall()
     return Standbys(str(state[0]), int(state[1]), [Slot(*row) for row in slots])

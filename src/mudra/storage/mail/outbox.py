@@ -25,7 +25,7 @@ By the database's own clock: the sandbox's can be moved while an email is on its
 """
 _C: Final = mail_outbox.c
 _ADD: Final = sa.insert(mail_outbox)
-_LANGUAGE: Final = sa.select(user_account.c.language).where(
+_READER: Final = sa.select(user_account.c.language, user_account.c.display_zone).where(
     user_account.c.email == sa.bindparam("email")
 )
 _MAIL: Final = sa.select(mail_outbox).where(
@@ -70,7 +70,7 @@ class Outbox:
     def __init__(
         self,
         transaction: Transaction,
-        compose: Callable[[Notice, str], Email],
+        compose: Callable[[Notice, str, str], Email],
         *,
         keep_here: bool,
     ) -> None:
@@ -81,8 +81,9 @@ class Outbox:
         self._keep_here = keep_here
 
     async def post(self, notice: Notice) -> None:
-        """Add an email in its reader's language; it is sent at least once after the commit."""
-        email = self._compose(notice, notice.language or await self._language_of(notice.to))
+        """Add an email in its reader's language and time zone; it is sent once or more later."""
+        language, zone = await self._reader(notice.to)
+        email = self._compose(notice, notice.language or language, zone)
         mail_id = fresh_id()
         now = await self._tx.now()
         await self._tx.connection.execute(
@@ -101,8 +102,11 @@ class Outbox:
         )
         await self._tx.changing(OUTBOX_CHANGED)
 
-    async def _language_of(self, address: str) -> str:
-        return await self._tx.connection.scalar(_LANGUAGE, {"email": address}) or ""
+    async def _reader(self, address: str) -> tuple[str, str]:
+        """Return the language and the zone that an account has chosen; empty without one."""
+        found = await self._tx.connection.execute(_READER, {"email": address})
+        row = found.first()
+        return ("", "") if row is None else (row.language, row.display_zone)
 
     async def mails(self, to: str | None = None, limit: int = 1000) -> Sequence[StoredEmail]:
         """List emails, the oldest first, at most the latest `limit`."""

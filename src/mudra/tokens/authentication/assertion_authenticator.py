@@ -15,10 +15,10 @@ from mudra.tokens.authentication.client_assertion import (
     read_assertion,
 )
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.secrets.address_binding import AddressNotListed
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 
 
 class PresentedAssertion(Struct, frozen=True):
@@ -27,6 +27,8 @@ class PresentedAssertion(Struct, frozen=True):
     text: SecretText
     address: str
     txn_id: str
+    client_id: str = ""
+    """What the client calls itself next to it, if it does: the same entity (RFC 7521 4.2)."""
 
 
 OnAccepted: TypeAlias = Callable[[Transaction, EntityCredentials], Awaitable[None]]
@@ -71,6 +73,8 @@ class AssertionAuthenticator(Struct, frozen=True):
         assertion = read_assertion(presented.text.reveal(), self.audiences, self.entities.clock())
         if isinstance(assertion, AssertionInvalid):
             return assertion
+        if presented.client_id not in {"", assertion.entity_id}:
+            return AssertionInvalid("client_id must be the sub of the assertion, or be left out")
         limited = self.entities.rate_limited(assertion.entity_id, presented.address)
         if limited is not None:
             return limited

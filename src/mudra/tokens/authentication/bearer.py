@@ -11,11 +11,12 @@ from msgspec import Struct
 
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.shared.dpop_proof import DpopProof, ProofInvalid
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.authentication.proof_guard import PresentedToken, ProofGuard, TooManyProofs
 from mudra.tokens.authentication.token_check import (
     TokenExpired,
@@ -25,9 +26,8 @@ from mudra.tokens.authentication.token_check import (
     VerifiedToken,
 )
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import CredentialSource, Revocations, Signer
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
 
 BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked | ProofInvalid | TooManyProofs
 
@@ -174,5 +174,5 @@ class BearerAuthenticator(Struct, frozen=True):
         user = await People(tx).by_id(token.subject)
         if user is None or user.state is not UserState.ACTIVE:
             return TokenInvalid()
-        await Memberships(tx).token_used(token.jti, address)
+        await UserTokens(tx).token_used(token.jti, address)
         return UserCaller(user, token)

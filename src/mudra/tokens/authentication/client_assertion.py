@@ -91,13 +91,15 @@ def is_signed_by(assertion: ClientAssertion, jwk: Mapping[str, str] | None) -> b
 
 
 def _problem(claims: _Claims, audiences: Collection[str], now: datetime) -> str:
-    named = [claims.aud] if isinstance(claims.aud, str) else claims.aud
+    # One alone: a member that signs for two servers would let the other one use it here.
+    named = claims.aud if isinstance(claims.aud, str) else "".join(claims.aud[:1])
+    is_alone = isinstance(claims.aud, str) or len(claims.aud) == 1
     times = [at for at in (claims.exp, claims.nbf, claims.iat) if at is not None]
     # What is counted and kept by entity is so before its signature is checked.
     if not 0 < len(claims.sub) <= _MAX_ID or claims.iss != claims.sub:
         return "iss and sub must both be the entity ID"
-    if not set(audiences) & set(named):
-        return f"aud must name this service: {' or '.join(sorted(audiences))}"
+    if not is_alone or named not in audiences:
+        return f"aud must name this service alone: {' or '.join(sorted(audiences))}"
     if not 0 < len(claims.jti) <= _MAX_JTI or not claims.jti.isprintable():
         return f"jti must have 1 to {_MAX_JTI} characters"
     if not all(0 <= at <= _LAST_INSTANT for at in times):

@@ -23,6 +23,7 @@ class Credentials:
         invalidation: CacheInvalidation,
         *,
         network_enforces: bool = False,
+        most: int = _MAX_COUNT,
     ) -> None:
         """`network_enforces`: credentials of all entities are bound to their listed addresses."""
         self._network_enforces = network_enforces
@@ -31,7 +32,7 @@ class Credentials:
             invalidation,
             (entity_key(""),),
             self._read,
-            most=_MAX_COUNT,
+            most=most,
             at_once=_MAX_BATCH,
             without_database=True,
         )
@@ -45,6 +46,10 @@ class Credentials:
         """Return whether memory proves that there is no such entity."""
         known = self._cache.known(entity_id)
         return known is not None and known.value is None
+
+    def __len__(self) -> int:
+        """Return how many entities are remembered, unknown ones included."""
+        return len(self._cache)
 
     async def find(self, entity_id: str) -> EntityCredentials | None:
         """Return them; None when there is no such entity."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mudra.shared.refusal import ErrorCode, Refusal, RefusalKind
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.migration.foreign_claims import imported_entity
 
 ALGORITHMS: Final = ["RS256"]

@@ -21,7 +21,7 @@ from mudra.tokens.authentication.token_check import (
     VerifiedToken,
     verify_token,
 )
-from mudra.tokens.issuing.claims import TokenTerms
+from mudra.tokens.claims import TokenTerms
 
 _MAX_COUNT: Final = 5_000
 _LEEWAY: Final = timedelta(seconds=LEEWAY_S)
@@ -36,12 +36,18 @@ class VerifiedTokenCache:
         find_key: FindKey,
         clock: Callable[[], datetime],
         issuer_of: Callable[[str], str] = lambda _: "",
+        most: int = _MAX_COUNT,
     ) -> None:
         self._terms = terms
         self._find_key = find_key
         self._clock = clock
         self._issuer_of = issuer_of
+        self._most = most
         self._verified: OrderedDict[bytes, VerifiedToken] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Return how many tokens are remembered."""
+        return len(self._verified)
 
     def verify(self, token: SecretText) -> TokenVerification:
         """Return the verified token, or why it is not valid."""
@@ -54,7 +60,7 @@ class VerifiedTokenCache:
         if isinstance(outcome, VerifiedToken):
             self._verified[digest] = outcome
             self._verified.move_to_end(digest)
-            if len(self._verified) > _MAX_COUNT:
+            if len(self._verified) > self._most:
                 self._verified.popitem(last=False)
         else:
             self._verified.pop(digest, None)

@@ -14,7 +14,7 @@ from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
     EntityAuthenticationRefusal,
 )
-from mudra.tokens.issuing.claims import Claims, bound_claims
+from mudra.tokens.claims import Claims, bound_claims
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import (
     DPOP,

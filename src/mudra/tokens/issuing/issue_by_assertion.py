@@ -17,7 +17,7 @@ from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.proof_guard import ProofGuard, TooManyProofs
 from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.authentication.used_proof_store import UsedProofs
-from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms, bound_claims, entity_claims
+from mudra.tokens.claims import Claims, TokenKind, TokenTerms, bound_claims, entity_claims
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP, IssuedEntityToken
 from mudra.tokens.issuing.token_count_store import TokenCounts
 from mudra.tokens.ports import EntityCredentials, Signer

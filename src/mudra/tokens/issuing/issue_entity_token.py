@@ -15,7 +15,7 @@ from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
     EntityAuthenticationRefusal,
 )
-from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms, entity_claims
+from mudra.tokens.claims import Claims, TokenKind, TokenTerms, entity_claims
 from mudra.tokens.ports import EntityTokenLog, Signer
 
 BEARER: Final = "Bearer"

@@ -9,15 +9,15 @@ from msgspec import Struct
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.operators.operator_store import Operators
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
+from mudra.tokens.authentication.issued_token_store import IssuedTokens, UserTokenRecord
+from mudra.tokens.claims import USER_TOKEN_LIFE, Claims, TokenKind, TokenTerms, user_claims
 from mudra.tokens.ports import Signer
-from mudra.tokens.revocation.issued_token_store import IssuedTokens, UserTokenRecord
 
-MAX_LIVE_TOKENS: Final = 10
-"""A user holds so many User Access Tokens; a new one ends the oldest."""
+MAX_LIVE_TOKENS: Final = 100
+"""Maximum live User Access Tokens of a user; one more ends the least recently used."""
 
 
 class UserTokenIssuer(Struct, frozen=True):
@@ -48,7 +48,7 @@ class UserTokenIssuer(Struct, frozen=True):
                 EventName.USER_TOKEN_ISSUE, caller, user_id=user.user_id, detail={"jti": jti}
             )
         )
-        scopes = frozenset() if user.is_of_a_member else await Memberships(tx).scopes(user.user_id)
+        scopes = frozenset() if user.is_of_a_member else await Operators(tx).scopes(user.user_id)
         claims = user_claims(
             self.terms,
             user_id=user.user_id,

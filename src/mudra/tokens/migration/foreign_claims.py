@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-_SERVICE_ACCOUNT: Final = "service-account-"
+SERVICE_ACCOUNT: Final = "service-account-"
 MAX_ENTITY_ID: Final = 64
 
 
@@ -24,5 +24,5 @@ def imported_entity(claims: Mapping[str, object], issuer: str) -> str:
         return ""
     named = claims.get("preferred_username")
     if named is not None:
-        return client if named == _SERVICE_ACCOUNT + client.lower() else ""
+        return client if named == SERVICE_ACCOUNT + client.lower() else ""
     return client if client in (claims.get("client_id"), claims.get("clientId")) else ""

@@ -22,17 +22,14 @@ from mudra.identity.memberships.onboard import (
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
 from mudra.shared.refusal import ValueRefused
-from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
+from mudra.tokens.migration.carried_secrets import CarriedSecrets, carried_secrets
 from mudra.tokens.migration.keycloak_export import Admins, ExportedClient, ExportedKey
-from mudra.tokens.secrets.secret import first_secret
 from mudra.tokens.secrets.secret_store import Secrets
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey, at_once
 from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 
-_SHORT: Final = 20
-_MAX_SECRET: Final = 1024
 LONGEST: Final = timedelta(days=366)
 
 
@@ -46,15 +43,21 @@ class Line(Struct, frozen=True):
 
 
 class KnownSecret(Struct, frozen=True):
-    """Gives a new member the secret that it has; implements the port of onboarding."""
+    """Gives a new member the secrets that it has; implements the port of onboarding."""
 
     tx: Transaction
-    text: SecretText
+    carried: CarriedSecrets
 
     async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
-        """Store the secret as the first one of the entity."""
-        await Secrets(self.tx).keep_first(first_secret(entity_id, now), self.text)
-        detail: dict[str, str | int] = {"version": 1, "origin": "imported"}
+        """Store the secret, and the one before it in its grace period."""
+        del now  # that of the decision, by the same clock
+        first, secrets = self.carried.stored(entity_id), Secrets(self.tx)
+        await secrets.keep_first(first.secret, first.text)
+        version = first.secret.version
+        if first.replaced_by is not None:
+            await secrets.replace(*first.replaced_by)
+            version = first.replaced_by[0].new.version
+        detail: dict[str, str | int] = {"version": version, "origin": "imported"}
         await AuditLog(self.tx).append(
             AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail=detail)
         )
@@ -74,8 +77,6 @@ def member_of(client: ExportedClient, admins: Admins) -> NewMember | Line:
     kind = admin.entity_type or client.entity_type
     if kind not in {"FIP", "FIU", "AA"}:
         return refused("its type is unknown: name FIP, FIU or AA in the file of admins")
-    if client.secret is not None and len(client.secret) > _MAX_SECRET:
-        return refused(f"its secret is longer than {_MAX_SECRET} characters")
     name = admin.member_name or client.name
     return NewMember(client.client_id, kind, name, admin.email, admin.name)
 
@@ -90,10 +91,11 @@ async def move_member(
     known = await People(tx).member(member.entity_id)
     if known is not None:
         return await _unchanged(tx, client)
-    known_secret = None if client.secret is None else KnownSecret(tx, client.secret)
+    carried = carried_secrets(client, await tx.now())
+    known_secret = None if carried.current is None else KnownSecret(tx, carried)
     outcome = await onboard_member(tx, member, owner(caller), known_secret)
     if isinstance(outcome, Onboarded):
-        return Line("member", member.entity_id, "new", _new_detail(client))
+        return Line("member", member.entity_id, "new", carried.detail)
     if isinstance(outcome, MemberDiffers):
         return Line("member", member.entity_id, "unchanged")
     assert not isinstance(outcome, ScopeMissing), outcome  # the owner has every scope
@@ -110,7 +112,8 @@ async def preview_member(tx: Transaction, client: ExportedClient, admins: Admins
     refused = await preview_onboarding(tx, member)
     if refused is not None:
         return _refused(member, refused)
-    return Line("member", member.entity_id, "new", _new_detail(client))
+    carried = carried_secrets(client, await tx.now())
+    return Line("member", member.entity_id, "new", carried.detail)
 
 
 def _refused(member: NewMember, refusal: ValueRefused | WrongAccountKind) -> Line:
@@ -122,20 +125,12 @@ def _refused(member: NewMember, refusal: ValueRefused | WrongAccountKind) -> Lin
     return Line("member", member.entity_id, "refused", why)
 
 
-def _new_detail(client: ExportedClient) -> str:
-    if client.secret is None:
-        return f"gets a new secret: {client.why}"
-    if len(client.secret) < _SHORT:
-        return "keeps its secret, which is short: let it be reset soon"
-    return "keeps its secret"
-
-
 async def _unchanged(tx: Transaction, client: ExportedClient) -> Line:
     """Say whether a member that is there has the secret of the export."""
     held = await Secrets(tx).held(client.client_id)
     if held is None or client.secret is None:
         return Line("member", client.client_id, "unchanged")
-    same = await Secrets(tx).text_of(held.current) == client.secret
+    same = await Secrets(tx).text_of(held.current) == client.secret.text
     detail = "" if same else "it has another secret here, which stays"
     return Line("member", client.client_id, "unchanged", detail)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mudra.identity.memberships.token_end_rule import CLOCK_TOLERANCE
 from mudra.tokens.authentication.token_check import LEEWAY_S
-from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE
+from mudra.tokens.claims import ENTITY_TOKEN_LIFE
 
 LIST_LIFE: Final = timedelta(seconds=60)
 """How long a list may be relied on. It is made again much sooner."""

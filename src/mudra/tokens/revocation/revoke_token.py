@@ -8,8 +8,8 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.storage.database.transaction import Transaction
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.revocation.issued_token_store import IssuedTokens
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_room
 
 ANOTHER_CLIENTS_TOKEN: Final = PlainRefusal(

@@ -9,7 +9,7 @@ from msgspec import Struct
 from mudra.storage.caching.cache_invalidation import CacheInvalidation, entity_key, revoked_key
 from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import Signer
 from mudra.tokens.revocation.ended_token_store import ended_tokens
 from mudra.tokens.revocation.revocation_list import EndedTokens, revocation_list

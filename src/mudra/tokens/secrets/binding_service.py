@@ -18,7 +18,6 @@ from mudra.shared.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.authentication.registered_key_store import RegisteredKeys
 from mudra.tokens.secrets.address_binding import (
     EXEMPTION_BY_OPERATOR,
     MAX_SWITCHES,
@@ -34,6 +33,7 @@ from mudra.tokens.secrets.address_binding import (
 )
 from mudra.tokens.secrets.address_binding_store import AddressBindings
 from mudra.tokens.secrets.foreign_addresses import AddressReport, EntityUse, report_addresses
+from mudra.tokens.secrets.registered_key_store import RegisteredKeys
 from mudra.tokens.secrets.secret_use_store import SecretUses
 
 R = TypeVar("R", bound=Refusal)

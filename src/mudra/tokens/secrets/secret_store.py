@@ -16,9 +16,9 @@ from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import entity
 from mudra.storage.tables.registry import registry_version
 from mudra.storage.tables.tokens import entity_secret
-from mudra.tokens.authentication.registered_key_store import ips_of
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.address_binding import AddressBinding, Network, is_enforced, networks_of
+from mudra.tokens.secrets.registered_key_store import ips_of
 from mudra.tokens.secrets.reset_rule import PERIOD
 from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
 
@@ -97,11 +97,13 @@ class Secrets:
         current = next((s for s in secrets if s.state is SecretState.CURRENT), None)
         if current is None:
             return None
+        first_at = next((s.created_at for s in secrets if s.version == 1), None)
         return SecretHolding(
             current=current,
             in_grace=next((s for s in secrets if s.state is SecretState.GRACE), None),
-            # The first version was made by onboarding, which is no reset.
-            resets=[s.created_at for s in secrets if s.version > 1],
+            # The first version was made by onboarding, and one of that instant was imported
+            # with it: neither is a reset.
+            resets=[s.created_at for s in secrets if s.version > 1 and s.created_at != first_at],
             now=now,
         )
 

@@ -79,6 +79,10 @@ class BatchedKeyFetches:
         self._counts: Counter[tuple[tuple[str, ...], str]] = Counter()
         self._behind = WriteBehind("key-fetches", _EVERY_S, self._write)
 
+    def __len__(self) -> int:
+        """Return how many keys and addresses are counted separately and not yet stored."""
+        return len(self._counts)
+
     def append(self, kids: Sequence[str], address: str) -> None:
         """Count one fetch of these keys; it is stored within seconds."""
         key = (tuple(kids), address)

@@ -20,7 +20,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.shared.clock import CLOCK_TOLERANCE
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 
 JWKS_MAX_AGE: Final = timedelta(minutes=5)
 PUBLISHED_AHEAD: Final = timedelta(hours=1)

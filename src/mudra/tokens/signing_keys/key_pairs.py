@@ -11,7 +11,7 @@ from joserfc.jwk import RSAKey
 from msgspec import Struct
 
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
 
 

@@ -12,7 +12,7 @@ from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED, CacheInvalidation
 from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database
-from mudra.tokens.issuing.claims import Claims, TokenKind
+from mudra.tokens.claims import Claims, TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey, published, signing
 from mudra.tokens.signing_keys.signing_key_store import SigningKeys
 from mudra.tokens.signing_keys.token_signer import TokenSigner

@@ -10,7 +10,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial, NewKey
 from mudra.tokens.signing_keys.key_fetch_store import KeyFetch, KeyFetches
 from mudra.tokens.signing_keys.key_lifecycle import (

@@ -11,7 +11,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.tokens import signing_key
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 
 _PLANNING_LOCK: Final = sa.select(sa.func.pg_advisory_xact_lock(0x6D75647261 + 1))

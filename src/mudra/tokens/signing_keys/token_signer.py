@@ -11,7 +11,7 @@ from joserfc import jws
 from joserfc.jwk import RSAKey
 
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import Claims
+from mudra.tokens.claims import Claims
 
 _PADDING: Final = padding.PKCS1v15()  # RFC 7518 3.3
 _HASH: Final = SHA256()

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 import sqlalchemy as sa
+from tests.storage.metrics.summed_store import DAY, HOUR, plain_of, replace_longest
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, plain_of, replace_longest
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 from prometheus_client import REGISTRY
+from tests.storage.metrics.summed_store import DAY, HOUR, Truth, summed
 from tests.support.metrics.metrics_payloads import (
     notification_metrics,
     of_few_calls,
     request_metrics,
 )
-from tests.support.metrics.summed_store import DAY, HOUR, Truth, summed
 
 from mudra.jobs.metrics_jobs import refresh_rollups, settle_sums
 from mudra.jobs.telemetry import count_damaged_block

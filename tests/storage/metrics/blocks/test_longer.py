@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
+from tests.storage.metrics.summed_store import DAY, HOUR, Truth, deliveries, examine, summed
 from tests.support.depth import examples
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, Truth, deliveries, examine, summed
 
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import WINDOW, Tag

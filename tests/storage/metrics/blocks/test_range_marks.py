@@ -4,8 +4,8 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from tests.storage.metrics.summed_store import AFTER, DAY, HOUR
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import AFTER, DAY, HOUR
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange

@@ -6,16 +6,18 @@ from datetime import timedelta
 
 import pytest
 from prometheus_client import REGISTRY
+from tests.storage.metrics.summed_store import DAY, HOUR, summed
 from tests.support.metrics.metrics_payloads import failing, notification_metrics, request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, summed
 
 from mudra.jobs.recount import recount_days
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.recount import FIPS, sample
+from mudra.metrics.rollup.recount import sample
 from mudra.metrics.sums.block_bytes import decoded, encoded
 from mudra.metrics.sums.cells import Names
 from mudra.metrics.sums.plain_recount import plain_rows
+
+FIPS = 24
 
 FIFTH = DAY + 5 * HOUR
 WITHIN = TimeRange(DAY, DAY + timedelta(days=1))

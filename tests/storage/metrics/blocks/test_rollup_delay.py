@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from mudra.metrics.rollup.stale import MAX_DELAY, MAX_DELAY_OF_MANY, QUIET
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.blocks.refresh import BlockSums
+
+MAX_DELAY = timedelta(minutes=2)
+MAX_DELAY_OF_MANY = timedelta(minutes=10)
+QUIET = timedelta(seconds=20)
 
 NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)

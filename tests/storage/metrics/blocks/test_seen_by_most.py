@@ -8,15 +8,19 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.storage.metrics.summed_store import DAY, HOUR
 from tests.support.depth import examples
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR
 
-from mudra.metrics.health.weighing import MIN_CALLS, MIN_OWN_CALLS, MIN_REPORTERS, seen_by_most
+from mudra.metrics.health.weighing import seen_by_most
 from mudra.metrics.payload.catalogue import Position
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.metrics.blocks.questions import BlockQuestions
+
+MIN_CALLS = 100
+MIN_OWN_CALLS = 20
+MIN_REPORTERS = 3
 
 NEXT = DAY + timedelta(days=1)
 DAYS = (DAY, NEXT)

@@ -4,8 +4,8 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.storage.metrics.summed_store import HOUR, Truth, summed
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import HOUR, Truth, summed
 
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import WINDOW

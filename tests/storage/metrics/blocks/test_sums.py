@@ -8,9 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.depth import examples
-from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
-from tests.support.metrics.summed_store import (
+from tests.storage.metrics.summed_store import (
     AFTER,
     DAY,
     HOUR,
@@ -20,6 +18,8 @@ from tests.support.metrics.summed_store import (
     examine,
     summed,
 )
+from tests.support.depth import examples
+from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import TxnIdReused

@@ -4,14 +4,15 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
+from tests.storage.metrics.summed_store import DAY, summed
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, summed
 
-from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.recount import RecountPart
 from mudra.storage.metrics.blocks.recount import recount, recount_parts
 from mudra.storage.metrics.partitions import BLOCK_HOURS, BLOCK_WINDOWS, drop_oldest
+
+WORK_S = 60.0
 
 
 def test_sums_stay_when_what_they_are_made_of_was_dropped(in_store):

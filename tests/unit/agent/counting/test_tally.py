@@ -2,8 +2,10 @@ import random
 
 import pytest
 
-from mudra.agent.counting.tally import MAX_EXACT, Tally, Times
+from mudra.agent.counting.tally import Tally, Times
 from mudra.metrics.payload.catalogue import Position
+
+MAX_EXACT = 1_024
 
 
 def _nearest_rank(values: list[int], percent: int) -> int:

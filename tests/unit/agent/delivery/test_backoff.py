@@ -6,8 +6,6 @@ import pytest
 from tests.support.manual_clock import SECOND, START, WINDOW
 
 from mudra.agent.delivery.backoff import (
-    MAX_DELAY,
-    MIN_DELAY,
     Delivered,
     NotNow,
     Refused,
@@ -20,6 +18,9 @@ from mudra.agent.delivery.backoff import (
 )
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.metrics.payload.catalogue import Tag
+
+MAX_DELAY = 300_000
+MIN_DELAY = 1_000
 
 WRONG = b'{"errorCode":"InvalidRequest","errorMsg":"why"}'
 GOOD = b'{"status":"accepted","receiptId":"r-1"}'

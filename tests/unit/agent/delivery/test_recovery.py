@@ -1,9 +1,10 @@
 """Quality G4: the service's limit of pushes lets 72 hours of backlog through in half an hour."""
 
 from mudra.agent.clock import MINUTE, SECOND
-from mudra.agent.delivery.backoff import BETWEEN_STARTS
 from mudra.settings.settings import Settings
 from mudra.shared.rate_limit import KeyedRateLimit
+
+BETWEEN_STARTS = 500
 
 WINDOWS = 432
 

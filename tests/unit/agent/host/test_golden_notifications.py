@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.support.manual_clock import START, WINDOW, MovedClock
 
-from mudra.agent.counting.window import CLOSE_DELAY
 from mudra.agent.host.replay import Replay
 from mudra.agent.sources.access_log import FORMATS
 from mudra.metrics.payload.validation import CheckedReport, check_report
+
+CLOSE_DELAY = 30_000
 
 FIPS = 40
 SESSIONS = 4_000

@@ -10,9 +10,11 @@ import httpx2
 import pytest
 from tests.support.manual_clock import MovedClock
 
-from mudra.agent.host.ingest_app import MAX_BODY, Health, IngestApp
+from mudra.agent.host.ingest_app import Health, IngestApp
 from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.sources.route import SourceContext
+
+MAX_BODY = 8 << 20
 
 EVENT = {"callType": "requestOut", "route": "/Consent", "peerId": "FIP-1", "txnCorId": "k"}
 

@@ -8,7 +8,10 @@ import pytest
 from tests.support.manual_clock import SECOND, MovedClock
 
 from mudra.agent.counting.event import LogPosition
-from mudra.agent.sources.log_file import MAX_WAIT, QUIET, LogFile
+from mudra.agent.sources.log_file import LogFile
+
+MAX_WAIT = 60_000
+QUIET = 10_000
 
 CLOCK = MovedClock()
 

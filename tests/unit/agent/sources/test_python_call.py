@@ -7,14 +7,18 @@ import sys
 
 import httpx2
 import pytest
-from tests.support.forked_child import says_yes
 from tests.support.manual_clock import MovedClock
+from tests.unit.forked_child import says_yes
 
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.middleware import ReportingApp, ReportingTransport
-from mudra.agent.sources.python_call import MAX_BODY, MAX_QUEUED, MAX_QUEUED_BYTES, Reporter
+from mudra.agent.sources.python_call import Reporter
 from mudra.agent.sources.route import SourceContext
+
+MAX_BODY = 1 << 20
+MAX_QUEUED = 10_000
+MAX_QUEUED_BYTES = 16 << 20
 
 
 class RecordingAgent:

@@ -7,7 +7,9 @@ from tests.support.registry.registry_payloads import fip
 
 from mudra.console.framework.page_results import RenderedPage
 from mudra.console.pages.operator.approvals import _listed
-from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
+from mudra.registry.lifecycle.pending_entries import PendingEntry
+
+MAX_PENDING = 1000
 
 
 @pytest.mark.parametrize(("waiting", "listed"), [(MAX_PENDING, 0), (MAX_PENDING + 1, MAX_PENDING)])

@@ -82,7 +82,7 @@ from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF, TOO_MANY_PASSK
 from mudra.identity.second_factor.after_password import CODE_MISSING, ENROLL_FIRST, TOKENS_OFF
 from mudra.identity.second_factor.check_code import CODE_REFUSED
 from mudra.identity.second_factor.enroll import FACTOR_REQUIRED, NO_SECOND_FACTOR, SET_UP_ENDED
-from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
+from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts, TooManySignIns
 from mudra.identity.single_sign_on.claims import SignOnRefused
 from mudra.identity.single_sign_on.local_sign_in import LOCAL_SIGN_IN_OFF
 from mudra.identity.single_sign_on.ports import ProviderFailed
@@ -131,7 +131,13 @@ from mudra.registry.lifecycle.refusal import (
     version_moved,
     wrong_type,
 )
-from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, too_many_writes
+from mudra.registry.payload.refusals import (
+    PayloadNotChecked,
+    PayloadRefused,
+    too_fast_writes,
+    too_many_checks,
+    too_many_writes,
+)
 from mudra.registry.probe.probe import not_probed, nothing_to_probe
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.finding import Finding
@@ -192,7 +198,7 @@ REFUSALS: tuple[Refusal, ...] = (
     fault_conflict(FaultKind.EXPIRED_SECRET, FaultKind.GRACE_WARNING),
     operators_fault(FaultKind.GRACE_WARNING), TOO_MANY_FAULT_KEYS,
     # People and their accounts
-    SignInRefused(), TooManyAttempts(LATER, NOW), CODE_REFUSED, CODE_MISSING, TOKENS_OFF,
+    SignInRefused(), TooManyAttempts(LATER, NOW), TooManySignIns(LATER, NOW, 60), CODE_REFUSED, CODE_MISSING, TOKENS_OFF,
     ENROLL_FIRST, NO_SECOND_FACTOR, SET_UP_ENDED, PASSKEY_REFUSED,
     *(SignOnRefused(reason) for reason in SIGN_ON_REASONS),
     ProviderFailed("no-answer"), LOCAL_SIGN_IN_OFF, ValueRefused("name", "must be 1 to 40 printable characters"), TOO_MANY_PASSKEYS,
@@ -212,6 +218,7 @@ REFUSALS: tuple[Refusal, ...] = (
     MemberDiffers(MEMBER, "name"), NoSuchMail(),
     # Registry
     PayloadNotChecked(), PayloadRefused(FINDINGS[:1]), PayloadRefused(FINDINGS), too_many_writes(60),
+    too_many_checks(1), too_fast_writes(1),
     NOT_YOUR_ENTRY, NeedsOperator("registry"), nothing_to_probe("KAVERI-FIP"),
     not_probed("KAVERI-FIP"), unknown_entity("KAVERI-FIP"), unknown_version("KAVERI-FIP", 3),
     duplicate_entity("KAVERI-FIP"), AlreadyHeld("$.kid", "k-1", "DECCAN-FIP"),
@@ -249,6 +256,7 @@ REFUSALS: tuple[Refusal, ...] = (
 )  # fmt: skip
 """Each class at least once, by subject."""
 BASES = {HttpRefusal, LimitedUntil}
+LANGUAGES = Languages()
 STORED = Path(__file__).with_name("refusals_on_the_wire.jsonl")
 
 
@@ -284,7 +292,7 @@ def test_every_refusal_is_shown_as_before() -> None:
 def shown(refusal: Refusal) -> Mapping[str, object]:
     """Returns what a caller of the API gets, and what the pages say where it is something else."""
     page, wire = page_problem(refusal), problem_of(refusal)
-    with written_in(Languages().find("hi") or ENGLISH):
+    with written_in(LANGUAGES.find("hi") or ENGLISH):
         hindi = page_problem(refusal).sentence
     found: dict[str, object] = {
         "class": type(refusal).__name__,

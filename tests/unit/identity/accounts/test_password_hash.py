@@ -12,9 +12,11 @@ import uvloop
 from argon2.exceptions import VerifyMismatchError
 
 from mudra.identity.accounts import password_hash
-from mudra.identity.accounts.password_hash import QUEUE, Argon2Passwords
+from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.shared.secret_text import SecretText
+
+QUEUE = 50
 
 PEPPER = bytes(range(32))
 OTHER_PEPPER = bytes(range(32, 64))

@@ -6,13 +6,14 @@ import pytest
 
 from mudra.identity.accounts.password_blocklist import common_texts
 from mudra.identity.accounts.password_rules import (
-    MAX_LENGTH,
-    MIN_LENGTH,
     PasswordContext,
     PasswordFault,
     PasswordRefusal,
     check_password,
 )
+
+MAX_LENGTH = 256
+MIN_LENGTH = 15
 
 GOOD = None
 SHORT = PasswordFault.TOO_SHORT

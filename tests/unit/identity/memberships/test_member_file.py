@@ -3,14 +3,11 @@
 import pytest
 
 from mudra.identity.memberships.member import Contact
-from mudra.identity.memberships.member_file import (
-    COLUMNS,
-    MAX_BYTES,
-    MAX_ROWS,
-    FileRefused,
-    read_member_file,
-)
+from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
 from mudra.identity.memberships.onboard import NewMember
+
+MAX_BYTES = 1024 * 1024
+MAX_ROWS = 2000
 
 HEAD = "entityId,type,name,adminEmail"
 ROW = "TAPI-FIP,FIP,Tapi Bank,ila@tapi.example"

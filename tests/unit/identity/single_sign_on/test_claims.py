@@ -6,13 +6,14 @@ import pytest
 
 from mudra.identity.operators.operator import Scope
 from mudra.identity.single_sign_on.claims import (
-    MAX_VALUES,
     ProvidedIdentity,
     SignOnRefused,
     read_identity,
     scopes_after,
 )
 from mudra.identity.single_sign_on.terms import SignOnTerms
+
+MAX_VALUES = 500
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 MAP = (

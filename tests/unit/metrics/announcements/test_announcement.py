@@ -6,9 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from mudra.metrics.announcements.announcement import (
-    MAX_INSTITUTIONS,
-    MAX_TEXT,
-    MAX_TITLE,
     Announcement,
     AnnouncementCommand,
     Kind,
@@ -18,6 +15,10 @@ from mudra.metrics.announcements.announcement import (
     new_announcement,
 )
 from mudra.shared.refusal import ValueRefused
+
+MAX_INSTITUTIONS = 20
+MAX_TEXT = 600
+MAX_TITLE = 120
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

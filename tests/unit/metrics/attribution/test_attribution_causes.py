@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.support.metrics.attribution import (
+from tests.unit.metrics.attribution.attribution import (
     FINOT,
     REQUESTS,
     Fault,

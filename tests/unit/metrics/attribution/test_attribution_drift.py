@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.support.metrics.attribution import FIRST, even_window, named
+from tests.unit.metrics.attribution.attribution import FIRST, even_window, named
 
 from mudra.metrics.attribution.causes.cause import Locus
 from mudra.metrics.attribution.engine import evaluate_window

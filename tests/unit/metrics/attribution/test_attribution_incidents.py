@@ -1,7 +1,7 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
 import numpy as np
-from tests.support.metrics.attribution import (
+from tests.unit.metrics.attribution.attribution import (
     LEARNED,
     REQUESTS,
     Fault,

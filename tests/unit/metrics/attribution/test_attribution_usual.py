@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from tests.support.metrics.attribution import Fault, even_window, failing
+from tests.unit.metrics.attribution.attribution import Fault, even_window, failing
 
 from mudra.metrics.attribution.baselines.rate_baseline import RateBaseline, usual_rates
 from mudra.metrics.attribution.baselines.wandering import wander

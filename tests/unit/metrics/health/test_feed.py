@@ -135,6 +135,15 @@ def test_fi_notification_shows_how_requests_ended_and_how_long_data_took():
     assert fip.fi_notification.p50_response_time == 45_000
 
 
+def test_the_feed_says_which_rule_makes_a_status_good_and_that_notifications_have_none_on_time():
+    rules = msgspec.to_builtins(feed_of())["rules"]
+
+    assert "above 95 % of the calls" in rules["calls"]
+    assert "less than 5000 ms" in rules["calls"]
+    assert "no rule on the time" in rules["fi_notification"]
+    assert "may take minutes to prepare data" in rules["fi_notification"]
+
+
 def test_without_a_judged_window_in_an_hour_no_status_is_known():
     late = feed_of(window=WINDOW_START - timedelta(minutes=20), consent=GOOD).data.fips["BANK-1"]
     known = feed_of(window=WINDOW_START - timedelta(minutes=10), consent=GOOD).data.fips["BANK-1"]

@@ -8,8 +8,10 @@ from tests.support.metrics.totals import reported_by, totals_of
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.judging import health_of
 from mudra.metrics.health.weighed import Weighed
-from mudra.metrics.health.weighing import MIN_CALLS, disputed, seen_by_most
+from mudra.metrics.health.weighing import disputed, seen_by_most
 from mudra.metrics.payload.report import RequestBlock
+
+MIN_CALLS = 100
 
 SOON, LATE = (100, 200, 300, 400), (90_000, 90_000, 90_000, 90_000)
 

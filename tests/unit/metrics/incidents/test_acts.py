@@ -10,7 +10,6 @@ from tests.support.metrics.incidents import WINDOW, an_incident
 from mudra.metrics.incidents.acts.act import (
     INCIDENT_NOT_OPEN,
     INCIDENT_NOT_OVER,
-    MAX_ACTS,
     Acknowledged,
     Act,
     ActCommand,
@@ -19,11 +18,14 @@ from mudra.metrics.incidents.acts.act import (
     refusal_of,
 )
 from mudra.metrics.incidents.acts.story import post_mortem_of, story_of
-from mudra.metrics.incidents.contrast import MAX_ROWS, contrasts
+from mudra.metrics.incidents.contrast import contrasts
 from mudra.metrics.incidents.incident import AaCalls, Ending, Fip, Incident, Path, StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.ports import Pair
 from mudra.shared.refusal import PlainRefusal, ValueRefused
+
+MAX_ACTS = 500
+MAX_ROWS = 12
 
 BEGAN = datetime(2026, 11, 23, 2, tzinfo=UTC)
 LATER = BEGAN + timedelta(hours=1)

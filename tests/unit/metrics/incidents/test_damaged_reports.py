@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tests.support.metrics.detection import START, Detection
+from tests.storage.metrics.detection import START, Detection
 
 from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.payload.catalogue import WINDOW

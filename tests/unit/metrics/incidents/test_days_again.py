@@ -4,13 +4,15 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import pytest
-from tests.support.metrics.detection import START, Detection, is_down
+from tests.storage.metrics.detection import START, Detection, is_down
 
 from mudra.metrics.incidents.days_again import DaysAgain
-from mudra.metrics.incidents.detection_service import MAX_AT_ONCE, Detected
+from mudra.metrics.incidents.detection_service import Detected
 from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
+
+MAX_AT_ONCE = 24
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 NOW, NEXT_DAY = START + DAY, START + 2 * DAY

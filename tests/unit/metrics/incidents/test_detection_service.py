@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
-from tests.support.metrics.detection import AAS, CALLS, START, Detection, is_down
+from tests.storage.metrics.detection import AAS, CALLS, START, Detection, is_down
 
 from mudra.metrics.health.health import Status
 from mudra.metrics.incidents.days_again import DaysAgain

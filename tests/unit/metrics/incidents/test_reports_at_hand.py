@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
-from tests.support.metrics.detection import AAS, START, Detection, is_down
+from tests.storage.metrics.detection import AAS, START, Detection, is_down
 
 from mudra.metrics.incidents.incident import AaReporting, Ending, Fip
 from mudra.metrics.incidents.incident_change import Opened

@@ -18,26 +18,11 @@ from mudra.metrics.payload.ingest_rule import (
     decide,
     keys_of,
 )
-from mudra.metrics.payload.plausibility import (
-    LONGEST_MS,
-    SMALL,
-    Doubt,
-    ReportedVolume,
-    doubt_time,
-    doubt_volume,
-)
-from mudra.metrics.payload.push_limits import (
-    MAX_UPLOADS,
-    MAX_UPLOADS_OF_ONE,
-    TooManyPushes,
-    of_all,
-    upload_places,
-)
+from mudra.metrics.payload.plausibility import Doubt, ReportedVolume, doubt_time, doubt_volume
+from mudra.metrics.payload.push_limits import TooManyPushes, of_all, upload_places
 from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.report_facts import ReportFacts
 from mudra.metrics.payload.validation import (
-    MAX_FIPS,
-    MAX_WALKED_BYTES,
     CheckedReport,
     ContentLimits,
     ReportRefused,
@@ -48,6 +33,13 @@ from mudra.metrics.payload.validation import (
 )
 from mudra.metrics.payload.window_rule import parse_utc, window_findings
 from mudra.shared.finding import Finding, Severity
+
+LONGEST_MS = 604_800_000
+SMALL = 20_000
+MAX_UPLOADS = 128
+MAX_UPLOADS_OF_ONE = 8
+MAX_FIPS = 20_000
+MAX_WALKED_BYTES = 1024 * 1024
 
 START = datetime(2026, 3, 4, 10, 20, tzinfo=UTC)
 END = START + timedelta(minutes=10)
@@ -308,6 +300,33 @@ def test_a_type_without_traffic_is_noted_and_200_of_them_at_most() -> None:
     assert checked.notes[0].sentence() == (
         "$.fips[0].metrics[0] reports no traffic; allowed: a type without traffic is left out"
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "problem"),
+    [
+        ([6, 0, 6, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
+        ([4, 2, 0, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
+        ([0, 0, 9, 0, 0, 0, 0], "has 9 as readyRecdCnt of 5 final notifications"),
+        ([3, 2, 3, 2, 0, 6, 0], "has 6 as timeoutRecdCnt of 5 final notifications"),
+        ([3, 2, 5, 5, 5, 5, 900], ""),
+        ([0, 0, 0, 5, 0, 0, 0], ""),  # refused by the AA: no outcome
+    ],
+)
+def test_statuses_beyond_the_final_notifications_are_noted(status, problem) -> None:
+    value = as_value(notification_metrics())
+    place, block = next(
+        (place, one)
+        for place, one in enumerate(value["fips"][0]["metrics"])
+        if one["type"] == "finot"
+    )
+    block |= {"counts": [5, 5, *[0] * 13], "status": status}
+
+    checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
+
+    assert isinstance(checked, CheckedReport)
+    path = f"$.fips[0].metrics[{place}].status"
+    assert [one.problem for one in checked.notes if one.path == path] == [problem][: bool(problem)]
 
 
 def test_what_cannot_be_read_is_one_finding() -> None:

@@ -4,14 +4,12 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.payload.plausibility import (
-    ENOUGH_HISTORY,
-    GROWTH,
-    SMALL,
-    UNKNOWN_LIMIT,
-    ReportedVolume,
-    doubt_volume,
-)
+from mudra.metrics.payload.plausibility import ReportedVolume, doubt_volume
+
+ENOUGH_HISTORY = 6
+GROWTH = 20
+SMALL = 20_000
+UNKNOWN_LIMIT = 10_000_000
 
 CALLS = st.integers(0, 2**60)
 VOLUMES = st.builds(

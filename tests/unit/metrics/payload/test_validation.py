@@ -27,8 +27,10 @@ from mudra.metrics.payload.validation import (
     check_report,
     unknown_fips,
 )
-from mudra.metrics.payload.validation_errors import MAX_COUNTED, MAX_FINDINGS
 from mudra.shared.finding import Severity
+
+MAX_COUNTED = 1_000
+MAX_FINDINGS = 200
 
 WRONG = list(wrong_payloads())
 

@@ -4,7 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mudra.metrics.payload.window_rule import CLOCK_TOLERANCE, OLDEST, WINDOW, window_findings
+from mudra.metrics.payload.window_rule import WINDOW, window_findings
+
+CLOCK_TOLERANCE = timedelta(seconds=60)
+OLDEST = timedelta(days=7)
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -4,7 +4,8 @@ import pytest
 
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.metrics.rollup.retention import RetentionPolicy
-from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
+
+RECOUNTED_DAYS = 8
 
 
 def test_sums_by_hour_are_kept_as_long_as_raw_rows() -> None:

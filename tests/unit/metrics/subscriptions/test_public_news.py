@@ -8,8 +8,10 @@ from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.incidents.incident import AaCalls, Ending, Fip, FipApi, StoredIncident, Subject
 from mudra.metrics.subscriptions.public_news import NewsState, news_of
-from mudra.metrics.subscriptions.subscription import CONFIRM_WITHIN, Subscription, is_lapsed
+from mudra.metrics.subscriptions.subscription import Subscription, is_lapsed
 from mudra.shared.secret_text import SecretText
+
+CONFIRM_WITHIN = timedelta(hours=48)
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
 BEGAN = NOW - timedelta(hours=1)

@@ -1,5 +1,7 @@
+import base64
+
 import pytest
-from tests.support.registry.registry_payloads import aa, fip, fiu, older
+from tests.support.registry.registry_payloads import aa, fip, fiu, jwk, older
 
 from mudra.registry.payload.entry import canonical, read_canonical
 from mudra.registry.payload.fields.url_rules import AddressPolicy
@@ -263,3 +265,86 @@ def test_the_payload_must_match_the_address_it_is_sent_to():
     assert address_findings(entry, "FIP", "FIP-0") == []
     assert address_findings(entry, "FIP", None) == []
     assert [one.path for one in address_findings(entry, "AA", "X")] == ["$.type", "$.entityinfo.id"]
+
+
+RFC_7517 = {
+    "key_ops": ["verify"],
+    "x5u": "https://bank.example/chain.pem",
+    "x5c": ["MIIB"],
+    "x5t": "dGh1bWI",
+    "x5t#S256": "dGh1bWI",
+    "ext": True,
+    "exp": 1893456000,
+}
+
+
+@pytest.mark.parametrize("name", RFC_7517)
+def test_a_key_field_that_the_registry_does_not_use_is_noted_and_not_kept(name):
+    result = checked(fip(certificate=jwk() | {name: RFC_7517[name]}))
+
+    assert canonical(result.entry) == canonical(checked(fip()).entry)
+    [note] = result.notes
+    assert note.path == f"$.entityinfo.certificate.{name}"
+    assert note.severity is Severity.NOTE
+
+
+def octets_of(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+N = jwk()["n"]
+FORMS_LIVE_ELSEWHERE = {
+    "zero octet": ("n", base64.urlsafe_b64encode(b"\0" + octets_of(N)).decode().rstrip("=")),
+    "zero octet, padded": ("n", base64.urlsafe_b64encode(b"\0" + octets_of(N)).decode()),
+    "padded": ("n", base64.urlsafe_b64encode(octets_of(N)).decode()),
+    "Base64": ("n", base64.b64encode(octets_of(N)).decode()),
+    "Base64 in lines": ("n", base64.encodebytes(octets_of(N)).decode()),
+    "e of 4 octets": ("e", "AAEAAQ"),
+    "e of 4 octets, padded": ("e", "AAEAAQ=="),
+    "e as a number": ("e", 65537),
+    "e in digits": ("e", "65537"),
+    "e in hexadecimal": ("e", "0x10001"),
+    "e as openssl prints it": ("e", "010001"),
+    "no alg": ("alg", None),
+    "no use": ("use", ""),
+}
+
+
+@pytest.mark.parametrize("form", FORMS_LIVE_ELSEWHERE)
+def test_an_import_stores_a_key_that_is_live_elsewhere_in_the_right_form_and_notes_it(form):
+    name, value = FORMS_LIVE_ELSEWHERE[form]
+
+    result = checked(fip(certificate=jwk() | {name: value}), older=True)
+
+    assert canonical(result.entry) == canonical(checked(fip()).entry)
+    assert [one.path for one in result.notes] == [f"$.entityinfo.certificate.{name}"]
+
+
+@pytest.mark.parametrize("form", FORMS_LIVE_ELSEWHERE)
+def test_a_submission_in_such_a_form_is_refused(form):
+    name, value = FORMS_LIVE_ELSEWHERE[form]
+
+    result = check_payload(fip(certificate=jwk() | {name: value}), PUBLIC, shipped_vocabulary())
+
+    assert not isinstance(result, CheckedPayload)
+    assert [one.path for one in result] == [f"$.entityinfo.certificate.{name}"]
+
+
+@pytest.mark.parametrize(
+    "form", [one for one in FORMS_LIVE_ELSEWHERE if one.startswith(("zero", "padded", "Base"))]
+)
+def test_the_refusal_of_a_modulus_offers_its_right_form(form):
+    _, value = FORMS_LIVE_ELSEWHERE[form]
+
+    [found] = check_payload(fip(certificate=jwk() | {"n": value}), PUBLIC, shipped_vocabulary())
+
+    assert found.nearest == N
+
+
+@pytest.mark.parametrize("e", ["3", 3, 65536, "0x10000", True, 0, -65537, "99999999999", 2**40 + 1])
+def test_an_import_refuses_a_bad_exponent_in_any_form(e):
+    raw = fip(certificate=jwk() | {"e": e})
+
+    assert not isinstance(
+        check_payload(raw, PUBLIC, shipped_vocabulary(), older=True), CheckedPayload
+    )

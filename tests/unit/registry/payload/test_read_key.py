@@ -17,7 +17,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from tests.support.registry.registry_payloads import jwk, public_pem
 
-from mudra.registry.payload.read_key import MAX_TEXT, KeySource, KeyUnread, ReadKey, read_key
+from mudra.registry.payload.read_key import KeySource, KeyUnread, ReadKey, read_key
+
+MAX_TEXT = 64 * 1024
 
 SPKI = (Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

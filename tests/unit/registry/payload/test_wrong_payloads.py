@@ -2,8 +2,8 @@
 
 import pytest
 from tests.support.registry.registry_payloads import fip
-from tests.support.registry.registry_wrong import WRONG_MEMBERS, changed
-from tests.support.registry.registry_wrong_more import MORE_WRONG
+from tests.unit.registry.payload.wrong import WRONG_MEMBERS, changed
+from tests.unit.registry.payload.wrong_more import MORE_WRONG
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import check_payload

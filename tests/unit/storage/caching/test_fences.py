@@ -1,6 +1,8 @@
 """Fences of one key are counted: each is ended by its own change, or by its time."""
 
-from mudra.storage.caching.fences import FENCE_S, Fences
+from mudra.storage.caching.fences import Fences
+
+FENCE_S = 10.0
 
 
 def fenced(*changes: tuple[str, float]) -> Fences:

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from tests.support.proofs_in_memory import ProofsInMemory
+from tests.unit.tokens.authentication.proofs_in_memory import ProofsInMemory
 
 from mudra.shared.dpop_proof import DpopProof
 from mudra.shared.rate_limit import KeyedRateLimit

@@ -7,15 +7,16 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from mudra.tokens.authentication.token_check import (
-    LEEWAY_S,
-    MAX_TOKEN_LENGTH,
     TokenExpired,
     TokenInvalid,
     TokenVerification,
     VerifiedToken,
     verify_token,
 )
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
+
+LEEWAY_S = 60
+MAX_TOKEN_LENGTH = 8192
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 AT = int(NOW.timestamp())

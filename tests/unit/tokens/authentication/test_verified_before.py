@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from tests.support.dpop import KeyOfClient
-from tests.support.proofs_in_memory import ProofsInMemory
+from tests.unit.tokens.authentication.proofs_in_memory import ProofsInMemory
 
 from mudra.shared.dpop_proof import PresentedProof
 from mudra.shared.entity_type import EntityType
@@ -17,7 +17,7 @@ from mudra.tokens.authentication.bearer import AdmittedEntity, BearerAuthenticat
 from mudra.tokens.authentication.proof_guard import USED, PresentedToken, ProofGuard
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, VerifiedToken
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.ports import EntityCredentials
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)

@@ -6,15 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mudra.client.verification.revocations import check_size
-from mudra.tokens.revocation.revocation_limit import (
-    ALWAYS_PERMITTED,
-    MAX_OF_ENTITY,
-    SHARED_ROOM,
-    ListedTokens,
-    TooManyRevocations,
-    check_room,
-)
+from mudra.tokens.revocation.revocation_limit import ListedTokens, TooManyRevocations, check_room
 from mudra.tokens.revocation.revocation_list import EndedTokens, revocation_list
+
+ALWAYS_PERMITTED = 50
+MAX_OF_ENTITY = 1_000
+SHARED_ROOM = 50_000
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MEMBERS = 2_600

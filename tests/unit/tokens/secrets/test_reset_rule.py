@@ -3,15 +3,16 @@
 from datetime import UTC, datetime, timedelta
 
 from mudra.tokens.secrets.reset_rule import (
-    MAX_RESETS,
-    PERIOD,
-    WAIT,
     ResetLimitReached,
     ResetPermitted,
     ResetTooSoon,
     decide,
     permitted_after,
 )
+
+MAX_RESETS = 5
+PERIOD = timedelta(hours=24)
+WAIT = timedelta(minutes=5)
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey, plan, published, signing
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)

@@ -5,13 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from mudra.shared.clock import CLOCK_TOLERANCE
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
-    JWKS_MAX_AGE,
-    LEEWAY,
-    PUBLISHED_AFTER,
-    PUBLISHED_AHEAD,
     Handover,
     KeyPlan,
     KeyState,
@@ -23,6 +18,12 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     signing,
     succession,
 )
+
+CLOCK_TOLERANCE = timedelta(seconds=30)
+JWKS_MAX_AGE = timedelta(minutes=5)
+LEEWAY = timedelta(seconds=60)
+PUBLISHED_AFTER = timedelta(seconds=3960)
+PUBLISHED_AHEAD = timedelta(hours=1)
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TICK = timedelta(microseconds=1)

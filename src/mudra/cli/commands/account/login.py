@@ -38,7 +38,7 @@ def login(
         path = remember(
             SignedIn(base_url=base, email=email, token=token.reveal(), expires_at=expires_at)
         )
-    except (TokensFileError, OSError) as error:
+    except TokensFileError as error:
         fail(str(error))
     until = iso_ms(datetime.fromtimestamp(expires_at, UTC))
     fields = {"user": email, "baseUrl": base, "expiresAt": until, "keptIn": str(path)}

@@ -26,7 +26,7 @@ def logout(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
         problem, code = f"the token was deleted here, and not revoked: {failed}", failed.code
     try:
         forget(entry)
-    except (TokensFileError, OSError) as error:
+    except TokensFileError as error:
         fail(str(error))
     shown = facts(
         {"signed out": entry.email, "at": entry.base_url},

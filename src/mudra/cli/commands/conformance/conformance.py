@@ -53,6 +53,7 @@ def run(  # noqa: PLR0913, PLR0917  # its options
     only: options.Only = None,
     specification_only: options.SpecificationOnly = False,
     sandbox_url: options.SandboxUrl = "",
+    expired_token_file: options.ExpiredTokenFile = None,
     allow_http: options.AllowHttp = False,
     junit: options.JunitFile = None,
     html: options.HtmlFile = None,
@@ -78,6 +79,7 @@ def run(  # noqa: PLR0913, PLR0917  # its options
         entity=entity_from("--entity-id", entity_id, secret_file, options.ENTITY_SECRET),
         user=_user(username, secret_from(password_file, options.PASSWORD)),
         aa=entity_from("--aa-id", aa_id, aa_secret_file, options.AA_SECRET),
+        expired=secret_from(expired_token_file, ""),
         permits=frozenset(need for need, given in permits.items() if given),
     )
     report = _report(

@@ -48,9 +48,7 @@ def member(  # noqa: PLR0913, PLR0917  # its options
     header: Annotated[
         str, typer.Option(help="Header of the token; else by the type of the entity.")
     ] = "",
-    expired_token_file: Annotated[
-        Path | None, typer.Option(help="File with a token of yours that has expired.")
-    ] = None,
+    expired_token_file: options.ExpiredTokenFile = None,
     other_audience_token_file: Annotated[
         Path | None, typer.Option(help="File with a token for another audience.")
     ] = None,

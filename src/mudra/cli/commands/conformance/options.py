@@ -9,6 +9,7 @@ import typer
 from mudra.cli.output.output import Exit, fail
 from mudra.client.address import checked_url
 from mudra.conformance.service.target import EntityCredentials
+from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
 
 ENTITY_SECRET: Final = "CONFORMANCE_SECRET"  # noqa: S105  # the name of a variable
@@ -58,6 +59,10 @@ SandboxUrl = Annotated[
         help="A Mudra sandbox: its clock is moved in place of waiting, with --resets by days."
     ),
 ]
+ExpiredTokenFile = Annotated[
+    Path | None,
+    typer.Option(help="File with an Entity Access Token that has expired: yesterday's."),
+]
 AllowHttp = Annotated[
     bool, typer.Option(help="Send credentials over plain http, on a network that is yours.")
 ]
@@ -71,8 +76,8 @@ def secret_from(file: Path | None, variable: str) -> SecretText | None:
         text = os.environ.get(variable, "")
     else:
         try:
-            text = file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError):
+            text = without_mark(file.read_bytes()).decode().strip()
+        except (OSError, UnicodeDecodeError, NotUtf8):
             fail(f"{file} cannot be read", Exit.USAGE)
         if not text:
             fail(f"{file} is empty", Exit.USAGE)

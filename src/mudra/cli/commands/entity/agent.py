@@ -119,11 +119,11 @@ def replay(
     inbound = from_fips or (known is not None and known.direction == "from-fips")
     fips = {host.lower(): fip for host, fip in read.fips.items()}
     made = Replay(read.aa_id, fields, fips, inbound=inbound)
+    left = made.metrics
     try:
         payloads = (payload.body for payload in made.payloads(file))
         if as_json:
             raws = [msgspec.Raw(body) for body in payloads]
-            left = made.metrics
             counts = {
                 "otherCalls": left.other_calls,
                 "unknownFip": left.unknown_peer,
@@ -135,9 +135,9 @@ def replay(
         for body in payloads:
             sys.stdout.write(body.decode() + "\n")
     except OSError as error:
+        _raise_if_reader_ended(error)
         typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
         raise typer.Exit(1) from None
-    left = made.metrics
     typer.echo(
         f"not counted: {left.other_calls} calls of other kinds, "
         f"{left.unknown_peer} of unknown FIPs, {left.unreadable} unreadable lines",
@@ -180,6 +180,12 @@ def resend(
         typer.echo(msgspec.json.encode(result).decode())
     else:
         typer.echo(f"{len(sent)} will be sent again, {len(old)} are too old")
+
+
+def _raise_if_reader_ended(error: OSError) -> None:
+    """Raise what is about the reader of the payloads, such as `head`, and not about the log."""
+    if isinstance(error, BrokenPipeError):
+        raise error
 
 
 def _read(path: Path) -> Config:

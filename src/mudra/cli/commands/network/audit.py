@@ -108,6 +108,41 @@ async def verify_chain(dependencies: Dependencies, checkpoints: CollectedLog = N
     )
 
 
+@store_command(app, "mudra audit export --from 4711", "export")
+async def export(
+    dependencies: Dependencies,
+    begin: Annotated[
+        int | None,
+        typer.Option(
+            "--from", min=0, help="Send events again from this seq on; 0: all that there are."
+        ),
+    ] = None,
+) -> Shown:
+    """Show up to where the audit was sent to MUDRA_AUDIT_EXPORT, or send a part of it again.
+
+    The nodes send: at most 20 seconds later, and each event at least once.
+    """
+    from mudra.audit.export_position_store import ExportPositions  # noqa: PLC0415  # loads the database
+
+    async with dependencies.transaction() as tx:
+        positions = ExportPositions(tx)
+        position = await positions.read()
+        if begin is not None:
+            number = await positions.before_seq(begin)
+            position = await positions.move_to(number)
+        waiting = await positions.waiting(position)
+    to = dependencies.settings.audit_export
+    shown = str(to) if to is not None else ""
+    return facts(
+        {
+            "destination": shown or "none: set MUDRA_AUDIT_EXPORT",
+            "sent up to event of the chain": position.number,
+            "sealed and not sent": waiting,
+        },
+        {"destination": shown, "number": position.number, "waiting": waiting},
+    )
+
+
 @store_command(app, "mudra audit confirm-restore", "confirm-restore")
 async def confirm(dependencies: Dependencies) -> Shown:
     """Record that the database was restored on purpose, so that its lost events are no fault.

@@ -83,6 +83,7 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
 
     async def act(dependencies: Dependencies) -> list[Line]:
         lines = [Line("skipped", name, "skipped", why) for name, why in export.skipped]
+        lines += [Line("member", name, "refused", why) for name, why in export.unreadable]
         lines += await _keys(dependencies, export, issuer, until, apply=apply)
         seen: set[str] = set()
         for client in export.clients:
@@ -210,7 +211,7 @@ def _admins(file: Path | None) -> Admins:
     if file is None:
         return {}
     try:
-        rows = list(csv.DictReader(io.StringIO(read_file(file).decode("utf-8-sig"))))
+        rows = list(csv.DictReader(io.StringIO(read_file(file).decode())))
     except (UnicodeDecodeError, csv.Error):
         fail(f"{file} must be CSV in UTF-8", Exit.USAGE)
     if rows and not set(_COLUMNS[:2]) <= rows[0].keys():

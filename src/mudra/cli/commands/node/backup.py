@@ -26,7 +26,7 @@ IdentityFile = Annotated[
 
 
 @app.command(
-    epilog="Example: mudra backup create --to /mnt/backups --recipient age1… · "
+    epilog="Example: mudra backup create --to /mnt/backups --recipient age1… --keep-days 14 · "
     "MUDRA_BACKUP_DIR=/mnt/backups MUDRA_BACKUP_RECIPIENTS=age1… mudra backup create"
 )
 def create(
@@ -45,6 +45,14 @@ def create(
             help="Lower the priority of the backup, and not that of the database.",
         ),
     ] = 0,
+    keep_days: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=36500,
+            help="Once this backup is whole, delete those in its folder that are older; 0: none.",
+        ),
+    ] = 0,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,13 +61,15 @@ def create(
     The master key is not part of it: keep a copy of it in another place. What is written is
     NAME.dump.age and its description NAME.json; a file has its name once it is whole.
     """
-    order = BackupOrder(to, tuple(recipient or ()), nice)
+    order = BackupOrder(to, tuple(recipient or ()), nice, keep_days)
     with steps_shown(quiet=as_json) as on_progress:
         made = program().make_backup(order, data_dir, on_progress)
     if as_json:
-        show_json({"file": str(made.file), **_document(made.details)})
+        deleted = [str(one) for one in made.deleted]
+        show_json({"file": str(made.file), **_document(made.details), "deleted": deleted})
         return
-    show_facts({"backup": made.file, **_facts(made.details)})
+    older = {"older files deleted": len(made.deleted)} if keep_days else {}
+    show_facts({"backup": made.file, **_facts(made.details), **older})
 
 
 @app.command(

@@ -16,7 +16,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_json, show_table
 from mudra.cli.output.shown import Shown, table
 from mudra.overview.administration import Rewrapped
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 
 app = typer.Typer(no_args_is_help=True)
 

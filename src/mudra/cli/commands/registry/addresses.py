@@ -81,14 +81,14 @@ class _Seen(Struct, frozen=True):
 
 async def _seen(dependencies: Dependencies, *, days: int) -> _Seen:
     from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
-    from mudra.tokens.authentication.registered_key_store import (  # noqa: PLC0415  # loads the database
-        RegisteredKeys,
-    )
     from mudra.tokens.secrets.address_binding_store import (  # noqa: PLC0415  # loads the database
         AddressBindings,
     )
     from mudra.tokens.secrets.binding_service import (  # noqa: PLC0415  # loads the database
         BindingService,
+    )
+    from mudra.tokens.secrets.registered_key_store import (  # noqa: PLC0415  # loads the database
+        RegisteredKeys,
     )
     from mudra.tokens.secrets.secret_use_store import (  # noqa: PLC0415  # loads the database
         SecretUses,

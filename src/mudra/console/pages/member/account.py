@@ -16,7 +16,7 @@ from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
-from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sessions.console_sessions import end_own_session, open_sessions
 from mudra.identity.sign_in.sign_in import SignInRefused
@@ -35,7 +35,7 @@ async def account_page(
 ) -> RenderedPage:
     """Show the page; with why a new password was refused, its form is open again."""
     user_id, tx = page_context.user.user_id, page_context.tx
-    issued = await Memberships(tx).tokens(user_id)
+    issued = await UserTokens(tx).tokens(user_id)
     problem = page_problem(password_refused) if password_refused else None
     text = problem.sentence if problem else ""
     if isinstance(password_refused, SignInRefused):

@@ -17,7 +17,7 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.registry.ports import Registry
 from mudra.shared.refusal import Refusal
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.key_fetch_store import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey
 from mudra.tokens.signing_keys.signing_key_service import (

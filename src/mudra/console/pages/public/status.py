@@ -186,7 +186,7 @@ def _kept(request: AnyRequest, dependencies: HttpDependencies) -> dict[str, str]
     """Writes as the address asks for, and returns that, so that it stays from page to page."""
     asked = {
         "lang": choose_language(request, dependencies),
-        "zone": write_in_asked_zone(request),
+        "zone": write_in_asked_zone(request, dependencies.settings.time_zone),
     }
     return {name: text for name, text in asked.items() if text}
 

@@ -23,15 +23,19 @@ from mudra.console.pages.public.status_files import (
 )
 from mudra.console.pages.public.status_lines import FipState, find_state, states_of
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
+from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
+from mudra.http.response.response_body import CsvText
 from mudra.metrics.health.status_history import StatusSnapshot, history_csv
 
 _SVG: Final = "image/svg+xml"
+_REVALIDATED: Final = {"ETag": "Strong; sent back in If-None-Match it gives 304."}
 
 
-@get(["/status/feed.atom", "/status/feed.rss"], include_in_schema=False)
+@get(["/status/feed.atom", "/status/feed.rss"], include_in_schema=False, opt=OPEN_DATA)
 async def status_feed(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
@@ -47,6 +51,7 @@ async def status_feed(
 @get(
     ["/status/fip/{fip_id:str}/feed.atom", "/status/fip/{fip_id:str}/feed.rss"],
     include_in_schema=False,
+    opt=OPEN_DATA,
 )
 async def status_feed_of_fip(
     request: AnyRequest,
@@ -78,7 +83,7 @@ def _feed(
     return answer
 
 
-@get("/status/badge.svg", include_in_schema=False)
+@get("/status/badge.svg", include_in_schema=False, opt=OPEN_DATA)
 async def status_badge(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
@@ -91,7 +96,7 @@ async def status_badge(
     return await _of_network(request, dependencies, cache, made)
 
 
-@get("/status/fip/{fip_id:str}/badge.svg", include_in_schema=False)
+@get("/status/fip/{fip_id:str}/badge.svg", include_in_schema=False, opt=OPEN_DATA)
 async def status_badge_of_fip(
     request: AnyRequest,
     dependencies: InjectedDependencies,
@@ -136,7 +141,14 @@ async def _of_fip(
     return await public(request, made(cached.snapshot, state))
 
 
-@get("/status/network.json", include_in_schema=False)
+@get(
+    "/status/network.json",
+    opt=OPEN_DATA,
+    tags=["Public status"],
+    operation_class=described(
+        "Get the status of the network", None, StatusSnapshot, headers=_REVALIDATED, traced=False
+    ),
+)
 async def status_json(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes] | Stream:
@@ -146,7 +158,14 @@ async def status_json(
     )
 
 
-@get("/status/network.csv", include_in_schema=False)
+@get(
+    "/status/network.csv",
+    opt=OPEN_DATA,
+    tags=["Public status"],
+    operation_class=described(
+        "Get the days of the network as CSV", None, CsvText, headers=_REVALIDATED, traced=False
+    ),
+)
 async def status_csv(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes] | Stream:
@@ -157,7 +176,7 @@ async def status_csv(
     )  # fmt: skip
 
 
-@get("/status/schema.json", include_in_schema=False)
+@get("/status/schema.json", include_in_schema=False, opt=OPEN_DATA)
 async def status_schema(request: AnyRequest) -> Response[str] | Response[bytes]:
     """Return the JSON Schema of the snapshot; docs/reference/open-data.md has it too."""
     body = msgspec.json.encode(msgspec.json.schema(StatusSnapshot))
@@ -184,7 +203,7 @@ async def _large(
 
 def _shared(body: bytes, media_type: str, file_name: str = "") -> Response[bytes]:
     """Returns a file that pages of others may read; with a name it is downloaded."""
-    headers = {"Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff"}
+    headers = {**OPEN_HEADERS, "X-Content-Type-Options": "nosniff"}
     if file_name:
         headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     return Response(body, media_type=media_type, headers=headers)

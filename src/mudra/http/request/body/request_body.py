@@ -33,6 +33,7 @@ from mudra.http.request.body.media_type import media_type
 from mudra.http.request.body.printable import printable
 from mudra.http.request.body.strict_form import FormRefused, parse_form
 from mudra.http.request.body.strict_json import JsonRefused, JsonValue, parse_document, parse_json
+from mudra.shared.byte_order_mark import MARK
 
 Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
 """As an ASGI scope has them: names in lower case."""
@@ -161,13 +162,14 @@ async def read_packed_body(
 
 
 def unpacked(body: PackedBody, max_bytes: int) -> bytes | BodyTooLarge | MalformedBody:
-    """Return the content of a body; takes up to 20 ms for 8 MiB."""
+    """Return the content of a body, without a byte order mark; takes up to 20 ms for 8 MiB."""
     if not body.encoding:
-        return body.content if len(body.content) <= max_bytes else BodyTooLarge(max_bytes)
+        too_large = len(body.content) > max_bytes
+        return BodyTooLarge(max_bytes) if too_large else body.content.removeprefix(MARK)
     unpacker = UNPACKERS[body.encoding](max_bytes)
     try:
         unpacker.take(body.content)
-        return unpacker.whole()
+        return unpacker.whole().removeprefix(MARK)
     except UnpackedTooLarge:
         return BodyTooLarge(max_bytes)
     except BadlyPacked:

@@ -9,6 +9,8 @@ import re
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from mudra.shared.byte_order_mark import MARK
+
 MAX_FIELDS: Final = 100
 
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -44,7 +46,7 @@ def parse_form(raw: bytes, *, max_fields: int = MAX_FIELDS) -> dict[str, str]:
     if raw.count(b"&") >= max_fields:
         raise FormRefused("", f"must have at most {max_fields} fields")
     fields: dict[str, str] = {}
-    for number, pair in enumerate(raw.split(b"&"), start=1):
+    for number, pair in enumerate(raw.removeprefix(MARK).split(b"&"), start=1):
         if not pair:
             continue
         name_sent, equals, value_sent = pair.partition(b"=")

@@ -16,6 +16,7 @@ from typing import Final, NoReturn, TypeAlias
 
 from mudra.http.request.body import json_position as position
 from mudra.http.request.body.printable import printable
+from mudra.shared.byte_order_mark import MARK
 
 JsonValue: TypeAlias = "bool | int | str | list[JsonValue] | dict[str, JsonValue] | None"
 """The values of a strict body. This interface has no floats."""
@@ -84,7 +85,7 @@ def parse_json(
     Raises:
         JsonRefused: and nothing else, whatever the bytes are.
     """
-    body = bytes(raw)
+    body = bytes(raw).removeprefix(MARK)
     text = _scan(body, max_depth, max_integer)
     value: JsonValue = _decode(body, text, _KEEPING)
     return value
@@ -98,7 +99,7 @@ def parse_document(raw: bytes | bytearray | memoryview, *, max_depth: int = 16) 
     Raises:
         JsonRefused: and nothing else.
     """
-    body = bytes(raw)
+    body = bytes(raw).removeprefix(MARK)
     value: object = _decode(body, _scan(body, max_depth, None), _KEEPING_ALL_NUMBERS)
     return value
 
@@ -107,8 +108,6 @@ def _scan(body: bytes, max_depth: int, max_integer: int | None) -> str:
     """Refuse all that the parser would take, or break on; give the text to parse."""
     if not body.strip(b" \t\r\n"):
         raise JsonRefused(None, "it is empty")
-    if body.startswith(b"\xef\xbb\xbf"):
-        raise JsonRefused(0, "it begins with a byte order mark, UTF-8 without one is expected")
     try:
         text = body.decode()
     except UnicodeDecodeError as error:

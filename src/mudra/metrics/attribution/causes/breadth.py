@@ -1,4 +1,4 @@
-"""How much of a place shows a symptom: all of the network, an AA alone, or FIPs that are many."""
+"""The share of a place that shows a symptom: all of the network, an AA alone, or FIPs that are many."""
 
 from typing import Final
 

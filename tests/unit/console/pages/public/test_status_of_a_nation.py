@@ -19,7 +19,6 @@ from mudra.console.pages.public import status_downloads
 from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
 from mudra.console.pages.public.status_files import ATOM, atom_feed, badge
 from mudra.console.pages.public.status_headline import who
-from mudra.console.pages.public.status_lines import PAGE
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Kind
@@ -35,6 +34,8 @@ from mudra.metrics.health.status_history import (
 )
 from mudra.metrics.incidents.incident import Ending
 from mudra.shared.unavailable import DatabaseUnavailable
+
+PAGE = 25
 
 NOW = datetime(2026, 11, 23, 3, tzinfo=UTC)
 MANY = 2_000

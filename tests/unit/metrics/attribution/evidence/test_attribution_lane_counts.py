@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.support.metrics.attribution import even_window
+from tests.unit.metrics.attribution.attribution import even_window
 
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lane_counts import LaneCounts, lane_counts
-from mudra.metrics.attribution.evidence.lanes import LANES_OF, MANY_CALLS, Symptom
+from mudra.metrics.attribution.evidence.lanes import LANES_OF, Symptom
+
+MANY_CALLS = 20.0
 
 SLOW = LANES_OF[Symptom.SLOW]
 LIMIT_MS = 450.0

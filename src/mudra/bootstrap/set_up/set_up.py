@@ -1,0 +1,250 @@
+"""Sets a machine up, step by step; each step does nothing where it was done before."""
+
+import base64
+import grp
+import os
+import pwd
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from mudra.bootstrap.config import ConfigError, load_settings
+from mudra.bootstrap.set_up.first_operator import first_operator
+from mudra.bootstrap.set_up.settings_file import read_settings, with_settings
+from mudra.cli.local.program import CommandFailed
+from mudra.cli.output.output import Exit
+from mudra.mail.mail_server import MailUrlError, mail_server
+from mudra.overview.set_up import EMBEDDED, Answers, Places, SetUpDone
+from mudra.settings.settings import Settings
+from mudra.storage.backup.encryption import new_identity
+from mudra.storage.crypto.master_key import FILE, KEY_BYTES
+from mudra.storage.database.roles import OWNER, SERVICE, without
+
+USER: Final = "mudra"
+UNITS: Final = (
+    "mudra.service", "mudra.socket",
+    "mudra-backup.service", "mudra-backup.timer",
+    "mudra-audit-verify.service", "mudra-audit-verify.timer",
+)  # fmt: skip
+_COMMAND: Final = "mudra-command"
+_LISTENS: Final = "ListenStream=127.0.0.1:8080\n"
+_HEAD: Final = """# Settings of Mudra, by mudra setup. Mode 0600: it holds passwords and keys.
+# docs/reference/settings.md lists all that there are.
+"""
+
+
+def set_up(answers: Answers, places: Places) -> SetUpDone:
+    """Write settings, keys and units, make database and roles, and invite the first operator.
+
+    Raises CommandFailed, which names the answer that is wrong or what failed.
+    """
+    if places.is_this_machine and os.geteuid() != 0:
+        raise CommandFailed("mudra setup writes below /etc: run it as root, or name --to DIRECTORY")
+    before = read_settings(places.settings)
+    settings, keep = _settings(answers, places, before)
+    loaded = _checked(answers, settings, places)
+    if places.is_this_machine:
+        _make_user()
+    for folder, mode in ((places.settings.parent, 0o755), (places.data, 0o700),
+                         (places.backups, 0o700), (places.kept, 0o700)):  # fmt: skip
+        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+    if places.is_this_machine:
+        for folder in (places.data, places.backups):
+            shutil.chown(folder, USER, USER)
+    # First: a key that the settings name and no one has is lost, one that none names is not.
+    written = [
+        places.kept / name for name, text in keep.items() if _write(places.kept / name, text, 0o600)
+    ]
+    written += [*_write_settings(places, settings), *_write_units(places, answers.workers)]
+    with _environment(settings, places):
+        admin = _make_database(answers) if answers.database != EMBEDDED else None
+        act = _acts(loaded, admin, answers.operator)
+        link = _as_user(act) if places.is_this_machine else act()
+    kept = sorted(one for one in places.kept.iterdir() if one.is_file())
+    return SetUpDone(written, kept, link)
+
+
+def _settings(
+    answers: Answers, places: Places, before: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the settings, and what of it must be kept elsewhere; keys that are there stay."""
+    found = {
+        "MUDRA_BASE_URL": answers.base_url,
+        "MUDRA_TRUSTED_PROXIES": ",".join(answers.proxies),
+        "MUDRA_WORKERS": str(answers.workers),
+    }
+    if answers.smtp_url:
+        found |= {"MUDRA_SMTP_URL": answers.smtp_url, "MUDRA_MAIL_FROM": answers.mail_from}
+    keep: dict[str, str] = {}
+    own = places.data / FILE
+    if "MUDRA_MASTER_KEY_COMMAND" not in before and not own.exists():
+        made = f"1:{base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()}"
+        found["MUDRA_MASTER_KEY"] = before.get("MUDRA_MASTER_KEY") or made
+        if "MUDRA_MASTER_KEY" not in before:
+            keep["master.key"] = f"{made}\n"
+    recipients = ",".join(answers.backup_recipients) or before.get("MUDRA_BACKUP_RECIPIENTS", "")
+    if not recipients:
+        private, recipients = new_identity()
+        keep["backup.key"] = f"# public key: {recipients}\n{private.reveal()}\n"
+    found["MUDRA_BACKUP_RECIPIENTS"] = recipients
+    if answers.database != EMBEDDED:
+        found |= _addresses(answers, before)
+    return found, keep
+
+
+def _addresses(answers: Answers, before: Mapping[str, str]) -> dict[str, str]:
+    """Return the addresses of both roles, with the parameters of the superuser's."""
+    try:
+        of_admin = without(answers.database, "user", "password", "dbname")
+    except psycopg.ProgrammingError as error:
+        raise CommandFailed(
+            "database: embedded, or postgresql://USER:PASSWORD@HOST/postgres of a superuser",
+            Exit.USAGE,
+        ) from error
+    found = {}
+    for name, role in (("MUDRA_DATABASE_URL", SERVICE), ("MUDRA_DATABASE_OWNER_URL", OWNER)):
+        password = secrets.token_urlsafe(24)
+        made = without(of_admin, user=role, password=password, dbname=answers.database_name)
+        found[name] = before.get(name) or made
+    return found
+
+
+def _checked(answers: Answers, settings: Mapping[str, str], places: Places) -> Settings:
+    """Read the settings as a node does; raises CommandFailed for the first wrong one."""
+    if not answers.base_url.startswith("https://"):
+        raise CommandFailed(
+            "base_url: the public https address of the token service, such as "
+            "https://tokens.network.example/iam",
+            Exit.USAGE,
+        )
+    try:
+        loaded = load_settings({**settings, "MUDRA_DATA_DIR": str(places.data)})
+        if loaded.smtp_url is not None:
+            mail_server(loaded.smtp_url, loaded.mail_from, loaded.network_name)
+    except (ConfigError, MailUrlError) as error:
+        raise CommandFailed(str(error), Exit.USAGE) from error
+    return loaded
+
+
+def _make_user() -> None:
+    try:
+        pwd.getpwnam(USER)
+    except KeyError:
+        subprocess.run(  # noqa: S603  # of constants alone
+            ["useradd", "--system", "--home-dir", "/var/lib/mudra", USER],  # noqa: S607  # Debian's
+            check=True,
+        )
+
+
+def _write_settings(places: Places, settings: Mapping[str, str]) -> list[Path]:
+    file = places.settings
+    text = with_settings(file.read_text() if file.exists() else _HEAD, settings)
+    return [file] if _write(file, text, 0o600) else []
+
+
+def _write_units(places: Places, workers: int) -> list[Path]:
+    places.units.mkdir(parents=True, exist_ok=True)
+    places.command.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name in UNITS:
+        text = _shipped(name)
+        if name == "mudra.socket":  # a socket for each worker, so that none takes all connections
+            text = text.replace(_LISTENS, _LISTENS * workers)
+        if _write(places.units / name, text, 0o644):
+            written.append(places.units / name)
+    if _write(places.command, _shipped(_COMMAND), 0o755):
+        written.append(places.command)
+    return written
+
+
+def _shipped(name: str) -> str:
+    """Return a file of deploy/systemd: of the package, or of the checkout."""
+    packed = files("mudra") / "deploy" / "systemd" / name
+    if packed.is_file():
+        return packed.read_text()
+    return (Path(__file__).resolve().parents[4] / "deploy" / "systemd" / name).read_text()
+
+
+def _write(file: Path, text: str, mode: int) -> bool:
+    """Write a file whole, where it differs; returns whether it did."""
+    if file.exists() and file.read_text() == text:
+        return False
+    fresh = file.with_name(f"{file.name}.new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+        os.fchmod(opened.fileno(), mode)
+    fresh.replace(file)
+    return True
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str], places: Places) -> Iterator[None]:
+    """Give this process what a node has: the master key is read from there."""
+    before = dict(os.environ)
+    os.environ.update(settings, MUDRA_DATA_DIR=str(places.data))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _make_database(answers: Answers) -> str:
+    """Make the database where it is missing; returns the superuser's address of it."""
+    try:
+        with psycopg.connect(answers.database, connect_timeout=5, autocommit=True) as connection:
+            there = connection.execute(
+                "SELECT FROM pg_database WHERE datname = %s", [answers.database_name]
+            ).fetchone()
+            if there is None:
+                name = sql.Identifier(answers.database_name)
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
+    except psycopg.Error as error:
+        said = " ".join(str(error).split())
+        raise CommandFailed(
+            f"database: the superuser's address cannot be used ({said}); nothing was changed in it"
+        ) from error
+    return without(answers.database, dbname=answers.database_name)
+
+
+def _acts(settings: Settings, admin: str | None, operator: str) -> Callable[[], str]:
+    return lambda: first_operator(settings, admin, operator)
+
+
+def _as_user(act: Callable[[], str]) -> str:
+    """Run as the service's user, to which the data belongs; returns what it returned."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.close(reading)
+            os.initgroups(USER, grp.getgrnam(USER).gr_gid)
+            os.setgid(grp.getgrnam(USER).gr_gid)
+            os.setuid(pwd.getpwnam(USER).pw_uid)
+            os.write(writing, b"+" + act().encode())
+            code = 0
+        except CommandFailed as failed:
+            os.write(writing, f"-{failed}".encode())
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        text = said.read()
+    os.waitpid(child, 0)
+    if not text.startswith("+"):
+        raise CommandFailed(text[1:] or "the database could not be prepared: see the lines above")
+    return text[1:]

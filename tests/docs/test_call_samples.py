@@ -1,0 +1,172 @@
+"""The samples of each call of token service, registry and push run as a reader copies them.
+
+Each language has a member of its own, since some calls may be made once in five minutes.
+"""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.support.documents.blocks import Block, blocks_of
+from tests.support.members import Member, new_member
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.programs import program
+from tests.support.registry.registry_commands import payload
+from tests.support.service import PASSWORD, Service
+from tools.pages.registry_payload import example
+
+from mudra.metrics.payload.catalogue import window_start
+
+PAGES: Final = {
+    "docs/reference/token-service.md": ("FIP", 11),
+    "docs/reference/registry.md": ("FIU", 7),
+    "docs/reference/metrics-push.md": ("AA", 2),
+}
+"""The type of the member that makes the calls, and how many there are."""
+COMMANDS: Final[dict[str, tuple[str, list[str]]]] = {
+    "sh": ("sample.sh", ["bash", "-euo", "pipefail", "sample.sh"]),
+    "python": ("sample.py", []),
+    "js": ("sample.mjs", ["node", "sample.mjs"]),
+    "java": ("Sample.java", ["java", "Sample.java"]),
+    "go": ("main.go", ["go", "run", "main.go"]),
+}
+PRINTED: Final = {
+    "Generate a User Access Token": "Bearer",
+    "Generate an Entity Access Token": "86400",
+    "Get a token by OAuth 2.0": "86400",
+    "Introspect a token": "true",
+    "End the grace period": "0",
+    "Lint an entry": "true",
+    "Submit an entry": "submitted",
+    "Push a window": "accepted",
+    "Retire an entry": "retired",
+}
+
+
+def samples(page: str, kind: str) -> Iterator[Block]:
+    blocks = blocks_of(page)
+    of_all = {
+        block.heading
+        for block in blocks
+        if {one.kind for one in blocks if one.heading == block.heading} >= COMMANDS.keys()
+    }
+    return (block for block in blocks if block.kind == kind and block.heading in of_all)
+
+
+class Reader:
+    """A member's engineer with a shell, whose variables have the newest values."""
+
+    def __init__(self, member: Member, folder: Path) -> None:
+        self.member, self._folder = member, folder
+        files = self._payloads()
+        for name, body in files.items():
+            (folder / name).write_text(json.dumps(body))
+
+    def _payloads(self) -> dict[str, object]:
+        service = self.member.service
+        if self.member.entity_id.endswith("-FIU"):
+            first = payload(self.member)
+            later = json.loads(json.dumps(first)) | {
+                "txnid": "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"
+            }
+            later["entityinfo"]["name"] = "Kaveri Finance"
+            return {"entry.json": first, "update.json": later}
+        start = window_start(service.advance("PT0S") - timedelta(hours=1))
+        return {"window.json": as_value(request_metrics(aa_id=self.member.entity_id, start=start))}
+
+    def run(self, block: Block) -> str:
+        file, command = COMMANDS[block.kind]
+        (self._folder / file).write_text(block.body)
+        secret = self.member.secret()
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "ROOT": self.member.service.root,
+            "ADMIN_EMAIL": self.member.email,
+            "ADMIN_PASSWORD": PASSWORD,
+            "USER_TOKEN": self.member.bearer()["Authorization"].removeprefix("Bearer "),
+            "ENTITY_ID": self.member.entity_id,
+            "ENTITY_SECRET": secret,
+            "ENTITY_TOKEN": self.member.entity_token(secret).json()["accessToken"],
+            "PEER_ID": "KAVERI-FIP",
+        }
+        if block.kind == "python":
+            return self._run_here(block, environment)
+        done = subprocess.run(
+            command,
+            cwd=self._folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block.heading}\n{block.body}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def _run_here(self, block: Block, environment: dict[str, str]) -> str:
+        """Run a sample in Python in this process: to load its library takes longer than the call."""
+        printed = io.StringIO()
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.chdir(self._folder),
+            contextlib.redirect_stdout(printed),
+        ):
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            exec(compile(block.body, block.heading, "exec"), {})
+        return printed.getvalue()
+
+
+def follow_samples(page: str, kind: str, sandbox: Service, folder: Path) -> None:
+    entity_type, calls = PAGES[page]
+    reader = Reader(new_member(sandbox, entity_type), folder)
+    approve: dict[str, Callable[[], object]] = {
+        "Submit an entry": lambda: sandbox.cli("registry", "approve", reader.member.entity_id),
+    }
+    printed = {}
+    for block in samples(page, kind):
+        printed[block.heading] = reader.run(block)
+        approve.get(block.heading, lambda: None)()
+
+    assert len(printed) == calls
+    for heading, text in printed.items():
+        assert PRINTED.get(heading, "").lower() in text.lower(), (heading, text)
+        assert text.strip() or heading == "Revoke a token", heading
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)
+@pytest.mark.parametrize("kind", ["sh", "python", "js"])
+def test_each_sample_of_a_call_works(
+    page: str, kind: str, sandbox: Service, tmp_path: Path
+) -> None:
+    follow_samples(page, kind, sandbox, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)
+@pytest.mark.parametrize("kind", ["java", "go"])
+def test_each_compiled_sample_of_a_call_works(
+    page: str, kind: str, sandbox: Service, tmp_path: Path
+) -> None:
+    program(kind)
+    follow_samples(page, kind, sandbox, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["FIP", "FIU", "AA"])
+def test_the_payload_of_the_reference_passes(kind: str, sandbox: Service) -> None:
+    member = new_member(sandbox, kind)
+    body = example(kind)
+    body["requester"]["id"] = body["entityinfo"]["id"] = member.entity_id
+
+    answer = member.client.post(
+        f"{sandbox.root}/cr/v2/lint/{kind}", json=body, headers=member.bearer()
+    )
+
+    assert answer.json().get("passes") is True, answer.text

@@ -1,0 +1,150 @@
+"""The document as generators and people read it: whole, and made from the code."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from mudra.bootstrap.routes import service_routes
+from mudra.http.openapi.document import json_document
+from mudra.http.openapi.field_texts import FIELD_TEXTS
+from mudra.http.openapi.operation_ids import chosen_summaries
+from mudra.http.route_settings import RouteSettings
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.settings.settings import Settings
+
+VERBS = {
+    *("get", "list", "search", "read", "count", "stream", "verify", "introspect", "export"),
+    *("add", "generate", "publish", "push", "submit", "import", "onboard", "announce", "begin"),
+    *("set", "change", "update", "replace", "reset", "rotate", "resend", "retry", "request"),
+    *("remove", "end", "retire", "revoke", "disable", "enable", "refuse", "admit", "decline"),
+    *("confirm", "decide", "act", "acknowledge", "follow", "unfollow", "hand", "lint", "probe"),
+    *("test", "start", "advance"),
+}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    routes = service_routes(RouteSettings.of(Settings(sandbox=True))).routes
+    found: dict[str, Any] = json.loads(json_document(routes.litestar, "https://o.example"))
+    return found
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def parts(node: object) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from parts(part)
+
+
+def test_every_field_says_what_it_means(document: dict[str, Any]) -> None:
+    silent = [
+        f"{title}.{name}"
+        for title, schema in document["components"]["schemas"].items()
+        for name, field in schema.get("properties", {}).items()
+        if len(field.get("description", "")) < 3
+    ]
+
+    assert silent == []
+
+
+def test_every_text_is_about_a_field(document: dict[str, Any]) -> None:
+    named = {
+        one
+        for title, schema in document["components"]["schemas"].items()
+        for name in schema.get("properties", {})
+        for one in (name, f"{title}.{name}")
+    }
+
+    assert FIELD_TEXTS.keys() <= named
+
+
+def test_every_request_has_a_whole_example_that_is_valid(document: dict[str, Any]) -> None:
+    read = 0
+    for name, operation in operations(document):
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            examples = [one["value"] for one in content.get("examples", {}).values()]
+            examples += [content["example"]] if "example" in content else []
+            assert examples, name
+            schema = {**content["schema"], "components": document["components"]}
+            for example in examples:
+                jsonschema_rs.validate(schema, example)
+                assert ': "text"' not in json.dumps(example), name  # no one's real value
+                read += 1
+
+    assert read > 50
+
+
+def test_operations_have_names_that_a_programmer_would_choose(document: dict[str, Any]) -> None:
+    names = [operation["operationId"] for _, operation in operations(document)]
+
+    assert len(names) == len(set(names))
+    for name in names:
+        assert re.fullmatch(r"[a-z]+([A-Z][a-z0-9]*)+|[a-z]+OAuth[A-Z][a-z]+", name), name
+        assert len(name) <= 28, name
+        assert re.match("[a-z]+", name)[0] in VERBS, name  # type: ignore[index]  # it begins so
+    assert chosen_summaries() <= {operation["summary"] for _, operation in operations(document)}
+
+
+def test_no_generator_meets_what_it_cannot_read(document: dict[str, Any]) -> None:
+    for part in parts(document):
+        assert part.get("items") is not False
+        assert "prefixItems" not in part
+        assert part.get("default", "given") != ""
+
+
+def test_the_tag_is_the_discriminator_of_the_two_payloads(document: dict[str, Any]) -> None:
+    push = document["paths"]["/metrics/perf/v1/push"]["post"]
+    schema = push["requestBody"]["content"]["application/json"]["schema"]
+
+    assert schema["discriminator"]["propertyName"] == "tag"
+    assert schema["discriminator"]["mapping"] == {
+        "req-fipMetrics-aa": "#/components/schemas/RequestMetrics",
+        "not-fipMetrics-aa": "#/components/schemas/NotificationMetrics",
+    }
+    assert len(schema["oneOf"]) == 2
+
+
+def test_codes_are_enums_and_positions_are_named(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    sent, received = (schemas[name]["properties"] for name in ("RequestBlock", "NotificationBlock"))
+
+    assert sent["type"]["enum"] == [code.value for code in RequestType]
+    assert received["type"]["enum"] == [code.value for code in NotificationType]
+    assert "1 totalSentCnt, 2 200OKRecdCnt" in sent["counts"]["description"]
+    assert "15 5xxOtherErrorsSentCnt" in received["counts"]["description"]
+    assert "1 succRecdCnt, 2 failRecdCnt" in received["status"]["description"]
+    assert "1 p50, 2 p95, 3 p99, 4 p100" in sent["pxx"]["description"]
+    assert sent["counts"]["minItems"] == sent["counts"]["maxItems"] == 15
+
+
+def test_it_says_whom_to_ask_and_what_each_group_is(document: dict[str, Any]) -> None:
+    named = {tag["name"] for tag in document["tags"] if tag["description"]}
+
+    assert document["info"]["contact"]
+    assert document["info"]["description"]
+    assert {one for _, operation in operations(document) for one in operation["tags"]} == named
+
+
+def test_the_whole_service_is_in_it_at_its_address(document: dict[str, Any]) -> None:
+    assert document["servers"] == [{"url": "https://o.example", "description": "This service"}]
+    assert {
+        "/iam/oauth2/token",
+        "/iam/oauth2/introspect",
+        "/iam/oauth2/revoke",
+        "/iam/.well-known/jwks.json",
+        "/iam/.well-known/openid-configuration",
+        "/iam/revocations",
+        "/status/network.json",
+        "/status/network.csv",
+        "/status/v1/fips.json",
+    } <= document["paths"].keys()

@@ -1,0 +1,123 @@
+"""The calls of token service, registry and metrics push of which the reference has samples."""
+
+from typing import Final
+
+from tools.pages.samples.call import Call
+
+_ENTITY: Final = {"entityId": "$ENTITY_ID"}
+_BOTH: Final = ("$ENTITY_ID", "$ENTITY_SECRET")
+TOKEN_CALLS: Final = (
+    Call(
+        "user-token",
+        "POST",
+        "/iam/v1/user/token/generate",
+        "tokenType",
+        form={"username": "$ADMIN_EMAIL", "password": "$ADMIN_PASSWORD"},
+    ),
+    Call(
+        "secret-read",
+        "POST",
+        "/iam/v1/entity/secret/read",
+        "expirationDate",
+        bearer="USER_TOKEN",
+        fields=_ENTITY,
+    ),
+    Call(
+        "entity-token",
+        "POST",
+        "/iam/v1/entity/token/generate",
+        "expiresIn",
+        form={"id": "$ENTITY_ID", "secret": "$ENTITY_SECRET"},
+    ),
+    Call(
+        "oauth-token",
+        "POST",
+        "/iam/oauth2/token",
+        "expires_in",
+        basic=_BOTH,
+        form={"grant_type": "client_credentials"},
+    ),
+    Call(
+        "introspect",
+        "POST",
+        "/iam/oauth2/introspect",
+        "active",
+        basic=_BOTH,
+        form={"token": "$ENTITY_TOKEN"},
+    ),
+    Call(
+        "secret-use",
+        "GET",
+        "/iam/v1/entity/secret/use?entityId=$ENTITY_ID",
+        "entityId",
+        "USER_TOKEN",
+    ),
+    Call("keys", "GET", "/iam/.well-known/jwks.json", "keys"),
+    Call("revocations", "GET", "/iam/revocations", "validUntil"),
+    Call(
+        "secret-reset",
+        "POST",
+        "/iam/v1/entity/secret/reset",
+        "expirationDate",
+        bearer="USER_TOKEN",
+        fields={**_ENTITY, "secretExpiryDays": 90, "oldSecretValidity": 7},
+    ),
+    Call(
+        "secret-retire",
+        "POST",
+        "/iam/v1/entity/secret/retire",
+        "oldSecretValidity",
+        bearer="USER_TOKEN",
+        fields=_ENTITY,
+    ),
+    Call(
+        "revoke",
+        "POST",
+        "/iam/oauth2/revoke",
+        "",
+        basic=_BOTH,
+        form={"token": "$ENTITY_TOKEN"},
+    ),
+)
+"""In an order in which they can be run one after the other."""
+
+REGISTRY_CALLS: Final = (
+    Call("lint", "POST", "/cr/v2/lint/FIU", "passes", bearer="USER_TOKEN", file="entry.json"),
+    Call(
+        "submit",
+        "POST",
+        "/cr/v2/entityInfo/FIU",
+        "status",
+        bearer="USER_TOKEN",
+        file="entry.json",
+    ),
+    Call("list", "GET", "/cr/v2/entityInfo/FIP", "", bearer="ENTITY_TOKEN"),
+    Call("show", "GET", "/cr/v2/entityInfo/FIP/$PEER_ID", "entityinfo", bearer="ENTITY_TOKEN"),
+    Call("changes", "GET", "/cr/v2/changes?since=0", "upto", bearer="ENTITY_TOKEN"),
+    Call(
+        "update",
+        "PUT",
+        "/cr/v2/entityInfo/FIU/$ENTITY_ID",
+        "status",
+        bearer="USER_TOKEN",
+        file="update.json",
+    ),
+    Call(
+        "retire",
+        "DELETE",
+        "/cr/v2/entityInfo/FIU/$ENTITY_ID?reason=closed",
+        "status",
+        bearer="USER_TOKEN",
+    ),
+)
+PUSH_CALLS: Final = (
+    Call(
+        "push",
+        "POST",
+        "/metrics/perf/v1/push",
+        "status",
+        bearer="ENTITY_TOKEN",
+        file="window.json",
+    ),
+    Call("receipts", "GET", "/metrics/perf/v1/receipts", "receipts", bearer="ENTITY_TOKEN"),
+)
