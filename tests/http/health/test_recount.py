@@ -23,8 +23,6 @@ from tests.support.metrics.recounted import (
 from tests.support.people.console import Reader, reader
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
-
 SITUATIONS = "MUDRA_TEST_SITUATIONS"
 """The variable by which bench/truth_recount asks for more of them."""
 
@@ -71,7 +69,7 @@ def test_each_number_is_that_of_the_recount_in_a_random_situation(
     in_the_feed(network, incident, truth)
     if situation.kind.startswith("fip"):
         in_public(network, situation.entity_id, truth)
-    network.windows(CLOSE_AFTER + 1)
+    network.windows(4)
     network.settled()
     assert network.incidents(open="true") == []
     network.cells.clear()

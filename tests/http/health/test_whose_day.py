@@ -10,8 +10,6 @@ from tests.support.metrics.service_in_process import service_in_process
 from tests.support.public_status import until_shown
 from tests.support.service import new_member
 
-from mudra.metrics.attribution.causes.active import CLOSE_AFTER
-
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
@@ -53,7 +51,7 @@ def test_an_aa_that_is_out_makes_no_fips_day_bad(network: HealthNetwork) -> None
     network.windows(5, at_aa(aa, failing=0.9))
     network.settled()
     assert [one["kind"] for one in network.incidents(open="true")] == ["aa-calls"]
-    network.windows(CLOSE_AFTER)
+    network.windows(3)
     network.settled()
 
     found = of_fip(network, bank)

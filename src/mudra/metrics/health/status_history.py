@@ -204,8 +204,8 @@ class OwnDay(msgspec.Struct, frozen=True, eq=False):
 def own_day_of(own: OwnCalls) -> OwnDay:
     """Returns what a day is made of, without its types."""
     fields = (Field.TOTAL, Field.ELIGIBLE, Field.FAILED, Field.TAKEN_OUT)
-    parts = (own.counts[field, ALL].copy() for field in fields)
-    return OwnDay(own.fips, *parts, broken(own.counts)[ALL])
+    total, counted, failed, taken_out = (own.counts[field, ALL].copy() for field in fields)
+    return OwnDay(own.fips, total, counted, failed, taken_out, broken(own.counts)[ALL])
 
 
 def days_of_fips(day: date, seen: Totals, own: OwnDay | None = None) -> DayOfFips:
@@ -239,7 +239,7 @@ def days_of_fips(day: date, seen: Totals, own: OwnDay | None = None) -> DayOfFip
     )
     left = {own.fips[place] for place in some.tolist()}
     others = {fip_id: one for fip_id, one in found.of_fips.items() if fip_id not in left}
-    return DayOfFips(others | of_own.of_fips, (found.below - left) | of_own.below)
+    return DayOfFips({**others, **of_own.of_fips}, (found.below - left) | of_own.below)
 
 
 def _days(

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class CallsOfIncident(Struct, frozen=True):
-    """The calls that an incident is about: of an AA, a FIP, or any of them (None), by these APIs."""
+    """The calls that an incident is about: of an AA, a FIP, or any of them (None), by APIs."""
 
     incident_id: str
     aa_id: str | None
