@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip
-from tests.support.metrics.service_in_process import service_in_process
 from tests.support.public_status import until_shown
 from tests.support.service import new_member
 

@@ -11,16 +11,16 @@ from msgspec import Struct
 
 from mudra.metrics.health.feed import MAX_SILENCE
 from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
-from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Health, Status
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Disputed, Health, Status, Weighed
 from mudra.metrics.health.own_calls import (
+    BAD_Z,
     Field,
     OwnCalls,
     below,
     broken,
     no_own_calls,
+    root,
 )
-from mudra.metrics.health.rule_test import BAD_Z, root
-from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of, fip_of
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES

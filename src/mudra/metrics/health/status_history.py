@@ -21,9 +21,8 @@ from mudra.metrics.announcements.announcement import (
 )
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
 from mudra.metrics.health.judging import LARGE, eligible, succeeded
-from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, broken
+from mudra.metrics.health.own_calls import ALL, BAD_Z, Field, OwnCalls, broken, root
 from mudra.metrics.health.public_rows import PublicFloor, PublicRow, is_current, unsure
-from mudra.metrics.health.rule_test import BAD_Z, root
 from mudra.metrics.incidents.incident import Ending, Incident, Network, changed_at
 from mudra.metrics.incidents.subject import SubjectKind, codes_of, fip_of, name_of
 from mudra.metrics.payload.catalogue import Position, RequestType, day_start

@@ -32,8 +32,8 @@ from mudra.metrics.health.status_history import (
     own_day_of,
     with_incidents,
 )
+from mudra.metrics.incidents.fip_counts import own_calls
 from mudra.metrics.incidents.incident import Fip, Symptom
-from mudra.metrics.incidents.own_counts import own_calls
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock
 
