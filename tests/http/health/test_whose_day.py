@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.http.health.service_in_process import service_in_process
+from tests.http.public_status import until_shown
+from tests.support.members import new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip
-from tests.support.public_status import until_shown
-from tests.support.service import new_member
 
 
 @pytest.fixture(scope="module")

@@ -217,6 +217,16 @@ CREATE TABLE metrics_daily (
 );
 CREATE INDEX ix_metrics_daily_fip_id ON metrics_daily (fip_id, day);
 
+-- Calls that are the FIPs' own. What detection remembers has another form from here on.
+CREATE TABLE metrics_own_calls (
+    span text NOT NULL,
+    at timestamptz NOT NULL,
+    calls bytea NOT NULL,
+    CONSTRAINT pk_metrics_own_calls PRIMARY KEY (span, at),
+    CONSTRAINT ck_metrics_own_calls_span CHECK (span IN ('hour', 'day', 'changes'))
+);
+DELETE FROM metrics_fip_state;
+
 -- Sums of 1.0.0 that are made of blocks now, and rows that are converted to them. No node of 1.0.0
 -- that still runs may store a row in them meanwhile.
 DROP TABLE metrics_window_calls, metrics_pair_hour, metrics_pair_day;
