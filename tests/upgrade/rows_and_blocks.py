@@ -120,7 +120,7 @@ def recounted(reports: Mapping[Key, ReportedBlock]) -> Sums:
             own = key._replace(grain=grain, at=at)
             parts += [(own, block), (own._replace(aa_id=""), block)]
             parts.append((own._replace(tag=f"{key.tag}-fips", fip_id=""), block))
-            if key.tag == "req" and key.type not in {"sfireqnot", "ffireqnot"}:
+            if key.tag == "req" and key.type not in {"sfireqnot", "ffireqnot", "hbt"}:
                 parts.append((own._replace(tag="all", type=""), block))
                 if grain == "day":  # no AA says other than most
                     parts.append((own._replace(aa_id="", tag="seen", type=""), block))
