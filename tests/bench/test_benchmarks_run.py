@@ -37,6 +37,8 @@ PRINTED = {
     "start": "import mudra.bootstrap.node.processes: ",
     "ten_times": "simulated ÷ measured, the last: ",
     "truth": "precision",
+    "truth_recount": "passed",
+    "truth_scenes": "quiet: ",
     "upgrade": "p99 of tokens ÷ that next to a process that changes nothing",
     "verify": "TokenVerifier.verify",
     "watch": "quiet ms",

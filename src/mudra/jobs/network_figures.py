@@ -17,7 +17,7 @@ from msgspec import Struct
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from mudra.metrics.health.fip_figures import FipFigures
+from mudra.metrics.health.judging import FipFigures
 
 _OF_FIPS: Final = ("fip", "api")
 _OF_CAUSES: Final = ("kind", "entity", "peer", "api")

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from mudra.metrics.health.fip_state_ports import FipStateStore
+from mudra.metrics.health.fip_state import FipStateStore
 from mudra.metrics.health.own_calls import OwnCallsStore
-from mudra.metrics.incidents.counted_calls import CallsOfIncident
-from mudra.metrics.incidents.heard import Heard
+from mudra.metrics.incidents.heard import CallsOfIncident, Heard
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_reports import Received

@@ -55,6 +55,7 @@ def test_a_fip_without_data_is_unsure_and_neither_zero_nor_healthy(service):
 
     assert feed["data"]["fips"][fip.entity_id]["fi_fetch"] == {
         "status": "UNSURE",
+        "reasons": [],
         "p50_response_time": None,
         "success_percentage": None,
         "causes": [],

@@ -219,6 +219,7 @@ def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     shown = reported(few)
     assert shown.pop("status") == "UNSURE"
     assert (shown.pop("fip_id"), shown.pop("api")) == (few, "consent")
+    assert shown.pop("too_few_calls") is True
     assert set(shown.values()) == {None}
 
 

@@ -1,5 +1,6 @@
 """Every number of an incident, wherever it is read, is that of an independent recount."""
 
+import os
 import random
 import re
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ from tests.support.people.console import Reader, reader
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 CLOSE_AFTER = 3
+SITUATIONS = "MUDRA_TEST_SITUATIONS"
+"""The variable by which bench/truth_recount asks for more of them."""
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,7 @@ def noc(network: RecountedNetwork) -> Reader:
     return reader(network.service)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(int(os.environ.get(SITUATIONS, "3"))))
 def test_each_number_is_that_of_the_recount_in_a_random_situation(
     network: RecountedNetwork, noc: Reader, sink: WebhookSink, seed: int
 ) -> None:
@@ -67,7 +70,7 @@ def test_each_number_is_that_of_the_recount_in_a_random_situation(
     in_the_feed(network, incident, truth)
     if situation.kind.startswith("fip"):
         in_public(network, situation.entity_id, truth)
-    network.windows(CLOSE_AFTER + 1)
+    network.windows(4)
     network.settled()
     assert network.incidents(open="true") == []
     network.cells.clear()

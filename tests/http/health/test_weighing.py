@@ -34,6 +34,8 @@ class Case(NamedTuple):
     reports: tuple[Report, ...]
     status: str
     success: float
+    public: str = ""
+    """What the public is shown, where that is another: one AA in one window makes no day bad."""
 
 
 DEAD, WELL = Report(100, 0), Report(100, 99)
@@ -44,7 +46,9 @@ CASES = {
     "two colluding of five": Case((DEAD,) * 3 + (Report(LOUD, LOUD),) * 2, "BAD", 0.0),
     "two of two who differ": Case((DEAD, Report(LOUD, LOUD)), "GOOD", 99.4),
     "all agree": Case((WELL, WELL, Report(1000, 980)), "GOOD", 98.1),
-    "few calls outvote no one": Case((Report(30, 30),) * 3 + (Report(900, 800),), "BAD", 89.8),
+    "few calls outvote no one": Case(
+        (Report(30, 30),) * 3 + (Report(900, 800),), "BAD", 89.8, "GOOD"
+    ),
 }
 
 
@@ -132,7 +136,8 @@ def last_day(fips: list[dict[str, Any]], fip_id: str) -> Shown | None:
 
 def expected(case: str) -> tuple[tuple[str, Any], tuple[str, Any]]:
     share = pytest.approx(CASES[case].success, abs=0.1)
-    return (CASES[case].status, share), (CASES[case].status.lower(), share)
+    status = CASES[case].public or CASES[case].status
+    return (status, share), (status.lower(), share)
 
 
 @pytest.mark.parametrize("case", CASES)

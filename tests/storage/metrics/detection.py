@@ -11,10 +11,9 @@ from tests.support.metrics.random_blocks import Reported
 from tests.support.metrics.totals import reported_by, totals_of
 
 from mudra.metrics.health.fip_state import FipStates, states_from_bytes
-from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import Detected, DetectionService
-from mudra.metrics.incidents.heard import Heard
+from mudra.metrics.incidents.heard import CallsOfIncident, Heard
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification

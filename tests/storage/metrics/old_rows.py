@@ -33,6 +33,7 @@ OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "metrics_attribution": f"VALUES ({_AT}, '')",
         "metrics_fip_state": f"VALUES ({_AT}, '', '')",
+        "metrics_own_calls": f"VALUES ('hour', {_AT}, ''), ('day', {_AT}, '')",
     }
 )
 PARTITIONED: Final = (

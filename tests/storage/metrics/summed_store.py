@@ -41,6 +41,8 @@ WORK_S = 60.0
 
 DAY, HOUR = datetime(2026, 3, 4, tzinfo=UTC), timedelta(hours=1)
 AFTER = DAY + timedelta(days=3)
+CUSTOMERS = frozenset(CALL_CODES) - {"hbt"}
+"""All calls, in which heartbeats do not count."""
 
 
 class NoMail:
@@ -110,7 +112,7 @@ class Store:
             asked = BlockQuestions(tx)
             assert summed(await asked.totals(within)) == truth.by("aa", "fip", "type")
             assert summed(await asked.of_aas(within)) == truth.by("aa", "type")
-            calls = truth.only(CALL_CODES)
+            calls = truth.only(CUSTOMERS)
             assert summed(await asked.calls_of_pairs(within)) == calls.by("aa", "fip")
 
     async def reads_over_aas_are_true(self, within, current):

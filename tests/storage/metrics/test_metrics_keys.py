@@ -2,7 +2,7 @@
 
 import psycopg
 
-OF_THE_NETWORK = {"metrics_attribution", "metrics_daily", "metrics_fip_state"}
+OF_THE_NETWORK = {"metrics_attribution", "metrics_daily", "metrics_fip_state", "metrics_own_calls"}
 OF_AAS = {
     *("metrics_block", "metrics_block_previous", "metrics_receipt", "metrics_push"),
     *("metrics_held", "metrics_received", "metrics_refused", "metrics_stale"),

@@ -49,8 +49,8 @@ class Counts:
 
     def percent(self, places: int) -> float:
         """Success in per cent, rounded down."""
-        scale = 10 ** (2 + places)
-        return self.good * scale // self.eligible / 10**places
+        scale, tenths = int(10 ** (2 + places)), float(10**places)
+        return self.good * scale // self.eligible / tenths
 
 
 @dataclass

@@ -12,7 +12,7 @@ from mudra.jobs.network_figures import (
     forget_figures,
     write_figures,
 )
-from mudra.metrics.health.fip_figures import FipFigures
+from mudra.metrics.health.judging import FipFigures
 
 ALL_KNOWN = FipFigures("BANK-1", "adisc", 200, 0.75, 0.09)
 ONLY_4XX = FipFigures("BANK-2", "cns", 3, None, None)

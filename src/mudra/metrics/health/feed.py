@@ -18,10 +18,11 @@ from mudra.metrics.health.fip_state import ApiState, FipStates, Reason, no_state
 from mudra.metrics.health.health import (
     GOOD_ABOVE_PERCENT,
     GOOD_BELOW_MS,
+    Disputed,
     Status,
+    Weighed,
 )
-from mudra.metrics.health.level_change import LevelChange
-from mudra.metrics.health.weighed import Disputed, Weighed
+from mudra.metrics.health.own_calls import LevelChange
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, Subject
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of

@@ -1,14 +1,16 @@
 """The state of each API of each FIP by its latest evidence, as detection stores it for the feed."""
 
 import enum
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from mudra.metrics.health.health import Status
 from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW
+from mudra.metrics.rollup.coverage import TimeRange
 
 
 class Reason(enum.StrEnum):
@@ -83,3 +85,33 @@ def states_to_bytes(states: FipStates) -> bytes:
 def states_from_bytes(data: bytes) -> FipStates:
     """Unpacks states."""
     return msgspec.msgpack.decode(data, type=FipStates)
+
+
+class FipStateStore(Protocol):
+    """What detection keeps of FIPs, window by window."""
+
+    async def fip_counts(self, within: TimeRange) -> Sequence[tuple[datetime, bytes]]:
+        """Returns the stored counts of FIPs in these windows, in order."""
+        ...
+
+    async def fip_states(self, *, before: datetime) -> bytes | None:
+        """Returns the states of FIPs after the last window before this time."""
+        ...
+
+    async def save_fip_states(
+        self,
+        rows: Sequence[tuple[datetime, bytes, bytes]],
+        *,
+        since: datetime,
+        drop_before: datetime,
+    ) -> None:
+        """Replaces counts and states from a window on, and announces the new states."""
+        ...
+
+
+class LatestFipStates(Protocol):
+    """What the feed reads."""
+
+    async def latest(self) -> FipStates:
+        """Returns the states of FIPs after the last judged window."""
+        ...

@@ -4,6 +4,7 @@ Missing data never counts as 100 %: a share of no calls is None.
 """
 
 import enum
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct, field
@@ -70,3 +71,18 @@ class FiOutcomes(Struct, frozen=True, gc=False):
 
 
 NO_OUTCOMES: Final = FiOutcomes(0, 0, 0, 0, 0, 0, 0, None)
+
+
+class Weighed(Struct, frozen=True):
+    """What most AAs see of a FIP: its status, calls, and the share of those that succeeded."""
+
+    status: Status
+    total: int
+    success: float | None
+    """From 0 to 1; None without a denominator."""
+    outvoted: tuple[str, ...] = ()
+    """The AAs whose calls are left out."""
+
+
+Disputed = Mapping[tuple[str, str], Weighed]
+"""By FIP and type of request, where most AAs say other than the sums over all."""

@@ -15,20 +15,21 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from mudra.metrics.health.fip_figures import FipFigures, figures_of
 from mudra.metrics.health.fip_health import (
     REQUESTS_SHOWN,
     TYPES_READ,
     FipHealth,
     published,
 )
-from mudra.metrics.health.fip_state_ports import LatestFipStates
-from mudra.metrics.health.judging import eligible, succeeded
-from mudra.metrics.health.level_change import LevelChange, changes_from_bytes
+from mudra.metrics.health.fip_state import LatestFipStates
+from mudra.metrics.health.health import Disputed
+from mudra.metrics.health.judging import FipFigures, eligible, figures_of, succeeded
 from mudra.metrics.health.network_health import HealthOfMember, NetworkHealth, planned
 from mudra.metrics.health.own_calls import (
+    LevelChange,
     OwnCalls,
     StoredOwnCalls,
+    changes_from_bytes,
     own_from_bytes,
     sum_of_stored,
 )
@@ -40,10 +41,8 @@ from mudra.metrics.health.picture import (
 from mudra.metrics.health.picturing import health_of_fips, matrix, picture
 from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
-from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
-from mudra.metrics.incidents.at_once import AtOnce, at_once
-from mudra.metrics.incidents.explanation import causes_of, of_api
+from mudra.metrics.incidents.explanation import AtOnce, at_once, causes_of, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence

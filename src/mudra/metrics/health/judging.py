@@ -4,9 +4,11 @@ It holds for the calls of AAs and for the notifications that they receive: these
 none is late.
 """
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, ErrorDetails, FiOutcomes, Health, Status
 from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, StatusPosition
@@ -127,3 +129,24 @@ def _errors(cells: Cells) -> list[ErrorDetails]:
 
 def _sum(cells: Cells, names: tuple[str, ...]) -> Array:
     return across([cells.of(name) for name in names if name in cells.sums], len(cells))
+
+
+class FipFigures(Struct, frozen=True, gc=False):
+    """The calls of all AAs to one API of one FIP."""
+
+    fip_id: str
+    api: str
+    requests: int
+    success: float | None
+    """A share from 0 to 1, 4xx left out; None without a denominator."""
+    p50_s: float | None
+    """The estimated median response time in seconds; None without a response."""
+
+
+def figures_of(totals: Totals) -> Iterator[FipFigures]:
+    """Yields the figures of sums of calls over all AAs."""
+    for fip_id, code, health in zip(
+        totals.fip_ids(), totals.codes(), health_of(totals), strict=True
+    ):
+        p50_s = None if health.time is None else health.time.p50 / 1000
+        yield FipFigures(fip_id, code, health.total, health.success, p50_s)

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from mudra.metrics.health.fip_health import REQUESTS_SHOWN, FipHealth
-from mudra.metrics.health.health import NO_OUTCOMES, FiOutcomes, Health
+from mudra.metrics.health.health import NO_OUTCOMES, Disputed, FiOutcomes, Health
 from mudra.metrics.health.judging import (
     eligible,
     health_of,
@@ -28,7 +28,6 @@ from mudra.metrics.health.picture import (
     Subject,
     Verdict,
 )
-from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.incidents.explanation import ends_of, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import TIMING_CODES, NotificationType, RequestType, Tag

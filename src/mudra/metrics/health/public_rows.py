@@ -11,17 +11,16 @@ from msgspec import Struct
 
 from mudra.metrics.health.feed import MAX_SILENCE
 from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
-from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Health, Status
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Disputed, Health, Status, Weighed
 from mudra.metrics.health.own_calls import (
+    BAD_Z,
     Field,
     OwnCalls,
     below,
     broken,
     no_own_calls,
-    outvoted,
+    root,
 )
-from mudra.metrics.health.rule_test import BAD_Z, root
-from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of, fip_of
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES
@@ -120,7 +119,7 @@ class _Judged:
         counts = last_day.own.counts
         self._places = last_day.own.places()
         self._counts = counts
-        self._below, self._broken, self._outvoted = below(counts), broken(counts), outvoted(counts)
+        self._below, self._broken = below(counts), broken(counts)
         self._hit = {
             (fip_of(one.subject), code)
             for one in last_day.incidents
@@ -145,19 +144,13 @@ class _Judged:
             return _Own(health.total, health.eligible, failed, is_bad, in_part=False)
         at = CUSTOMER_CODES.index(code), place
         whole, in_part = self._counts[(slice(None), *at)], self.is_in_part(fip_id, code)
-        against = bool(self._outvoted[at])
-        is_bad = against or bool(self._below[at] and (hit or self._broken[at]))
-        eligible, failed = (
-            (Field.DOUBT_ELIGIBLE, Field.DOUBT_FAILED)
-            if against
-            else (Field.ELIGIBLE, Field.FAILED)
-        )
+        is_bad = bool(self._below[at] and (hit or self._broken[at]))
         return _Own(
             int(whole[Field.TOTAL]),
-            int(whole[eligible]),
-            int(whole[failed]),
+            int(whole[Field.ELIGIBLE]),
+            int(whole[Field.FAILED]),
             is_bad or (not in_part and _is_slow(health)),
-            in_part=in_part or against,
+            in_part=in_part,
         )
 
 

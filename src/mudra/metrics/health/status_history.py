@@ -19,11 +19,10 @@ from mudra.metrics.announcements.announcement import (
     Translation,
     in_language,
 )
-from mudra.metrics.health.health import Status
-from mudra.metrics.health.judging import LARGE, eligible, good, succeeded
-from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, below, broken, outvoted
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
+from mudra.metrics.health.judging import LARGE, eligible, succeeded
+from mudra.metrics.health.own_calls import ALL, BAD_Z, Field, OwnCalls, broken, root
 from mudra.metrics.health.public_rows import PublicFloor, PublicRow, is_current, unsure
-from mudra.metrics.health.rule_test import BAD_Z, root
 from mudra.metrics.incidents.incident import Ending, Incident, Network, changed_at
 from mudra.metrics.incidents.subject import SubjectKind, codes_of, fip_of, name_of
 from mudra.metrics.payload.catalogue import Position, RequestType, day_start
@@ -190,46 +189,72 @@ class DayOfFips(msgspec.Struct, frozen=True):
     """FIPs that broke the rule over the day, for chance or not: with an incident the day is bad."""
 
 
-def days_of_fips(day: date, seen: Totals) -> DayOfFips:
-    """Returns one day of which no window was judged, by all calls for customers.
+class OwnDay(msgspec.Struct, frozen=True, eq=False):
+    """One day of which windows were judged: the calls of all types that are the FIPs' own."""
 
-    `seen` has a row for each FIP. By columns: 2,000 FIPs have 180,000 days.
+    fips: tuple[str, ...]
+    total: Array
+    eligible: Array
+    failed: Array
+    taken_out: Array
+    is_broken: Flags
+
+
+def own_day_of(own: OwnCalls) -> OwnDay:
+    """Returns what a day is made of, without its types."""
+    fields = (Field.TOTAL, Field.ELIGIBLE, Field.FAILED, Field.TAKEN_OUT)
+    total, counted, failed, taken_out = (own.counts[field, ALL].copy() for field in fields)
+    return OwnDay(own.fips, total, counted, failed, taken_out, broken(own.counts)[ALL])
+
+
+def days_of_fips(day: date, seen: Totals, own: OwnDay | None = None) -> DayOfFips:
+    """Returns one day: of all calls for customers as most AAs see them, in a row for each FIP.
+
+    Where a cause elsewhere or a maintenance explains some, of the FIP's own alone. By columns:
+    2,000 FIPs have 180,000 days.
     """
     cells = seen.cells
     total, counted, right = cells.of(COUNTS[Position.TOTAL]), eligible(cells), succeeded(cells)
     if int(total.max(initial=0)) > LARGE:
         counted, right = wide(counted), wide(right)
-    beyond = root(counted - right, counted) >= BAD_Z
     fips = [seen.ids[place] for place in cells.keys["fip"].tolist()]
-    is_below = ~good(cells)
-    return _days(day, fips, total, counted, right, is_below, is_below & beyond)
-
-
-def days_of_own(day: date, own: OwnCalls) -> DayOfFips:
-    """Returns one day whose windows were judged, by the calls that are the FIPs' own."""
-    counts = own.counts
-    against, is_below = outvoted(counts)[ALL], below(counts)[ALL]
-    counted, failed = (
-        np.where(against, counts[doubt, ALL], counts[of_all, ALL])
-        for doubt, of_all in (
-            (Field.DOUBT_ELIGIBLE, Field.ELIGIBLE),
-            (Field.DOUBT_FAILED, Field.FAILED),
-        )
+    beyond = root(counted - right, counted) >= BAD_Z
+    if own is None:
+        return _days(day, fips, total, counted, right, beyond)
+    at = {fip_id: place for place, fip_id in enumerate(own.fips)}
+    places = np.array([at.get(fip_id, -1) for fip_id in fips], np.int64)
+    # An AA that others outvote is in the own calls: then those that are left say it alone.
+    is_whole = (places >= 0) & (total >= own.total[places]) if len(own.fips) else places >= 0
+    is_beyond = np.where(is_whole, own.is_broken[places], beyond) if len(own.fips) else beyond
+    found = _days(day, fips, total, counted, right, is_beyond)
+    some = np.flatnonzero(own.taken_out > 0)
+    of_own = _days(
+        day,
+        [own.fips[place] for place in some.tolist()],
+        own.total[some],
+        own.eligible[some],
+        own.eligible[some] - own.failed[some],
+        own.is_broken[some],
     )
-    is_bad = against | (is_below & broken(counts)[ALL])
-    total = counts[Field.TOTAL, ALL]
-    return _days(day, own.fips, total, counted, counted - failed, is_below, is_bad)
+    left = {own.fips[place] for place in some.tolist()}
+    others = {fip_id: one for fip_id, one in found.of_fips.items() if fip_id not in left}
+    return DayOfFips({**others, **of_own.of_fips}, (found.below - left) | of_own.below)
 
 
 def _days(
-    day: date, fips: Sequence[str], total: Array, counted: Array, right: Array,
-    is_below: Flags, is_bad: Flags,
-) -> DayOfFips:  # fmt: skip
+    day: date, fips: Sequence[str], total: Array, counted: Array, right: Array, beyond: Flags
+) -> DayOfFips:
+    """Returns the days of these FIPs; `beyond` are failures that more than chance explains."""
     known = (total >= FLOOR.min_calls) & (counted > 0)
+    is_below = known & (right * 100 <= counted * GOOD_ABOVE_PERCENT)
     shares = right * 10 ** (2 + _PLACES) // np.maximum(counted, 1)  # rounded down
     few = Day(day, DayState.TOO_FEW, None, None)
     scale = float(10**_PLACES)
-    rows = zip(fips, *(column.tolist() for column in (known, is_bad, total, shares)), strict=True)
+    rows = zip(
+        fips,
+        *(column.tolist() for column in (known, is_below & beyond, total, shares)),
+        strict=True,
+    )
     found = {
         fip_id: Day(day, DayState.BAD if bad else DayState.GOOD, calls, share / scale)
         if is_known
@@ -237,7 +262,7 @@ def _days(
         for fip_id, is_known, bad, calls, share in rows
         if calls
     }
-    below_it = np.flatnonzero(np.asarray(is_below & known, np.bool_)).tolist()
+    below_it = np.flatnonzero(np.asarray(is_below, np.bool_)).tolist()
     return DayOfFips(found, frozenset(fips[place] for place in below_it))
 
 

@@ -12,22 +12,23 @@ from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.latest_health import READ_S, LatestHealth
 from mudra.metrics.health.network_health import NetworkHealth
-from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, broken
+from mudra.metrics.health.own_calls import ALL, Field, broken
 from mudra.metrics.health.public_rows import LastDay, PublicRow, public_status
 from mudra.metrics.health.status_history import (
     Day,
     DayOfFips,
     DayState,
     FipHistory,
+    OwnDay,
     PublicMaintenance,
     StatusSnapshot,
     day_without_data,
     days_before,
     days_of_fips,
-    days_of_own,
     is_of_network,
     is_public,
     last_day_of,
+    own_day_of,
     public_announcement,
     public_incident,
     with_incidents,
@@ -61,14 +62,13 @@ class _DayHealth(Struct, frozen=True):
 
     day: DayOfFips
     of_others: Day
-    mark: DayMark | str | None = None
-    """A text where windows of the day were judged."""
+    mark: DayMark | None = None
+    own: str = ""
+    """The mark of the calls that are the FIPs' own; empty where no window was judged."""
 
-    def may_change_to(self, mark: DayMark | str) -> bool:
-        """Returns whether the day must be read again, which has this mark now."""
-        if isinstance(mark, DayMark) and isinstance(self.mark, DayMark):
-            return mark.is_newer_than(self.mark)
-        return mark != self.mark
+    def may_change_to(self, mark: DayMark, own: str) -> bool:
+        """Returns whether the day must be read again, which has these marks now."""
+        return self.mark is None or own != self.own or mark.is_newer_than(self.mark)
 
     def of(self, fip_id: str) -> Day:
         """Returns the day of a FIP."""
@@ -79,14 +79,16 @@ class _DayHealth(Struct, frozen=True):
         return fip_id in self.day.below
 
 
-def _day_health(day: datetime, seen: Totals, mark: DayMark) -> _DayHealth:
-    at = day.date()
-    return _DayHealth(days_of_fips(at, seen), day_without_data(at), mark)
+class _Own(Struct, frozen=True):
+    """A day of which windows were judged, with its mark."""
+
+    mark: str = ""
+    day: OwnDay | None = None
 
 
-def _own_health(day: datetime, own: OwnCalls, mark: str) -> _DayHealth:
+def _day_health(day: datetime, seen: Totals, mark: DayMark, own: _Own) -> _DayHealth:
     at = day.date()
-    return _DayHealth(days_of_own(at, own), day_without_data(at), mark)
+    return _DayHealth(days_of_fips(at, seen, own.day), day_without_data(at), mark, own.mark)
 
 
 def _unread(day: datetime) -> _DayHealth:
@@ -140,7 +142,7 @@ class StatusReader:
     ) -> None:
         """Reads the days that have changed since: those that are stored, then each other one.
 
-        Of a day with judged windows the calls that detection counted, else all calls.
+        Of a day with judged windows with the calls that detection counted.
         """
         within = TimeRange(days[0], today + _DAY)
         async with open_transaction(within_s=READ_S) as tx:
@@ -148,24 +150,27 @@ class StatusReader:
             marks = await health.marks(within, today - _CHANGING_DAYS)
             judged = await health.own_days(days)
             kept = {day: self._days.get(day, _unread(day)) for day in days}
-            self._days = kept
-            for day, version in judged.items():
-                if kept[day].may_change_to(version):
-                    own = await health.own_day(day)
-                    kept[day] = await asyncio.to_thread(_own_health, day, own, version)
             changed = {
                 day: mark
                 for day, read in kept.items()
-                if day not in judged and read.may_change_to(mark := marks.get(day, _UNMARKED))
+                if read.may_change_to(mark := marks.get(day, _UNMARKED), judged.get(day, ""))
             }
+            own = {
+                day: _Own(judged[day], own_day_of(await health.own_day(day)))
+                for day in changed
+                if day in judged
+            }
+            self._days = kept
             async for day, seen in health.days([*changed]):
                 mark = changed.pop(day)
-                kept[day] = await asyncio.to_thread(_day_health, day, seen, mark)
+                made = asyncio.to_thread(_day_health, day, seen, mark, own.get(day, _Own()))
+                kept[day] = await made
         for day, mark in changed.items():
             try:
                 async with open_transaction(within_s=READ_S) as tx:
                     seen = await tx.service(HealthService).day(TimeRange(day, day + _DAY))
-                kept[day] = await asyncio.to_thread(_day_health, day, seen, mark)
+                made = asyncio.to_thread(_day_health, day, seen, mark, own.get(day, _Own()))
+                kept[day] = await made
             except BlockDamaged:
                 kept[day] = _unread(day)
             except DatabaseUnavailable as outage:

@@ -2,10 +2,9 @@
 
 from msgspec import Struct
 
-from mudra.metrics.health.health import Health
+from mudra.metrics.health.health import Disputed, Health
 from mudra.metrics.health.picture import ApiPicture, Grouping, Row
 from mudra.metrics.health.picturing import picture
-from mudra.metrics.health.weighed import Disputed
 from mudra.metrics.rollup.coverage import Coverage
 from mudra.metrics.rollup.series import health_of_all
 from mudra.metrics.sums.totals import Totals

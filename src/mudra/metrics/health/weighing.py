@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Disputed, Weighed
 from mudra.metrics.health.judging import (
     certainly_good,
     eligible,
@@ -19,7 +19,6 @@ from mudra.metrics.health.judging import (
     statuses,
     succeeded,
 )
-from mudra.metrics.health.weighed import Disputed, Weighed
 from mudra.metrics.payload.catalogue import CALL_CODES, Position, Tag
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.cells import ALL_TYPES, COUNTS, Array, Cells

@@ -5,25 +5,91 @@ Loaded in the jobs process only.
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from mudra.metrics.attribution.causes.cause import Cause
+from mudra.metrics.attribution.causes.cause import Cause, Kind
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import (
     CALL_APIS,
     TIMED_APIS,
     Flags,
     Floats,
+    Symptom,
+    same_api,
 )
 from mudra.metrics.attribution.evidence.latency import calls_above
 from mudra.metrics.health.health import GOOD_BELOW_MS
-from mudra.metrics.incidents.own_counts import kept_cells
-from mudra.metrics.payload.catalogue import FEED_APIS, StatusPosition
+from mudra.metrics.health.own_calls import Field, OwnCalls, complaint
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, FEED_APIS, StatusPosition
+from mudra.metrics.sums.cells import Array
+
+T = TypeVar("T", np.int64, np.float32)
+
+_ROWS: Final = [CALL_APIS.index(code) for code in CUSTOMER_CODES]
+_NOT_THE_FIPS: Final = {Kind.AA, Kind.AA_API, Kind.PATH, Kind.NETWORK}
+
+
+def kept_cells(
+    evidence: Evidence, causes: Iterable[Cause], left_out: Sequence[int], apis: Sequence[str]
+) -> Flags:
+    """Returns API x AA x FIP: without what causes elsewhere explain, and without some AAs."""
+    kept = np.broadcast_to(
+        evidence.evaluated_cells, (len(apis), evidence.aas, evidence.fips)
+    ).copy()
+    kept[:, list(left_out)] = False
+    for cause in causes:
+        if cause.locus.kind in _NOT_THE_FIPS and set(cause.symptoms) != {Symptom.CLIENT_ERRORS}:
+            aas = slice(None) if cause.locus.aa < 0 else cause.locus.aa
+            fips = slice(None) if cause.locus.fip < 0 else cause.locus.fip
+            for place in covered(cause, apis):
+                kept[place, aas, fips] = False
+    return kept
+
+
+def covered(cause: Cause, apis: Sequence[str]) -> list[int]:
+    """Returns the places of the APIs that a cause is about."""
+    of_cause = cause.locus.apis or cause.affected_apis
+    return [
+        place
+        for place, api in enumerate(apis)
+        if not of_cause or any(same_api(api, one) for one in of_cause)
+    ]
+
+
+def own_calls(
+    evidence: Evidence, fips: tuple[str, ...], causes: Iterable[Cause], left_out: Sequence[int]
+) -> OwnCalls:
+    """Returns the calls of one window, by the places of FIPs."""
+    kept = kept_cells(evidence, causes, left_out, CUSTOMER_CODES)
+    total = evidence.total[_ROWS].astype(np.int64)
+    mine, refused, failed = (
+        part[_ROWS].astype(np.int64) * kept
+        for part in (evidence.total, evidence.client_errors, evidence.failed)
+    )
+    eligible, bad = _with_all(mine - refused), _with_all(failed)
+    whole = eligible.sum(1), bad.sum(1)
+    worst = complaint(eligible, bad)
+    counts = np.stack(
+        [
+            _with_all(mine).sum(1),
+            *whole,
+            _with_all(total - mine).sum(1),
+            *whole,
+            *_without(worst.argmax(1), eligible, bad),
+        ]
+    )
+    assert len(counts) == len(Field)
+    return OwnCalls(fips, counts)
+
+
+def _with_all(by_code: Array) -> Array:
+    return np.concatenate([by_code, by_code.sum(0, keepdims=True)])
+
 
 APIS: Final = tuple(one.api for one in FEED_APIS.values())
 CALLED: Final = APIS[:6]
@@ -68,8 +134,8 @@ def fip_counts(
     sums = np.stack(
         [
             *whole,
-            *_without(complaint.argmax(1), parts),
-            *_without(complaint.argmin(1), parts),
+            *_without(complaint.argmax(1), *parts),
+            *_without(complaint.argmin(1), *parts),
             (calls > 0).sum(1),
             np.broadcast_to(evidence.maintained_fips, (len(APIS), evidence.fips)),
         ]
@@ -77,11 +143,11 @@ def fip_counts(
     return FipCounts(fips, sums.astype(np.float32))
 
 
-def _without(place: NDArray[np.intp], parts: Sequence[Floats]) -> list[Floats]:
+def _without(place: NDArray[np.intp], *parts: NDArray[T]) -> list[NDArray[T]]:
     """Leaves one AA out, where there is another one with calls."""
     many = (parts[0] > 0).sum(1) > 1
     return [
-        part.sum(1) - np.where(many, np.take_along_axis(part, place[:, None], 1)[:, 0], 0.0)
+        part.sum(1) - np.where(many, np.take_along_axis(part, place[:, None], 1)[:, 0], 0)
         for part in parts
     ]
 

@@ -18,7 +18,7 @@ from mudra.metrics.attribution.causes.cause import Cause, Kind
 from mudra.metrics.attribution.evidence.lanes import Flags, Floats, Symptom
 from mudra.metrics.health.fip_state import ApiState, FipStates, Reason
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.rule_test import BAD_Z, FAILING, root
+from mudra.metrics.health.own_calls import BAD_Z, FAILING, root
 from mudra.metrics.incidents.fip_counts import (
     ALL,
     APIS,
@@ -29,8 +29,8 @@ from mudra.metrics.incidents.fip_counts import (
     WITHOUT_WORST,
     FipCounts,
     aligned,
+    covered,
 )
-from mudra.metrics.incidents.own_counts import covered
 
 LOOKS: Final = (1, 2, 3, 6, 12, 36)
 """Numbers of windows that are looked at, in this order; six hours at most."""

@@ -28,10 +28,9 @@ from mudra.metrics.attribution.state import (
     state_from_bytes,
 )
 from mudra.metrics.health.own_calls import OwnCalls
-from mudra.metrics.incidents.bad_windows import Windows, each_of, number_of, with_windows
-from mudra.metrics.incidents.counted_calls import CallsOfIncident
 from mudra.metrics.incidents.evidence_arrays import evidence_of
-from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts
+from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts, own_calls
+from mudra.metrics.incidents.heard import CallsOfIncident
 from mudra.metrics.incidents.incident import (
     API_SEPARATOR,
     AaApi,
@@ -48,8 +47,11 @@ from mudra.metrics.incidents.incident import (
     Symptom,
     TimelineChange,
     TimelineEntry,
+    Windows,
+    each_of,
+    number_of,
+    with_windows,
 )
-from mudra.metrics.incidents.own_counts import own_calls
 from mudra.metrics.incidents.window_calls import WindowCalls
 from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES, window_at, window_number

@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.incidents.at_once import AtOnce
+from mudra.metrics.incidents.explanation import AtOnce
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import (
     Change,

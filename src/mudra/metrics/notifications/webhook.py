@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from mudra.localization.language import translatable
-from mudra.metrics.incidents.at_once import AtOnce
+from mudra.metrics.incidents.explanation import AtOnce
 from mudra.metrics.incidents.incident_change import Elsewhere
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.incident_notifications import Announcement

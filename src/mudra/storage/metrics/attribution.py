@@ -1,41 +1,161 @@
 """What incident detection reads and remembers, in PostgreSQL: implements metrics/ports.py."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
+import numpy as np
 import sqlalchemy as sa
 
 from mudra.metrics.health.fip_state import FipStates, no_states, states_from_bytes
-from mudra.metrics.incidents.counted_calls import CallsOfIncident
-from mudra.metrics.incidents.heard import Heard
+from mudra.metrics.health.judging import eligible, succeeded
+from mudra.metrics.health.own_calls import own_to_bytes, sum_of_stored
+from mudra.metrics.incidents.heard import CallsOfIncident, Heard
 from mudra.metrics.incidents.window_reports import Received
-from mudra.metrics.payload.catalogue import Tag, window_start
+from mudra.metrics.payload.catalogue import (
+    CALL_CODES,
+    WINDOW,
+    NotificationType,
+    Tag,
+    day_start,
+    window_number,
+    window_start,
+)
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import ALL_AAS, LIVE, MAX_DELAY
-from mudra.storage.database.among import is_among_given
+from mudra.metrics.rollup.step import Step
+from mudra.metrics.sums.totals import Totals
+from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions
-from mudra.storage.metrics.counted_calls import counted_calls
 from mudra.storage.metrics.incidents import PostgresIncidents
-from mudra.storage.metrics.own_calls import (
-    own_hour,
-    own_hours,
-    save_changes,
-    save_own_calls,
-)
 from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.tables.metrics import (
     metrics_attribution,
     metrics_fip_state,
     metrics_held,
+    metrics_own_calls,
     metrics_receipt,
     metrics_stale,
 )
 from mudra.storage.tables.metrics_blocks import metrics_block
+
+_O: Final = metrics_own_calls.c
+_HOUR, _DAY, _CHANGES = "hour", "day", "changes"
+_CALLS: Final = sa.select(_O.calls).where(
+    _O.span == sa.bindparam("of"), _O.at == sa.bindparam("at")
+)
+_HOURS: Final = (
+    sa.select(_O.at, _O.calls)
+    .where(_O.span == _HOUR, _O.at >= sa.bindparam("since"), _O.at < sa.bindparam("until"))
+    .order_by(_O.at)
+)
+_DROP: Final = sa.delete(metrics_own_calls).where(
+    _O.span == _HOUR,
+    sa.or_(_O.at >= sa.bindparam("since"), _O.at < sa.bindparam("drop_before")),
+)
+_FOREVER: Final = timedelta(days=366)
+
+
+async def own_hour(tx: Transaction, at: datetime) -> bytes | None:
+    """Returns what is stored of the hour from a time on."""
+    calls: bytes | None = await tx.connection.scalar(_CALLS, {"of": _HOUR, "at": at})
+    return calls
+
+
+async def save_own_calls(
+    tx: Transaction, hours: Mapping[datetime, bytes], *, since: datetime, drop_before: datetime
+) -> None:
+    """Replaces the hours from a time on, and the days that they are of."""
+    await tx.connection.execute(_DROP, {"since": since, "drop_before": drop_before})
+    for at, calls in hours.items():
+        await _put(tx, _HOUR, at, calls)
+    for day in sorted({day_start(at) for at in hours}):
+        within = {"since": day, "until": day + timedelta(days=1)}
+        of_hours = [calls for _, calls in await tx.connection.execute(_HOURS, within)]
+        await _put(tx, _DAY, day, own_to_bytes(sum_of_stored(of_hours)))
+
+
+async def own_hours(tx: Transaction, since: datetime) -> Mapping[datetime, bytes]:
+    """Returns the hours from a time on."""
+    rows = await tx.connection.execute(_HOURS, {"since": since, "until": since + _FOREVER})
+    return {at: calls for at, calls in rows}  # noqa: C416  # rows are no pairs to mypy
+
+
+async def save_changes(tx: Transaction, changes: bytes, at: datetime) -> None:
+    """Stores which rates have changed for good, in place of what was known."""
+    await tx.connection.execute(sa.delete(metrics_own_calls).where(_O.span == _CHANGES))
+    await _put(tx, _CHANGES, at, changes)
+
+
+async def _put(tx: Transaction, span: str, at: datetime, calls: bytes) -> None:
+    await tx.connection.execute(sa.delete(metrics_own_calls).where(_O.span == span, _O.at == at))
+    await tx.connection.execute(sa.insert(metrics_own_calls).values(span=span, at=at, calls=calls))
+
+
+class PostgresOwnCalls:
+    """Implements the port `StoredOwnCalls`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
+        """Returns the hours from a time on."""
+        return await own_hours(self._tx, since)
+
+    async def changes(self) -> bytes | None:
+        """Returns which rates have changed for good; None before any day was compared."""
+        query = sa.select(_O.calls).where(_O.span == _CHANGES)
+        changes: bytes | None = await self._tx.connection.scalar(query)
+        return changes
+
+    async def own_days(self, days: Sequence[datetime]) -> Mapping[datetime, str]:
+        """Returns a mark of each of these days that has any: another one once it has changed."""
+        rows = await self._tx.connection.execute(
+            sa.select(_O.at, sa.literal_column("xmin::text")).where(
+                _O.span == _DAY, is_among(_O.at, days)
+            )
+        )
+        return {at: mark for at, mark in rows}  # noqa: C416  # rows are no pairs to mypy
+
+    async def own_day(self, day: datetime) -> bytes:
+        """Returns what is stored of such a day."""
+        found = await self._tx.connection.execute(_CALLS, {"of": _DAY, "at": day})
+        calls: bytes = found.scalar_one()
+        return calls
+
+
+async def counted_calls(tx: Transaction, calls: CallsOfIncident) -> tuple[int, int]:
+    """Returns the calls that succeeded, and all but 4xx, in its bad windows."""
+    if not calls.windows:
+        return 0, 0
+    questions = BlockQuestions(tx)
+    requests = [api for api in calls.apis if api in CALL_CODES]
+    received = [one.value for one in NotificationType if one.api in calls.apis]
+    parts: list[Totals] = []
+    if requests:
+        within = TimeRange(calls.windows[0], calls.windows[-1] + WINDOW)
+        found = await questions.steps(
+            within, Step.WINDOW, requests, aa_id=calls.aa_id, fip_id=calls.fip_id
+        )
+        bad = np.isin(found.cells.keys["at"], [window_number(at) for at in calls.windows])
+        parts.append(Totals(found.cells.chosen(bad), found.ids))
+    if received:
+        for window in calls.windows:
+            heard = (await questions.heard(window)).totals.only(Tag.NOTIFICATIONS, received)
+            parts.append(_at_ends(heard, calls))
+    good = sum(int(succeeded(one.cells).sum()) for one in parts)
+    return good, sum(int(eligible(one.cells).sum()) for one in parts)
+
+
+def _at_ends(totals: Totals, calls: CallsOfIncident) -> Totals:
+    ends = zip(totals.aa_ids(), totals.fip_ids(), strict=True)
+    here = [calls.aa_id in {None, aa} and calls.fip_id in {None, fip} for aa, fip in ends]
+    return Totals(totals.cells.chosen(np.array(here, np.bool_)), totals.ids)
+
 
 _MAX_WINDOWS: Final = 1_200
 """More than eight days."""

@@ -15,7 +15,7 @@ from mudra.metrics.health.fip_state import NOTHING_KNOWN, ApiState, FipStates, R
 from mudra.metrics.health.health import (
     Status,
 )
-from mudra.metrics.health.level_change import LevelChange
+from mudra.metrics.health.own_calls import LevelChange
 from mudra.metrics.health.picturing import health_of_fips
 from mudra.metrics.health.public_rows import (
     PublicFloor,

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.support.metrics.totals import reported_by, totals_of
 
-from mudra.metrics.health.health import Status
+from mudra.metrics.health.health import Status, Weighed
 from mudra.metrics.health.judging import health_of
-from mudra.metrics.health.weighed import Weighed
 from mudra.metrics.health.weighing import disputed, seen_by_most
 from mudra.metrics.payload.report import RequestBlock
 

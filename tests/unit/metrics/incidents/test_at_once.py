@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.support.metrics.incidents import an_incident
 
-from mudra.metrics.incidents.at_once import at_once
+from mudra.metrics.incidents.explanation import at_once
 from mudra.metrics.incidents.incident import AaCalls, Fip, FipApi, Incident, Symptom
 from mudra.metrics.payload.catalogue import WINDOW
 

@@ -1,4 +1,4 @@
-"""The share of a place that shows a symptom: the network, an AA alone, or many FIPs."""
+"""The breadth of a symptom: all of the network, an AA alone, or FIPs that are many."""
 
 from typing import Final
 

@@ -217,7 +217,7 @@ CREATE TABLE metrics_daily (
 );
 CREATE INDEX ix_metrics_daily_fip_id ON metrics_daily (fip_id, day);
 
--- Calls that are the FIPs' own; what detection remembers has another form from here on.
+-- Calls that are the FIPs' own. What detection remembers has another form from here on.
 CREATE TABLE metrics_own_calls (
     span text NOT NULL,
     at timestamptz NOT NULL,
