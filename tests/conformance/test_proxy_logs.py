@@ -15,7 +15,7 @@ import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
-from tests.unit.deploy.nginx_front import nginx_words
+from tests.unit.deploy.proxies import nginx_words
 
 from mudra.agent.clock import MachineClock
 from mudra.agent.counting.event import Call, FiStatus

@@ -11,10 +11,11 @@ import os
 import secrets
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Final
+from typing import Final, cast
 
 import gmpy2
 from cryptography.hazmat.primitives.asymmetric import rsa
+from joserfc._rfc7517.types import KeyParameters
 from joserfc.jwk import RSAKey
 
 from mudra.registry.payload import new_jwk
@@ -46,7 +47,7 @@ def install(number_of_primes: int = _PRIMES) -> None:
         pair = generate_private_key(_E, bits)
         return RSAKey(pair, pair)
 
-    key_pairs.rsa = SimpleNamespace(generate_private_key=generate_private_key)  # type: ignore[assignment]
+    vars(key_pairs)["rsa"] = SimpleNamespace(generate_private_key=generate_private_key)
     # Those of the demonstration's members, of which each sandbox makes eleven.
     *others, _ = new_jwk.new_key.__defaults__ or ()
     new_jwk.new_key.__defaults__ = (*others, generate_key)
@@ -55,7 +56,7 @@ def install(number_of_primes: int = _PRIMES) -> None:
 def rsa_key(**parameters: str) -> RSAKey:
     """A key pair of its own for a test, with these parameters of a JWK, such as `kid`."""
     pair = _of(*next(_own))
-    return RSAKey(pair, pair, dict(parameters))
+    return RSAKey(pair, pair, cast("KeyParameters", dict(parameters)))
 
 
 def _pairs() -> Iterator[tuple[int, int]]:

@@ -34,7 +34,7 @@ class InProcess(httpx2.BaseTransport):
         _taken[self.loop].append((settings, lay_out(settings)))
         app = application(self.edge)
 
-        async def with_state(scope, receive, send):
+        async def with_state(scope: Any, receive: Any, send: Any) -> None:
             """Add what a server puts into each request's scope."""
             await app({**scope, "state": {}}, receive, send)
 
@@ -44,7 +44,8 @@ class InProcess(httpx2.BaseTransport):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        return self.do(self.handled(request))
+        response: httpx2.Response = self.do(self.handled(request))
+        return response
 
     async def handled(self, request: httpx2.Request) -> httpx2.Response:
         request.stream = httpx2.ByteStream(request.read())

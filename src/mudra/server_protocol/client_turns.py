@@ -22,9 +22,9 @@ from uvicorn._types import (
     HTTPScope,
 )
 
-from mudra.server_protocol.client_address import Network, client_address
+from mudra.server_protocol.client_address import client_address
 from mudra.shared.fair_queue import Queue
-from mudra.shared.network_address import address_key
+from mudra.shared.network_address import Network, address_key
 
 _OF_A_CLIENT: Final = 1
 _IN_ALL: Final = 4

@@ -60,9 +60,10 @@ class ServiceInProcess(Service):
         self._woken: set[asyncio.Task[None]] = set()
         served.edge.dependencies.invalidation.on_change(self._changed)
 
-    def client(self, address: str | None = None) -> httpx2.Client:
-        """A client, all of which are at the same address."""
+    def client(self, address: str | None = None, kept: int = 0) -> httpx2.Client:
+        """A client, all of which are at the same address and keep no connection."""
         assert address is None
+        assert not kept
         plain = {"Accept-Encoding": "identity"}  # what is packed comes unpacked out of `InProcess`
         return httpx2.Client(
             transport=self._served, base_url=self.issuer, timeout=30, headers=plain
@@ -146,7 +147,7 @@ def service_in_process(data_dir: Path, **variables: str) -> Iterator[ServiceInPr
         open_store(settings, create=True) as opened,
         in_process(settings, *opened, connections=_CONNECTIONS) as served,
     ):
-        patch.setattr(key_pairs, "rsa", key_pairs.rsa)  # put back at the end
+        patch.setattr(key_pairs, "rsa", vars(key_pairs)["rsa"])  # put back at the end
         cheap_keys.install(_PRIMES)
         served.do(maintain_keys(served.edge.dependencies.transaction))
         service = ServiceInProcess(served, environment)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import sqlalchemy as sa
@@ -24,9 +24,11 @@ from mudra.metrics.payload.catalogue import (
     window_start,
 )
 from mudra.metrics.payload.report import (
+    Counts,
     NotificationBlock,
     NotificationFip,
     NotificationMetrics,
+    Percentiles,
     RequestBlock,
     RequestFip,
     RequestMetrics,
@@ -234,9 +236,9 @@ def _block(aa_id: str, fip_id: str, code: str, faults: Iterable[Fault], calls: i
     counts[Position.UNAVAILABLE_503] = failed
     counts[Position.BAD_REQUEST_400] = min(refused, calls - failed)
     counts[Position.OK_200] = calls - failed - counts[Position.BAD_REQUEST_400]
-    pxx = tuple(slower * ms for ms in USUAL_MS)
+    pxx = cast("Percentiles", tuple(slower * ms for ms in USUAL_MS))
     size = {"sum_of_size_of_data_packets": "1000"} if code == RequestType.FI_FETCH else {}
-    return RequestBlock(code, pxx, tuple(counts), **size)
+    return RequestBlock(code, pxx, cast("Counts", tuple(counts)), **size)
 
 
 def notifications_of(
@@ -254,6 +256,6 @@ def notifications_of(
         counts = [0] * len(Position)
         counts[Position.TOTAL] = counts[Position.OK_200] = number
         status = (number - lost, lost, number - lost, 0, 0, lost, 0)
-        block = NotificationBlock(NotificationType.FI.value, tuple(counts), status)
+        block = NotificationBlock(NotificationType.FI.value, cast("Counts", tuple(counts)), status)
         found.append(NotificationFip(fip_id, (block,)))
     return msgspec.structs.replace(aa.notifications(window, fips=0), fips=tuple(found))

@@ -95,7 +95,7 @@ def changed(text: str, *changes: tuple[str, str]) -> str:
     return text
 
 
-def _nginx_words(folder: Path, site: str) -> list[str]:
+def nginx_words(folder: Path, site: str) -> list[str]:
     """Return the command that runs nginx with this site, all of its files in a folder."""
     places = "\n".join(
         f"{name}_temp_path {folder}/{name};"
@@ -119,7 +119,7 @@ def _nginx(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
         ("client_header_timeout 10s", "client_header_timeout 1s"),
         ("limit_conn mudra 500", f"limit_conn mudra {CONNECTIONS}"),
     )
-    return _nginx_words(folder, site)
+    return nginx_words(folder, site)
 
 
 def _haproxy(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
