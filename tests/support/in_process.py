@@ -6,7 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import uvloop
@@ -36,7 +36,7 @@ class InProcess(httpx2.BaseTransport):
 
         async def with_state(scope: Any, receive: Any, send: Any) -> None:
             """Add what a server puts into each request's scope."""
-            await app({**scope, "state": {}}, receive, send)
+            await app(cast("Any", {**scope, "state": {}}), receive, send)
 
         self._inner = httpx2.ASGITransport(with_state)
 

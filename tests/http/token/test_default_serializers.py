@@ -1,4 +1,4 @@
-"""F15: what default serializers write for "whole" and for "not set" is read as it is meant."""
+"""What default serializers write for "whole" and for "not set" is read as it is meant."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What approvals ask of others: who holds a unique value (`Facts`), and who gave whom a right."""
+"""Facts for approvals: who holds a unique value (`Facts`), and who gave whom a right."""
 
 import datetime as dt
 from collections.abc import Sequence

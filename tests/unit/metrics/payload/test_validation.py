@@ -377,7 +377,7 @@ def test_findings_travel_as_json():
     ["2026-03-04T10:20Z", "2026-03-04t10:20:00z", "2026-03-04 10:20:00.000+0000", "2026-03-04T15:50+0530"],
 )  # fmt: skip  # each names the start of the window
 def test_each_spelling_of_a_window_is_that_window(spelling: str):
-    """F14: Java leaves out seconds that are zero."""
+    """Java leaves out seconds that are zero."""
     value = as_value(request_metrics()) | {"fromDateTime": spelling}
 
     report = taken(value)
@@ -389,7 +389,7 @@ def test_each_spelling_of_a_window_is_that_window(spelling: str):
 
 @pytest.mark.parametrize("make", [request_metrics, notification_metrics])
 def test_what_default_serializers_write_for_whole_and_for_not_set_is_read(make):
-    """F15: 5.0 is 5, and an optional member that is null is not there."""
+    """5.0 is 5, and an optional member that is null is not there."""
     plain = as_value(make())
     written = as_value(make()) | {"duration": 600.0}
     for fip in written["fips"]:
