@@ -54,7 +54,7 @@ def _head(path: str, **headers: str) -> bytes:
 
 
 def test_an_offer_of_another_protocol_costs_no_body(tmp_path: Path) -> None:
-    """F01: Java's client offers h2c with its first request over plain http."""
+    """Java's client offers h2c with its first request over plain http."""
 
     async def story() -> None:
         async with running(tmp_path) as agent:

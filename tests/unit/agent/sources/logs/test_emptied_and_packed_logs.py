@@ -91,7 +91,7 @@ def test_an_emptied_file_without_the_unread_part_is_a_gap_that_is_said(
 
 @pytest.mark.parametrize("hole", [5, 3 << 20])
 def test_lines_behind_a_hole_of_zeros_are_read(log: Path, hole: int) -> None:
-    """F06: copied and emptied under a writer that does not append."""
+    """Copied and emptied under a writer that does not append."""
     writer = log.open("wb", buffering=0)
     file = _follow(log)
     writer.write(b"1\n" * (hole // 2))
