@@ -29,6 +29,7 @@ PRINTED = {
     "metrics_blocks": "goals missed: ",
     "ratios": "answered with 5xx: []; below 0.2 of a page of one word: ",
     "replay": "ms a window; memory",
+    "one_address": "routes, goals missed: ",
     "push": "CPU of a push / (json.loads + bare COPY): ",
     "restore": "restore until the first token: ",
     "sign_in_branches": "an over-long password next to an invented name",
@@ -49,7 +50,7 @@ PRINTED = {
 def test_every_benchmark_is_run_here():
     programs = {path.stem for path in ROOT.glob("bench/*.py") if "__main__" in path.read_text()}
 
-    assert programs == set(PRINTED)
+    assert programs - {"hostile_load"} == set(PRINTED)  # a part of bench/hostile
 
 
 @pytest.mark.parametrize("name", PRINTED)

@@ -78,7 +78,7 @@ def test_a_member_is_suspended_restored_and_retired_for_good(service: Service) -
     )
 
 
-@pytest.mark.parametrize("number", ["1.5", "1e400", "1" + "0" * 30, "-0.0"])
+@pytest.mark.parametrize("number", ["1.5", "1e400", "1" + "0" * 30])
 @pytest.mark.parametrize("field", ["secretExpiryDays", "oldSecretValidity"])
 def test_a_number_that_is_none_here_names_its_field(
     looked_after: Member, field: str, number: str

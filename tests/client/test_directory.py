@@ -136,7 +136,7 @@ def test_only_changes_are_read_when_the_copy_has_aged(program: Program, changing
     entry = program.directory.entry(entity_id)
 
     assert entry is not None
-    assert entry.info["name"] == "Moved Bank"
+    assert entry.info["tags"] == "Moved Bank"
     assert len(program.wire.asked) == 2
     assert not program.wire.asked[1].endswith("since=0")
 
@@ -219,7 +219,7 @@ def test_an_answer_that_the_registry_did_not_sign_is_never_used(program: Program
 def renamed(changing: tuple[Registry, dict], name: str) -> None:
     """Change an entry, which is live at once."""
     registry, payload = changing
-    payload["entityinfo"]["name"] = name
+    payload["entityinfo"]["tags"] = name
     assert registry.update(payload).status_code == 200
 
 

@@ -132,6 +132,7 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/how-to/use-the-client-library.md": {
         "from pathlib import Path": _LIBRARY,
+        "import requests": "client/test_surprises.py::test_requests_sends_token_and_signature_and_again_after_a_401",
         "from fastapi import FastAPI, Request": _FRAMEWORKS,
         "from flask import Flask, request": _FRAMEWORKS,
         "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource": _LIBRARY,

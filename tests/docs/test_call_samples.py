@@ -128,7 +128,9 @@ def follow_samples(page: str, kind: str, sandbox: Service, folder: Path) -> None
     entity_type, calls = PAGES[page]
     reader = Reader(new_member(sandbox, entity_type), folder)
     approve: dict[str, Callable[[], object]] = {
-        "Submit an entry": lambda: sandbox.cli("registry", "approve", reader.member.entity_id),
+        "Submit an entry": lambda: sandbox.cli(
+            "registry", "approve", reader.member.entity_id, "--version", "1"
+        ),
     }
     printed = {}
     for block in samples(page, kind):

@@ -10,6 +10,7 @@ from tests.docs.follow import follow
 from tests.docs.guides import GUIDES as MEMBERS_GUIDES
 from tests.docs.left_out import is_left_out
 from tests.docs.operators_guides import OPERATORS_GUIDES
+from tests.docs.test_call_samples import COMMANDS, samples
 from tests.support.documents.blocks import blocks_of
 from tests.support.service import Service
 
@@ -18,7 +19,8 @@ GUIDES = {**MEMBERS_GUIDES, **OPERATORS_GUIDES}
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: Path(guide).stem)
 def test_a_guide_works_by_its_own_words(guide: str, sandbox: Service, tmp_path: Path) -> None:
-    blocks = [block for block in blocks_of(guide) if not is_left_out(block)]
+    sampled = [block for kind in COMMANDS for block in samples(guide, kind)]
+    blocks = [one for one in blocks_of(guide) if one not in sampled and not is_left_out(one)]
 
     with GUIDES[guide](sandbox, tmp_path) as fill:
         follow(blocks, sandbox, tmp_path, fill, strict=True)

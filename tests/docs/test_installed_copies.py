@@ -26,7 +26,7 @@ OF_MEMBERS: Final = {
 """The nouns that `[cli]` brings."""
 OF_SERVICES: Final = {
     *("serve", "doctor", "restore", "board", "member", "migrate", "mail", "admin", "operator"),
-    *("keys", "database", "backup", "audit", "health", "announcement", "metrics"),
+    *("keys", "database", "backup", "audit", "health", "announcement", "metrics", "setup"),
 }
 EXTRAS: Final = {
     "": set[str](),
@@ -46,7 +46,7 @@ import contextlib, io, json, sys
 from mudra.bootstrap.entry_point import run
 done = []
 for words, given in json.load(sys.stdin):
-    sys.argv, sys.stdin = ["mudra", *words], io.StringIO(given)
+    sys.argv, sys.stdin = ["mudra", *words], io.TextIOWrapper(io.BytesIO(given.encode()))
     out, err, code = io.StringIO(), io.StringIO(), 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

@@ -61,8 +61,10 @@ def test_the_samples_of_the_client_library_work(
         here = peer.url.removesuffix("/alarms")
         sending = sample(LIBRARY, "from pathlib import Path", **{
             "https://iam.example.org/iam": issuer, "https://fip.example": here,
+            "/run/secrets/entity-secret": "entity-secret",
         })  # fmt: skip
-        sent = ran(sending, read_secret=aa.secret, consent={"ver": "2.0.0"})
+        Path("entity-secret").write_text(f"{aa.secret()}\n")
+        sent = ran(sending, consent={"ver": "2.0.0"})
         bound = sample(
             LIBRARY, "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource",
             **{"https://iam.example.org/iam": issuer, "HDFC-FIP": aa.entity_id},

@@ -62,6 +62,7 @@ def test_each_operation_has_its_group(service: Service) -> None:
         for tag in operation.get("tags", ["none"])
     } == {
         "Tokens",
+        "OAuth",
         "People",
         "Registry",
         "Network metrics",

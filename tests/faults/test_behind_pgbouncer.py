@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -27,7 +28,7 @@ from tests.support.smtp_sink import make_certificate
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
-from mudra.storage.database.roles import SERVICE, as_role
+from mudra.storage.database.roles import SERVICE
 
 CALLERS = 16
 ROUNDS = 12
@@ -93,7 +94,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             home / "node",
             *("--workers", "2"),
             MUDRA_DATABASE_URL=pooled,
-            MUDRA_DATABASE_DIRECT_URL=as_role(url, SERVICE),
+            MUDRA_DATABASE_DIRECT_URL=re.sub("//[^@/]*@", f"//{SERVICE}@", url),
         ) as running:
             yield running
 

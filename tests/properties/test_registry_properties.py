@@ -234,7 +234,10 @@ class Network:
         return result
 
     def order(self, act: RegistryAction, entity_id: str) -> Command:
+        record = self.registry.records.get(entity_id)
         version = self.choice.randrange(1, 6) if act is RegistryAction.ROLL_BACK else 0
+        if act is RegistryAction.APPROVE and record is not None and record.pending is not None:
+            version = record.pending.number
         later = self.registry.now + dt.timedelta(seconds=self.choice.randint(-60, 600))
         return Command(act, entity_id, OPERATOR, "x", version, self.choice.choice([None, later]))
 

@@ -187,8 +187,8 @@ def test_an_own_database_is_prepared_by_one_command(tmp_path: Path) -> None:
     with own_postgres(tmp_path / "database") as url:
         empty = url.replace("/mudra?", "/fresh?")
         as_superuser(url, "CREATE DATABASE fresh")
-        settings, command, _ = (
-            block.body for block in blocks_of("docs/how-to/prepare-the-database.md")
+        settings, command = (
+            block.body for block in blocks_of("docs/how-to/prepare-the-database.md")[:2]
         )
         of_service, of_owner = re.findall(r"^\w+", settings, re.MULTILINE)
         superuser, _, *words = re.split(r"[= ]", command.strip())

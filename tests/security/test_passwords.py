@@ -29,7 +29,7 @@ def test_each_bad_password_is_refused_with_its_reason_and_leaves_the_link_good(
         "qwertyuiopasdfgh": "keyboard",
         "abcdefghijklmnopq": "alphabet",
         "1234567890123456": "the numbers",
-        f"{email.partition('@')[0]} lamp velvet": "your email address",
+        f"{email.partition('@')[0]} lamp velvet": "your name",  # which its first part is
         "tungabhadra granite otter": "entity's name",
         f"{entity_id} granite otter": "ID",
         "asha rao granite otter": "your name",

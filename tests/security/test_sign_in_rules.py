@@ -11,6 +11,7 @@ from tests.support.http_clients import new_address
 
 from mudra.audit.event import AuditEntry, Caller
 from mudra.identity.accounts.user import User, UserState
+from mudra.identity.sign_in import sign_in as use_case
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts, sign_in, throttle
 from mudra.identity.sign_in.throttle import FRESH, Counted, History, Standing
 from mudra.shared.fair_queue import Queue
@@ -26,6 +27,13 @@ ASHA = User(
     ("FINSIGHT-FIU",),
     password_set_at=NOW - timedelta(days=1),
 )
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the use case find its stores in what it is given as the transaction."""
+    for store in ("Attempts", "AuditLog", "People"):
+        monkeypatch.setattr(use_case, store, lambda memory: memory)
 
 
 @dataclass
@@ -93,12 +101,6 @@ class InMemory:
 
     def needs_rehash(self, stored: str) -> bool:  # noqa: ARG002  # never
         return False
-
-    @property
-    def people(self):
-        return self
-
-    attempts = audit_log = people
 
 
 def attempt(memory: InMemory, name: str, password: str, address: str = "") -> object:

@@ -55,7 +55,7 @@ ROWS: Final = {
     ),
     "setup": Row(
         "node.setup",
-        "Set a machine up: settings, keys, units of systemd, database and the first operator.",
+        "Set a machine up: settings, master key, backup key, units, database and first operator.",
         Extra.SERVER,
         "mudra setup · mudra setup --answers answers.toml",
     ),

@@ -216,7 +216,7 @@ def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None
     for form, fields, words in (
         ("add", {"email": second, "name": "Ravi Das"}, "आमंत्रण भेज दिया गया।"),
         ("add", {"email": second, "name": "Ravi Das"}, "वह व्यक्ति पहले से एडमिन है"),
-        ("contact", {"email": "", "phone": "+91 80 4000 1234"}, "वैकल्पिक संपर्क सहेज लिया गया है।"),
+        ("contact", {"email": "", "phone": "+91 80 4000 1234"}, "बैकअप संपर्क सहेज लिया गया है।"),
         ("invite-again", {"email": second}, "पहले का लिंक अब काम नहीं करता।"),
         ("remove", {"email": second}, "आमंत्रण वापस ले लिया गया।"),
         ("hand-over", {"email": second, "name": "Ravi Das"}, "आमंत्रण स्वीकार होने तक आप एडमिन हैं।"),

@@ -176,4 +176,4 @@ def test_the_form_and_the_email_are_in_the_language_of_the_page(service: Service
 
     assert "अपना मेलबॉक्स देखें" in asked.text
     assert "पुष्टि" in emails_to(service, email)[0]
-    assert "अपनी सदस्यता की पुष्टि करें" in browser.get(link).text
+    assert "ईमेल सूचना की पुष्टि करें" in browser.get(link).text

@@ -88,7 +88,7 @@ def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> 
         len(set(re.findall(r"/console/operator/incidents/[0-9a-f-]{36}", digest["text"]))) == DOWN
     )
     (own,) = (one for one in network.mails_to(hindi.email) if f"{DOWN} जारी" in one["subject"])
-    assert own["text"].count("कॉल विफल हो रहे हैं (") == DOWN
+    assert own["text"].count("कॉल विफल हो रही हैं (") == DOWN
     assert [len(alarms_to(network, one)) for one in down] == [2] * len(down)  # begin and end
     ends = alarms_to(network, operator)[1:]
     assert len(ends) == 1

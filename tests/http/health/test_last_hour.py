@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 
 HOUR = timedelta(hours=1)
+INDIA = ZoneInfo("Asia/Kolkata")
 MINUTES_3 = timedelta(minutes=3)
 INSTANT = "%Y-%m-%dT%H:%M:%SZ"
 CONSENT, LINK = RequestType.CONSENT.value, RequestType.ACCOUNT_LINK.value
@@ -177,6 +179,6 @@ def test_a_page_says_which_windows_it_shows_of_a_range_that_cuts_them(
     assert "Shown are whole windows" not in whole
     said = cut.partition("Shown are whole windows of ten minutes: ")[2].partition(".\n")[0]
     assert re.findall(r"\d\d:\d\d", said) == [
-        f"{hour + WINDOW:%H:%M}",
-        f"{hour + HOUR + WINDOW:%H:%M}",
+        f"{(hour + WINDOW).astimezone(INDIA):%H:%M}",
+        f"{(hour + HOUR + WINDOW).astimezone(INDIA):%H:%M}",
     ]

@@ -9,6 +9,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -22,8 +23,8 @@ def expected(service: Service, aa_id: str, within: TimeRange) -> int | None:
     """How many reports of each kind were expected, None for an AA that is not asked for any."""
 
     async def count(dependencies: Dependencies) -> int | None:
-        async with dependencies.reads(within_s=30.0) as work:
-            coverage = await work.health.coverage(within, dependencies.clock())
+        async with dependencies.reads(within_s=30.0) as tx:
+            coverage = await tx.service(HealthService).coverage(within, dependencies.clock())
         return coverage.expected.get(aa_id)
 
     return service.in_store(count)

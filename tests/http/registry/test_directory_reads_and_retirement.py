@@ -54,18 +54,18 @@ def test_a_reader_with_a_date_gets_304_until_it_changes(service_of_two: Service)
 def test_a_change_has_a_date_at_once_by_which_the_next_one_is_not_missed(service_of_two: Service):
     registry, payload = live_entry(service_of_two, "AA")
     path = f"/entityInfo/AA/{registry.member.entity_id}"
-    payload["entityinfo"]["name"] = "Renamed"
+    payload["entityinfo"]["tags"] = "Renamed"
     assert registry.update(payload).status_code == 200
 
     first = registry.get(path)
     modified, changed = parsedate_to_datetime(first.headers["last-modified"]), now_of(registry)
-    payload["entityinfo"]["name"] = "Renamed again"
+    payload["entityinfo"]["tags"] = "Renamed again"
     assert registry.update(payload).status_code == 200
     second = registry.get(path, **{"If-Modified-Since": first.headers["last-modified"]})
 
     assert abs(modified - datetime.fromisoformat(changed)) <= timedelta(seconds=1)
     assert second.status_code == 200
-    assert second.json()["entityinfo"]["name"] == "Renamed again"
+    assert second.json()["entityinfo"]["tags"] == "Renamed again"
 
 
 def test_a_date_that_is_none_is_ignored(service_of_two: Service):
@@ -89,7 +89,7 @@ def test_changes_are_followed_page_by_page(service_of_two: Service):
     nothing = registry.get(f"/changes?since={following['upto']}").json()
 
     mine = [one for one in following["changes"] if one["id"] == registry.member.entity_id]
-    assert [one["entry"]["entityinfo"]["name"] for one in mine] == ["Renamed"]
+    assert [one["entry"]["entityinfo"]["tags"] for one in mine] == ["Renamed"]
     assert (start["complete"], following["complete"], ahead["complete"]) == (True, False, True)
     assert (nothing["changes"], nothing["hash"]) == ([], following["hash"])
 

@@ -40,7 +40,7 @@ class Writer:
     async def act(self) -> None:
         number = self.chance.randrange(self.members)
         make = MAKERS[number % len(MAKERS)]
-        payload = make(number, name=f"Name {self.count}")
+        payload = make(number, tags=f"Tag {self.count}")
         entity_id, run = payload["entityinfo"]["id"], self.node.run
         status = self.status.get(number, "none")
         if status == "none":

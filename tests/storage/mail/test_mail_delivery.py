@@ -161,6 +161,6 @@ def test_a_refused_email_is_an_alarm_for_two_days_and_one_that_waits_as_long_as_
         await nodes.queue(1)
         await deliver_due(nodes.outbox, send, pause_after, lambda *_: None, set())
         dependencies.clock.offset += timedelta(days=days)
-        return await raise_mail_alarms(dependencies.transaction)
+        return (await raise_mail_alarms(dependencies.transaction)).failing
 
     assert service.in_own_store(counted) == failing

@@ -74,17 +74,26 @@ class Registry:
 
 def approve(member: Member, *options: str) -> None:
     """Approve a member's pending version, whatever it is; by the command where there are options."""
+
+    async def pending(registry: ports.Registry) -> int:
+        record = await registry.record(member.entity_id)
+        assert record is not None
+        assert record.pending is not None, record
+        return record.pending.number
+
+    async def find(dependencies: Dependencies) -> int:
+        async with dependencies.transaction() as tx:
+            return await pending(tx.service(ports.Registry))
+
     if options:
-        member.service.cli("registry", "approve", member.entity_id, *options)
+        number = str(member.service.in_store(find))
+        member.service.cli("registry", "approve", member.entity_id, "--version", number, *options)
         return
 
     async def act(dependencies: Dependencies) -> Outcome:
         async with dependencies.transaction() as tx:
             registry = tx.service(ports.Registry)
-            record = await registry.record(member.entity_id)
-            assert record is not None
-            assert record.pending is not None, record
-            number = record.pending.number
+            number = await pending(registry)
             command = Command(RegistryAction.APPROVE, member.entity_id, operator(), version=number)
             return await decide(registry, command)
 

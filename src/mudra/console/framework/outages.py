@@ -17,6 +17,8 @@ SENTENCES: Final = frozenset(
         translatable("the service's database was replaced by another primary"),
         translatable("the disk of the service's database is full"),
         translatable("all connections to the service's database are in use"),
+        translatable("the service's database takes no more connections"),
+        translatable("the service's database refuses its sign-in"),
         translatable("the schema of the service's database is that of another release"),
         translatable("the clock of this node is wrong"),
         translatable("this node has not all versions of the master key"),

@@ -12,6 +12,7 @@ and the list of open transactions.
 """
 
 from typing import Final
+from urllib.parse import quote, urlencode
 
 import psycopg
 from msgspec import Struct
@@ -82,8 +83,13 @@ class AdminTooWeak(Exception):
 
 
 def as_role(conninfo: str, name: str) -> str:
-    """The same address for another role; a password is left out."""
-    return without(conninfo, "password", user=name)
+    """The same address for another role, as a URL; a password is left out."""
+    given = conninfo_to_dict(conninfo)
+    database = quote(str(given.get("dbname") or ""), safe="")
+    left_out = {"user", "password", "dbname"}
+    kept = {key: value for key, value in given.items() if key not in left_out}
+    # Host and port as parameters, which take several hosts and a directory of sockets alike.
+    return f"postgresql://{quote(name, safe='')}@/{database}?{urlencode(kept, quote_via=quote)}"
 
 
 def without(conninfo: str, *names: str, **others: str | int) -> str:

@@ -36,7 +36,7 @@ def times(query: dict[str, str], zone: DisplayZone, now: datetime = NOW) -> tupl
 def test_a_day_and_a_week_are_those_of_the_readers_zone(
     name: str, zone: str, start: str, end: str
 ) -> None:
-    assert times({"range": name}, zone_of(zone)) == (start, end)
+    assert times({"range": name}, zone_of(zone, "UTC")) == (start, end)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_wall_times_of_a_changed_clock_are_read(
 def test_a_form_says_its_zone_whatever_that_of_the_reader_is() -> None:
     typed = {"from": "2026-11-20T10:00", "to": "2026-11-20T12:00"}
 
-    assert times(typed, zone_of("ist")) == ("11-20 04:30", "11-20 06:30")
-    assert times(typed | {"zone": "Europe/Berlin"}, zone_of("ist")) == (
+    assert times(typed, zone_of("ist", "UTC")) == ("11-20 04:30", "11-20 06:30")
+    assert times(typed | {"zone": "Europe/Berlin"}, zone_of("ist", "UTC")) == (
         *("11-20 09:00", "11-20 11:00"),
     )
     pinned = {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T12:00:00+05:30"}
@@ -100,7 +100,7 @@ def test_a_form_says_its_zone_whatever_that_of_the_reader_is() -> None:
     ],
 )
 def test_a_field_is_labeled_with_the_zone_of_the_browser(browser: str, label: str) -> None:
-    assert zone_of("browser", browser).label == label
+    assert zone_of("browser", "UTC", browser).label == label
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_field_is_labeled_with_the_zone_of_the_browser(browser: str, label: st
     ],
 )
 def test_a_wrong_time_is_refused_with_its_field(query: dict[str, str], named: str) -> None:
-    with written_in_zone(zone_of("ist")):
+    with written_in_zone(zone_of("ist", "UTC")):
         refused = query_of(query, NOW)
 
     assert isinstance(refused, InvalidField)

@@ -234,3 +234,24 @@ ALTER TABLE metrics_raw RENAME TO old_metrics_raw;
 ALTER TABLE metrics_previous RENAME TO old_metrics_previous;
 ALTER TABLE metrics_hour RENAME TO old_metrics_hour;
 ALTER TABLE metrics_day RENAME TO old_metrics_day;
+
+-- How names look, who onboarded a member (decision 0189), and refused acts, counted.
+CREATE TABLE audit_refused (
+    minute timestamptz NOT NULL,
+    actor text NOT NULL,
+    event text NOT NULL,
+    reason text NOT NULL,
+    address text NOT NULL,
+    txn_id text NOT NULL,
+    count bigint NOT NULL,
+    first_at timestamptz NOT NULL,
+    last_at timestamptz NOT NULL,
+    CONSTRAINT pk_audit_refused PRIMARY KEY (minute, actor, event, reason)
+);
+ALTER TABLE entity ADD COLUMN onboarded_by uuid;
+ALTER TABLE registry_version ADD COLUMN name_likeness text NOT NULL DEFAULT '';
+ALTER TABLE registry_version ADD COLUMN code_likeness text NOT NULL DEFAULT '';
+CREATE INDEX registry_version_name_held ON registry_version (name_likeness)
+    WHERE status = 'live' OR status = 'approved';
+CREATE INDEX registry_version_code_held ON registry_version (code_likeness)
+    WHERE status = 'live' OR status = 'approved';

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from litestar import Response
+from litestar.datastructures import Headers
 from msgspec.structs import asdict, replace
 
 from mudra.console.pages.public import status as pages
@@ -124,11 +125,12 @@ def get(
         sandbox=True,
         smtp_url=None,
         status_license="https://license.example/",
+        time_zone="UTC",
     )
     dependencies = SimpleNamespace(settings=settings, clock=lambda: NOW, languages=LANGUAGES)
     sent = {"accept-encoding": "gzip, br"} if headers is None else headers
     address = SimpleNamespace(path="/status/feed.atom")
-    request = SimpleNamespace(query_params=query, headers=sent, url=address)
+    request = SimpleNamespace(query_params=query, headers=Headers(sent), url=address)
     answer: Response[bytes] = asyncio.run(handler.fn(request, dependencies, Cache(snapshot)))
     return answer
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from mudra.storage.database.migrations.daily_rows import fill
+from mudra.storage.database.migrations.likenesses import fill_likenesses
 from mudra.storage.database.migrations.metrics_rows.conversion import convert
 from mudra.storage.database.migrations.metrics_rows.room import room_missing
 from mudra.storage.database.migrations.metrics_rows.sources import CONVERTED, OLD
@@ -83,6 +84,7 @@ def upgrade() -> None:
     op.execute("ALTER TABLE metrics_held ALTER COLUMN buckets SET NOT NULL")
     op.execute('ALTER TABLE metrics_held DROP COLUMN "rows"')
     fill(bind)
+    fill_likenesses(bind)
 
 
 def _schema() -> str:
