@@ -254,7 +254,7 @@ def test_a_repeated_answer_does_not_set_a_copy_back(program: Program, changing) 
 
     entry = program.directory.entry(entity_id)
     assert entry is not None
-    assert entry.info["name"] == "Replaced after a leak"
+    assert entry.info["tags"] == "Replaced after a leak"
 
 
 def test_an_answer_for_another_reader_is_refused(

@@ -106,7 +106,7 @@ class SameHealth:
     @asynccontextmanager
     async def open(self, *, within_s: float) -> AsyncIterator[SimpleNamespace]:
         assert within_s > 0
-        yield SimpleNamespace(health=self)
+        yield SimpleNamespace(service=lambda _: self)
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
         assert within.end <= now

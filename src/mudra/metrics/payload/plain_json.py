@@ -90,16 +90,15 @@ def as_meant(body: bytes) -> bytes:
 
     Default serializers of Java and others write both. Asked only when the strict decoder refused.
     """
-    body = _TOKEN.sub(_meant, body)
+    meant, end = bytearray(), 0  # a list of the parts between would take far more than the body
+    for token in _TOKEN.finditer(body):
+        text = token[0]
+        number = None if text.startswith(b'"') else whole_number(text.decode())
+        if number is not None:
+            meant += body[end : token.start()] + str(number).encode()
+            end = token.end()
+    body = bytes(meant + body[end:]) if end else body
     return _NULL.sub(b"", body) if b"null" in body else body
-
-
-def _meant(token: re.Match[bytes]) -> bytes:
-    text = token[0]
-    if text[:1] == b'"':
-        return text
-    number = whole_number(text.decode())
-    return text if number is None else str(number).encode()
 
 
 class _TooManyObjectsError(Exception):
