@@ -1,4 +1,4 @@
-"""How the names and codes of entries look, of what 1.0.0 stored without it."""
+"""Likenesses of the names and codes of entries that 1.0.0 stored without them."""
 
 import json
 from typing import Final
