@@ -119,13 +119,14 @@ def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator)
     sign_in(visit, operator)
     page = visit.page
 
+    page.wait_for_load_state()  # the keys are read by a script
     page.keyboard.press("/")
     expect(page.get_by_label("Search everything")).to_be_focused()
     page.keyboard.type(member.entity_id.lower())
     page.keyboard.press("Enter")
 
     expect(page).to_have_url(re.compile(f"/members/{member.entity_id}$"))
-    page.wait_for_load_state()  # the keys are read by a script
+    page.wait_for_load_state()
     page.get_by_role("heading", level=1).click()
     page.keyboard.press("Control+k")
     expect(page.get_by_label("Search everything")).to_be_focused()

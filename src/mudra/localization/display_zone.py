@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from msgspec import Struct
 
-INDIA: Final = "Asia/Kolkata"
+from mudra.shared.time_text import INDIA
+
 _INDIA: Final = {INDIA, "Asia/Calcutta"}
 """The second is what Chromium reports."""
 _UTC: Final = "UTC"

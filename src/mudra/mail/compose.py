@@ -15,7 +15,7 @@ from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from msgspec import Struct
 
-from mudra.localization.display_zone import INDIA, display_zone, written_in_zone, zone_of
+from mudra.localization.display_zone import display_zone, written_in_zone, zone_of
 from mudra.localization.language import current, gettext, translatable, written_in
 from mudra.localization.languages import Languages
 from mudra.localization.templates import add_translation
@@ -24,6 +24,7 @@ from mudra.mail.facts import FACTS, EmailFactsError, checked_facts
 from mudra.shared.email_message import Attachment, Email
 from mudra.shared.mail_text import unsafe_in_mail
 from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.time_text import INDIA
 
 _LAYOUT: Final = "email.html.j2"
 _LAYOUT_ALIAS: Final = "letter.html.j2"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mudra.localization.display_zone import INDIA
 from mudra.settings import parse
 from mudra.settings.setting import setting
 from mudra.shared.secret_text import SecretText
+from mudra.shared.time_text import INDIA
 
 
 @dataclass(frozen=True, kw_only=True)

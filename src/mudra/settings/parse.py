@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from mudra.audit.export.exported_event import ExportDestination, destination_of
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
-from mudra.localization.display_zone import zone_names
 from mudra.localization.languages import TAG
 from mudra.shared.secret_text import SecretText
 
@@ -41,7 +41,7 @@ def language(value: str) -> str:
 
 def time_zone(value: str) -> str:
     """Read a name of the time zone database."""
-    if value not in zone_names():
+    if value not in available_timezones():
         raise ValueError
     return value
 

@@ -15,6 +15,8 @@ LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 calendars, and neither the database nor Python can compute far beyond."""
 USUAL: Final = f"must be between the years {FIRST.year} and {LAST.year}"
 DAY_S: Final = 86_400
+INDIA: Final = "Asia/Kolkata"
+"""The zone of those who chose none, unless the network has another."""
 _WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
 
 

@@ -7,11 +7,12 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from mudra.localization.display_zone import INDIA, zone_names
+from mudra.localization.display_zone import zone_names
 from mudra.localization.language import translatable
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
+from mudra.shared.time_text import INDIA
 
 ALARM_APIS: Final = frozenset(TYPE_OF_API)
 """The codes of APIs as causes have them."""
