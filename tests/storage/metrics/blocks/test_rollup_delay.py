@@ -136,3 +136,22 @@ def test_a_watch_clears_what_it_judged_and_keeps_what_came_meanwhile(conninfo):
         assert await notes.windows() == [window]
 
     with_notes(conninfo, act)
+
+
+def test_marks_that_another_process_clears_meanwhile_are_never_half_seen(conninfo):
+    async def act(notes):
+        async def leave_and_clear():
+            for _ in range(200):
+                await notes.leave(1)
+                await notes.run("DELETE FROM metrics_stale")
+
+        clearing = asyncio.create_task(leave_and_clear())
+        seen = 0
+        while not clearing.done():
+            found = await notes.next(delayed=False)
+            assert found is None or found.ats
+            seen += found is not None
+        await clearing
+        assert seen
+
+    with_notes(conninfo, act)

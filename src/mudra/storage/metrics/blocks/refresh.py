@@ -72,31 +72,21 @@ _MARKS: Final = (
 )
 """Stale marks with their day, whether they are live, and how long they may wait."""
 _M: Final = _MARKS.c
-_BEGIN: Final = sa.func.min(_M.at)
+_BEGIN: Final = sa.func.min(_M.at).label("begin")
 _ORDER: Final[dict[Priority, sa.ColumnElement[Any]]] = {
     Priority.LIVE_FIRST: _M.live.desc(),
     Priority.HOURS_BEFORE_DAYS: _M.grain.desc(),  # "window", "hour", "day"
     Priority.AAS_BEFORE_ALL: _M.aa_id == ALL_AAS,
     Priority.OLDEST_FIRST: _BEGIN,
 }
+_SAME: Final = (_M.grain, _M.aa_id, _M.tag, _M.day, _M.live)
 _FIRST: Final = (
-    sa.select(_M.grain, _M.aa_id, _M.tag, _BEGIN, _M.live)
-    .group_by(_M.grain, _M.aa_id, _M.tag, _M.day, _M.live)
+    sa.select(*_SAME, _BEGIN)
+    .group_by(*_SAME)
     .order_by(*(_ORDER[one] for one in PRIORITIES))
     .limit(1)
 )
 _FIRST_DUE: Final = _FIRST.having(is_due(_MARKS))
-_TIMES_LIKE: Final = (
-    sa.select(_M.at)
-    .where(
-        *(_M.grain == sa.bindparam("grain"), _M.aa_id == sa.bindparam("aa_id")),
-        *(_M.tag == sa.bindparam("tag"), _M.live == sa.bindparam("live")),
-        *(_M.at >= sa.bindparam("begin"), _M.at < sa.bindparam("end")),
-    )
-    .distinct()
-    .order_by(_M.at)
-    .limit(_TOGETHER)
-)
 _B: Final = metrics_block.c
 _UNREAD: Final = (
     sa.select(_B.tag, _B.at)
@@ -122,18 +112,15 @@ class BlockSums:
         Times of one day are returned together, some at a time: history is filled by days.
         """
         now = await self._tx.now()
+        others = _others(without)
         times = {"live_after": now - LIVE, "settled_at": now - SETTLED_AFTER}
         others = _others(without)
         first = (_FIRST_DUE if delayed else _FIRST).where(*others)
-        row = (await self._tx.connection.execute(first, times)).first()
-        if row is None:
+        rows = (await self._tx.connection.execute(_times_like(first, others), times)).all()
+        if not rows:
             return None
-        grain, aa_id, tag, begin, live = row
-        like = {"grain": grain, "aa_id": aa_id, "tag": tag, "live": live}
-        day = {"begin": begin, "end": day_start(begin) + DAY}
-        times_like = _TIMES_LIKE.where(*others)
-        ats = await self._tx.connection.scalars(times_like, times | like | day)
-        return Stale(grain, aa_id, long_tag(tag), tuple(ats))
+        grain, aa_id, tag, _ = rows[0]
+        return Stale(grain, aa_id, long_tag(tag), tuple(at for *_, at in rows))
 
     async def lock(self, stale: Stale) -> Sequence[int]:
         """Locks out other processes for this day of an AA and tag; returns the stale marks."""
@@ -233,6 +220,24 @@ class BlockSums:
     async def recount(self, part: RecountPart) -> Sequence[Compared]:
         """Compares sums with what they are made of; those that are stale are left out."""
         return await recount(self._tx, part)
+
+
+def _times_like(first: sa.Select[Any], others: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
+    """Returns the statement of the times of these sums' day: one statement sees one state of marks.
+
+    In two, another process could clear the marks between them.
+    """
+    found = first.cte("first").c
+    return (
+        sa.select(_M.grain, _M.aa_id, _M.tag, _M.at)
+        .distinct()
+        .where(
+            *(_M.grain == found.grain, _M.aa_id == found.aa_id, _M.tag == found.tag),
+            *(_M.at >= found.begin, _M.at < found.day + DAY, _M.live == found.live, *others),
+        )
+        .order_by(_M.at)
+        .limit(_TOGETHER)
+    )
 
 
 def _others(than: Sequence[Stale]) -> Sequence[sa.ColumnElement[bool]]:
