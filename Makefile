@@ -22,8 +22,9 @@ SITE_STAMP := $(SITE)/.built
 LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification lint-messages
 # Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
 BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-# Twice as many as there are cores: some tests wait for most of their time.
-PROCESSES ?= 4
+# More than twice as many as there are cores: some tests wait for most of their time, and those in
+# the browser wait for its processes.
+PROCESSES ?= 5
 PYTEST := $(BIN)/pytest
 # What tests need besides, before the first of them. Root on Debian installs packages of the system.
 INSTALL ?= 1
@@ -34,10 +35,9 @@ SHM := /dev/shm
 GIB_FREE = $(shell df -BG --output=avail $(SHM) 2>/dev/null | tail -n 1 | tr -dc 0-9)
 GIB_UNUSED = $(shell awk '/MemAvailable/ {print int($$2 / 1048576)}' /proc/meminfo)
 TMP_OF_TESTS = $(shell [ "0$(GIB_FREE)" -ge 6 ] && [ "0$(GIB_UNUSED)" -ge 10 ] && echo TMPDIR=$(SHM))
-PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
-.PHONY: site screenshots assets help setup run programs test test-bare test-all test-security test-pages test-slow test-mutation fuzz kills lint $(LINTS) \
+.PHONY: site screenshots assets help setup run programs test test-bare test-all test-security test-slow test-mutation fuzz kills lint $(LINTS) \
 	bench docs messages sbom advisories clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -97,8 +97,8 @@ programs: $(STAMP) ## find or install what tests need besides (INSTALL=0: no sys
 test: $(STAMP) ## everything that must hold before a change lands
 	@$(PROGRAMS) --brief
 	@$(BESIDE) $(filter-out lint-types,$(LINTS)) assets site
-	@$(MAKE) --no-print-directory -j 3 test-types test-pages test-all; failed=$$?; \
-		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
+	@$(MAKE) --no-print-directory -j 2 test-types test-all; failed=$$?; \
+		cat $(TYPES_LOG); exit $$failed
 
 # It mounts, so that root makes the machine; AS=user runs both commands there as an ordinary user.
 ifeq ($(origin AS),default) # that of make is its assembler
@@ -108,12 +108,7 @@ test-bare: ## prove make run and make test on a bare Debian 12, a clean clone (1
 	@$(PYTHON) -m tools.bare_machine --as $(AS)
 
 test-all:
-	@$(TMP_OF_TESTS) $(PYTEST) --processes $(PROCESSES) --ignore tests/browser
-
-# Apart, since Playwright's event loop does not share a process; its report is read when all is over.
-test-pages:
-	@mkdir -p $(dir $(PAGES_LOG))
-	@$(TMP_OF_TESTS) $(PYTEST) tests/browser >$(PAGES_LOG) 2>&1
+	@$(TMP_OF_TESTS) $(PYTEST) --processes $(PROCESSES)
 
 test-security: $(STAMP) ## the attacks alone, each as a test; they are part of make test too
 	@$(BIN)/pytest --processes 2 tests/security

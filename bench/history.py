@@ -179,20 +179,6 @@ async def make_sums(conninfo: str, *, only_of_aas: bool = False) -> int:
     return made
 
 
-async def settle_all(conninfo: str) -> int:
-    """Lay out by FIP all that can change no more, as the job does; gives how often."""
-    database = database_of(conninfo)
-    made = 0
-    while True:
-        async with database.transaction(within_s=_LIMIT_S) as transaction:
-            sums = RollupService(BlockSums(transaction))
-            if not await sums.settle_next(await transaction.now()):
-                break
-        made += 1
-    await database.close()
-    return made
-
-
 async def make_all_longer(conninfo: str) -> int:
     """Make the sums of several hours and days of all that was moved; gives of how many series."""
     database = database_of(conninfo)

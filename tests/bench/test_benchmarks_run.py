@@ -1,4 +1,8 @@
-"""Every benchmark starts, measures and prints, in the smallest size (bench/sizes.py)."""
+"""Every benchmark starts, measures and prints, in the smallest size (bench/sizes.py).
+
+Those whose smallest size still takes more than two seconds of CPU wait for `make test-slow`: with
+every change mypy checks that they fit what they call.
+"""
 
 import os
 from pathlib import Path
@@ -45,15 +49,37 @@ PRINTED = {
     "watch": "quiet ms",
 }
 """What each prints among its last statistics."""
+LONG = {
+    "agent",
+    "agent_return",
+    "entity_token",
+    "full_traffic",
+    "kills",
+    "long_ranges",
+    "one_address",
+    "pages",
+    "push",
+    "ratios",
+    "restore",
+    "soak",
+    "start",
+    "truth_scenes",
+    "upgrade",
+}
+"""86 of the 110 s of CPU that all of them take."""
 
 
 def test_every_benchmark_is_run_here():
     programs = {path.stem for path in ROOT.glob("bench/*.py") if "__main__" in path.read_text()}
 
     assert programs - {"hostile_load"} == set(PRINTED)  # a part of bench/hostile
+    assert set(PRINTED) > LONG
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in PRINTED],
+)
 def test_a_benchmark_runs_in_its_short_form_and_prints_its_statistics(name: str, tmp_path: Path):
     environment = {**os.environ, "BENCH_SHORT": "1", "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
     done = ForkedProgram([], environment, module=f"bench.{name}", forks=True)

@@ -60,6 +60,9 @@ class Visit:
     strangers: list[str] = field(default_factory=list)
     only_colors: bool = False
     """Whether this look differs from the one before in colors alone."""
+    own: tuple[int, Scheme] = LOOKS[0]
+    also: tuple[tuple[int, Scheme], ...] = ()
+    """Looks in which each page of the visit is checked next to its own."""
 
     def noticed(self, message: ConsoleMessage) -> None:
         # A refusal that the page itself shows (400, 410) is logged by the browser too.
@@ -72,6 +75,20 @@ class Visit:
 
     def violations(self) -> list[str]:
         """What axe-core finds wrong, over all of WCAG 2.2 A and AA and its best practices."""
+        found = self._found()
+        for look in self.also:
+            self._take(look)
+            found += self._found()
+        if self.also:
+            self._take(self.own)
+        return found
+
+    def _take(self, look: tuple[int, Scheme]) -> None:
+        height = self.page.viewport_size["height"] if self.page.viewport_size else 800
+        self.page.set_viewport_size({"width": look[0], "height": height})
+        self.page.emulate_media(color_scheme=look[1])
+
+    def _found(self) -> list[str]:
         found = self.page.evaluate(
             "rules => axe.run(document, { resultTypes: ['violations'], iframes: false,"
             " ...(rules && { runOnly: rules }) })"
@@ -141,9 +158,15 @@ def tour(browser: Browser, service: Service, axe: str) -> Iterator[Visit]:
         yield visit
 
 
-@pytest.fixture(params=LOOKS, ids=lambda p: f"{p[0]}px-{p[1]}")
+@pytest.fixture(params=LOOKS if DEEP else LOOKS[-1:], ids=lambda p: f"{p[0]}px-{p[1]}")
 def visit(
     request: pytest.FixtureRequest, browser: Browser, service: Service, axe: str
 ) -> Iterator[Visit]:
+    """A visit that is made in the narrow look; deep, once more in the wide one.
+
+    What it shows to axe-core is looked at in both.
+    """
     with watched(browser, service, axe, request.param) as one:
+        one.own = request.param
+        one.also = () if DEEP else LOOKS[:-1]
         yield one

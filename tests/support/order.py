@@ -21,6 +21,7 @@ _WAIT_LONGEST: Final = (
 """They wait for most of their time: while types and pages are looked at, cores are busy anyway."""
 
 LONGEST: Final = (
+    "tests/browser/test_every_page.py",
     "tests/bench/test_benchmarks_run.py",
     *_WAIT_LONGEST,
     "tests/faults/test_every_statement.py",

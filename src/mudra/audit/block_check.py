@@ -5,7 +5,8 @@ from typing import Final
 
 from mudra.audit.chain import Broken, Fault, SealedRow
 from mudra.audit.event import EventName
-from mudra.audit.ports import Blocks, TokenIssues
+from mudra.audit.ports import Blocks
+from mudra.audit.token_issue_store import TokenIssueStore
 
 _AT_ONCE: Final = 50
 
@@ -57,7 +58,7 @@ class BlockCheck:
             self._dropped = await self._issues.dropped()
         return self.last <= self._dropped
 
-    async def added(self, issues: TokenIssues) -> str:
+    async def added(self, issues: TokenIssueStore) -> str:
         """Say which block no row names; empty when there is none. Ask after the last row."""
         added = await issues.unnamed(self.last, self._row_id)
         return f"token block {added} was added: no event of the audit names it" if added else ""

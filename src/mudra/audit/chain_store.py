@@ -1,4 +1,4 @@
-"""The audit chain in PostgreSQL: implements audit/ports.py Ledger.
+"""The audit chain in PostgreSQL.
 
 Rows are sealed in the order of the transactions that wrote them, up to the oldest one of this
 database that is still open: so none slips in behind the head.
@@ -128,7 +128,12 @@ class LedgerStore:
         )
 
     async def next_unsealed(self, after: int, epoch: int, limit: int) -> Sequence[Row]:
-        """Committed rows without a seal, in the order of their transactions."""
+        """Committed rows without a seal, in the order of their transactions.
+
+        They are numbered from `after` + 1. A row counts as committed only when no
+        transaction of this database that began before it is still open, so that none
+        slips in behind the head.
+        """
         horizon = await read_horizon(self._tx.connection)
         return await self._next(_COMMITTED, horizon, after, epoch, limit)
 
@@ -137,7 +142,9 @@ class LedgerStore:
     ) -> Sequence[Row]:
         """Give rows without a seal that came with the database out of another cluster.
 
-        Their transactions may have any number; those that this cluster has in use come later.
+        Those are the ones of transactions that this cluster has not reached, and the ones
+        written by `until`. Their transactions may have any number; those that this cluster
+        has in use come later.
         """
         horizon = await read_horizon(self._tx.connection)
         came_from = [one.cluster for one in await self.epochs() if one.number == epoch]

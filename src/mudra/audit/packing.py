@@ -8,14 +8,14 @@ from typing import Final
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import TokenIssues
+from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.audit.token_issues import BLOCK_ISSUES, block_of, pack
 
 _DROPPED_AT_ONCE: Final = 500
 _DAY: Final = timedelta(days=1)
 
 
-async def pack_next(issues: TokenIssues, audit_log: AuditLog, now: datetime) -> int:
+async def pack_next(issues: TokenIssueStore, audit_log: AuditLog, now: datetime) -> int:
     """Pack one block when it is due, and append the event that names it; give its issues."""
     waiting = block_of(await issues.waiting(BLOCK_ISSUES), now)
     if not waiting:
@@ -33,7 +33,7 @@ async def pack_next(issues: TokenIssues, audit_log: AuditLog, now: datetime) -> 
 
 
 async def drop_over_age(
-    issues: TokenIssues, audit_log: AuditLog, kept: timedelta, now: datetime
+    issues: TokenIssueStore, audit_log: AuditLog, kept: timedelta, now: datetime
 ) -> int:
     """Drop blocks whose tokens were all issued before `kept`; give their number.
 

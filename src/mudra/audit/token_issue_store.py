@@ -1,4 +1,4 @@
-"""Token issues and their blocks in PostgreSQL: implements audit/ports.py TokenIssues."""
+"""Issued entity tokens in PostgreSQL: those that wait for their block, and the blocks."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -12,10 +12,10 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
+from mudra.audit.chain_store import LedgerStore
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ordered_checkpoints import OrderedCheckpoints
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
-from mudra.audit.ports import Ledger
 from mudra.audit.second_place import Comparison, compare, not_yet_opened
 from mudra.audit.verdict import AuditState, AuditVerdict
 
@@ -72,7 +72,7 @@ async def _verdict(chain: AuditChain, also: Sequence[Checkpoint]) -> AuditVerdic
     )
 
 
-async def _epochs(ledger: Ledger, witnessed: Sequence[Checkpoint]) -> Sequence[Epoch]:
+async def _epochs(ledger: LedgerStore, witnessed: Sequence[Checkpoint]) -> Sequence[Epoch]:
     epochs = await ledger.epochs()
     now, cluster, count = await ledger.now(), await ledger.cluster(), await ledger.count()
     return [*epochs, *not_yet_opened(epochs, witnessed, cluster, count, now)]
@@ -156,7 +156,7 @@ async def _with_the_unsealed(
     )
 
 
-async def _is_entering(ledger: Ledger) -> bool:
+async def _is_entering(ledger: LedgerStore) -> bool:
     """Return whether the sealer has not yet begun in this cluster: no row can be placed yet."""
     epochs = await ledger.epochs()
     return not epochs or epochs[-1].cluster != await ledger.cluster()

@@ -53,8 +53,6 @@ MIN_FREE: Final = 1 << 30
 _MAX_CLOCK_OFFSET: Final = timedelta(seconds=1)
 _DIRECT_EACH: Final = 3
 """Connections of a process that listen, announce or lock, without a pooler."""
-CONNECTIONS_EACH: Final = MAX_CONNECTIONS + _DIRECT_EACH
-"""Of a process, at its busiest."""
 _POOL: Final = 20
 """Server connections that are enough behind PgBouncer: transactions take milliseconds."""
 _MAX_MAIL_WAIT: Final = timedelta(hours=1)

@@ -14,7 +14,6 @@ from mudra.console.framework.static_assets import STATIC, AssetStore
 
 BUDGET = 300 * 1024
 BUILT = STATIC / "built" / "charts.min.js"
-UNPACKED = {"Accept-Encoding": "identity"}
 
 
 def get(service: Service, path: str, **headers: str) -> httpx2.Response:

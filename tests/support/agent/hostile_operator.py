@@ -65,8 +65,6 @@ class HostileOperator:
     old_secret: str | None = None
     token_life: int = 86_400
     down: bool = False
-    lies_after_storing: bool = True
-    """Some faults come after the payload was stored: the agent must not know, nor double it."""
     refuse_windows: set[str] = field(default_factory=set)
     stored: dict[tuple[str, str], CheckedReport] = field(default_factory=dict)
     replaced: list[tuple[str, str]] = field(default_factory=list)

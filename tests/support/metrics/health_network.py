@@ -59,9 +59,6 @@ class Fault:
     """No notification comes."""
 
 
-HEALTHY = Fault(lambda *_: False)
-
-
 def at_fip(fip_id: str, code: str = "", **what: Any) -> Fault:
     """A fault at a FIP, for all AAs."""
     return Fault(lambda _, fip, type_: fip == fip_id and code in {"", type_}, **what)

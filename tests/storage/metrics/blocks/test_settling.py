@@ -46,7 +46,7 @@ async def lengths(store):
     return {(row.grain, row.length) for row in await store.run(LAYOUT)}
 
 
-@pytest.mark.parametrize("fips", [3, 90], ids=["one bucket", "several"])
+@pytest.mark.parametrize("fips", [3, 30], ids=["one bucket", "several"])
 def test_settled_sums_are_the_same_in_no_more_blocks(in_store, fips):
     async def act(store):
         payloads = await march(store, fips)
@@ -85,7 +85,7 @@ def test_sums_that_a_report_may_change_are_not_settled(in_store):
 
 def test_a_change_of_settled_sums_is_counted_and_they_are_settled_again(in_store):
     async def act(store):
-        payloads = await march(store, 90)
+        payloads = await march(store, 30)
         await settle_sums(store.maintenance)
         at = FIRST + 150 * WINDOW
         store.now = at + HOUR  # as a held report that is admitted late

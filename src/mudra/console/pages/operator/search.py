@@ -25,7 +25,6 @@ TITLES: Final = {
     FoundKind.REPORT: "Reports",
     FoundKind.EVENT: "Audit",
 }
-SEARCH: Final = operator_path("search")
 
 
 @page.get("/operator/search", gate=operator())
