@@ -27,6 +27,7 @@ from mudra.console.pages.member import (
     secret,
     try_it,
 )
+from mudra.console.pages.member import incident as member_incident
 from mudra.console.pages.operator import approvals as operator_approvals
 from mudra.console.pages.operator import audit as operator_audit
 from mudra.console.pages.operator import dashboard as operator_dashboard
@@ -102,6 +103,7 @@ def console_pages(
         *addresses.handlers,
         *try_it.handlers,
         *health.handlers,
+        *member_incident.handlers,
         *webhooks.handlers,
         *registration.handlers,
         *registration_key.handlers,

@@ -55,12 +55,16 @@ def cause_rows(
     now: datetime,
     never_reported: Collection[str] = (),
 ) -> list[CauseRow]:
-    """Returns one row for each incident: the most severe first, and of like ones the latest."""
+    """Returns one row for each incident: first those that are bad now, by the calls they affect.
+
+    What recovers comes after them, and an agent that is silent after calls that fail.
+    """
     rows = [_row(one, state_now(one, judged_until, now), never_reported) for one in found]
-    order = list(Severity)
-    return sorted(
-        rows, key=lambda row: (order.index(row.severity), row.began.timestamp()), reverse=True
-    )
+
+    def rank(row: CauseRow) -> tuple[bool, float, float]:
+        return row.state.recovering, -(row.calls_a_minute or 0), -row.began.timestamp()
+
+    return sorted(rows, key=rank)
 
 
 def silent_aas(found: Iterable[StoredIncident]) -> list[str]:
@@ -69,11 +73,11 @@ def silent_aas(found: Iterable[StoredIncident]) -> list[str]:
     return [subject.aa_id for subject in subjects if isinstance(subject, AaReporting)]
 
 
-def _what(incident: Incident, never_reported: Collection[str]) -> str:
+def _what(incident: Incident, state: StateNow, never_reported: Collection[str]) -> str:
     subject = incident.subject
     if isinstance(subject, AaReporting) and subject.aa_id in never_reported:
         return f"{subject.aa_id}: never reported"
-    return headline(incident)
+    return headline(incident, recovering=state.recovering)
 
 
 def _row(stored: StoredIncident, state: StateNow, never_reported: Collection[str]) -> CauseRow:
@@ -81,7 +85,7 @@ def _row(stored: StoredIncident, state: StateNow, never_reported: Collection[str
     reach = reach_of(incident)
     return CauseRow(
         operator_path_of(stored),
-        _what(incident, never_reported),
+        _what(incident, state, never_reported),
         severity_of(incident),
         apis_text(incident, reach.apis),
         _affected(incident, reach),

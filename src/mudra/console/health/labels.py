@@ -63,11 +63,11 @@ def operator_path_of(one: StoredIncident) -> str:
     return f"/console/operator/incidents/{one.incident_id}"
 
 
-def headline(incident: Incident) -> str:
-    """Returns what is broken, in a line."""
-    if isinstance(incident.subject, AaReporting):
-        return f"{incident.subject.aa_id}: {symptom_text(incident)}"
-    return f"{subject_label(incident.subject)}: {symptom_text(incident)}"
+def headline(incident: Incident, *, recovering: bool = False) -> str:
+    """Returns what is broken, in a line; of what recovers that it does."""
+    silent = isinstance(incident.subject, AaReporting)
+    subject = incident.subject.aa_id if silent else subject_label(incident.subject)
+    return f"{subject}: {'recovering' if recovering else symptom_text(incident)}"
 
 
 def member_headline(incident: Incident) -> str:
@@ -137,11 +137,13 @@ def subject_label(subject: Subject) -> str:
             return "The whole network"
 
 
-def state_label(stored: StoredIncident) -> tuple[str, str]:
+def state_label(stored: StoredIncident, *, recovering: bool = False) -> tuple[str, str]:
     """Returns the state of an incident, with the tone of its tag; what people decided counts.
 
     The state is translated where it is shown.
     """
+    if recovering:
+        return (translatable("recovering"), "warn")
     if stored.decision is Decision.REOPENED:
         return (translatable("reopened"), "bad")
     if stored.closed_by_hand and stored.incident.ended is None:

@@ -107,9 +107,9 @@ async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow]
     """Returns what is broken now; None for operators who may not see it."""
     if Scope.HEALTH not in page_context.scopes:
         return None
-    found = board.to_handle[:MAX_COUNT]
+    found = board.to_handle
     never = await page_context.tx.service(HealthService).never_reported(silent_aas(found))
-    return cause_rows(found, board.judged_until, page_context.now, never)
+    return cause_rows(found, board.judged_until, page_context.now, never)[:MAX_COUNT]
 
 
 def left_out(found: Dashboard, chosen: str) -> str:

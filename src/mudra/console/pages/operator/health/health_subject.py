@@ -83,8 +83,7 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
             return InvalidField(f"the address must end in one of {', '.join(CALL_CODES)}")
         view = replace(view, code=code)
     if OVER_TIME.is_part(page_context.query):
-        incidents = _incidents(await _stored(page_context, view), about, view)
-        charts = await _charts(page_context, about, view, incidents)
+        charts = await _charts(page_context, about, view)
         return (
             charts if isinstance(charts, Download) else RenderedPage(PART, {**charts, "view": view})
         )
@@ -120,10 +119,9 @@ async def _totals(page_context: PageContext, about: About, view: HealthQuery) ->
 
 
 async def _charts(
-    page_context: PageContext, about: About, view: HealthQuery, incidents: Sequence[StoredIncident]
+    page_context: PageContext, about: About, view: HealthQuery
 ) -> Mapping[str, object] | Download:
-    marked = [one.incident for one in incidents]
-    return await over_time(page_context, view, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+    return await over_time(page_context, view, aa_id=about.aa_id, fip_id=about.fip_id)
 
 
 async def _content(
@@ -134,7 +132,7 @@ async def _content(
     incidents = _incidents(stored, about, view)
     charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
-        charts = await _charts(page_context, about, view, incidents)
+        charts = await _charts(page_context, about, view)
     if isinstance(charts, Download):
         return charts
     found = await tx.service(HealthService).of_subject(

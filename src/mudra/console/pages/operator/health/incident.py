@@ -56,7 +56,7 @@ _MAX_CONTACTS: Final = 8
 _MAX_OWNERS: Final = 200
 _SILENCED: Final = "silence"
 NOTICES: Final[Mapping[str, str]] = {
-    ActKind.ASSIGN: "Owner changed.",
+    ActKind.ASSIGN: "The owner is saved.",
     ActKind.HAND_OVER: "Handed over.",
     ActKind.COMMENT: "Comment added.",
     ActKind.CLOSE: "Closed by hand.",
@@ -74,7 +74,7 @@ class Side(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True):
-    """The latest windows, the latest first, and the calls of the bad time next to like ones."""
+    """The latest windows, the latest last, and the calls of the bad time next to like ones."""
 
     latest: Sequence[Point]
     contrasts: Sequence[Contrast]
@@ -192,13 +192,13 @@ def _verdict(
     page_context: PageContext, stored: StoredIncident, judged_until: datetime | None
 ) -> Mapping[str, object]:
     found, settings = stored.incident, page_context.dependencies.settings
-    reach = reach_of(found)
+    reach, state = reach_of(found), state_now(stored, judged_until, page_context.now)
     kind = name_of(found.subject).kind.value
     return {
-        "headline": headline(found),
-        "state": state_label(stored),
+        "headline": headline(found, recovering=state.recovering),
+        "state": state_label(stored, recovering=state.recovering),
         "severity": severity_of(found).value,
-        "state_now": state_now(stored, judged_until, page_context.now),
+        "state_now": state,
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
@@ -227,7 +227,7 @@ async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     until = found.last_bad + WINDOW
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
     rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
-    return Evidence(latest[::-1], rows, all_apis=codes == frozenset(CALL_CODES))
+    return Evidence(latest, rows, all_apis=codes == frozenset(CALL_CODES))
 
 
 async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
@@ -282,9 +282,7 @@ async def _charts(
     if OVER_TIME.comes_later(page_context.query):
         return LATER
     aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
-    return await over_time(
-        page_context, view, [found], aa_id=aa_id, fip_id=fip_id, codes=shown_codes(found)
-    )
+    return await over_time(page_context, view, aa_id=aa_id, fip_id=fip_id, codes=shown_codes(found))
 
 
 def _page_of(found: Incident) -> str:
