@@ -3,9 +3,9 @@
 import html
 import os
 import re
-import uuid
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import httpx2

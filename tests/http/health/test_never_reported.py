@@ -23,7 +23,7 @@ def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> Non
     assert row is not None, missing
     # Of the six windows of an hour the last ones may still come (decision 0044).
     assert re.fullmatch(r"Never reported\. (8|10|12) of \1 reports missing", row[1]), row[1]
-    assert aa_id in overview.partition('class="matrix"')[2], "a column of the matrix"
+    assert aa_id in overview.partition('class="heat"')[2], "a column of the matrix"
 
     def board() -> str:
         return browser.get("/console/operator/board").text

@@ -46,6 +46,7 @@ def timeline(points: Sequence[Point], step: Step, view: HealthQuery) -> Timeline
         "step": int(step.value.total_seconds()),
         "begins": _milliseconds(view.within.start),
         "ends": _milliseconds(view.within.end),
+        "zooms": step is not Step.WINDOW or len(points) > 1,
         "links": [] if step is Step.WINDOW else [one.link for one in moments],
         "success": successes(points),
         "ok": [one.succeeded if one else None for one in found],

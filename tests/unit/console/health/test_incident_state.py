@@ -64,8 +64,8 @@ def test_a_silent_agent_is_still_silent_where_the_last_judged_window_misses_it()
 def test_an_agent_that_reports_again_is_recovering() -> None:
     found = state_now(stored(AaReporting("A-AA"), CLOSED - 2 * WINDOW), CLOSED, NOW)
 
-    assert (found.recovering, found.text) == (
-        True,
+    assert found.recovering
+    assert found.text == (
         "Recovering. No report of the last 10 minutes is missing."
-        " Closes after 20 minutes with all reports.",
+        " Closes after 20 minutes with all reports."
     )

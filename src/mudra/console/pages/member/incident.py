@@ -23,9 +23,8 @@ from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import may_see
-from mudra.metrics.incidents.incident import AaReporting, Ending, Incident, StoredIncident
+from mudra.metrics.incidents.incident import AaReporting, Ending, Incident, StoredIncident, seen_at
 from mudra.metrics.incidents.incident import TimelineChange as Change
-from mudra.metrics.incidents.incident import seen_at
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
 from mudra.metrics.incidents.subject import in_sentence
 from mudra.metrics.notifications.alarm import ambiguity, counted_text
