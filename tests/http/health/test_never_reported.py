@@ -19,7 +19,7 @@ def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> Non
     overview = browser.get("/console/operator/health?range=1h").text
 
     missing = overview.partition('id="silent"')[2].partition("</section>")[0]
-    row = re.search(rf">{aa_id}</a></strong><p>(.*?)</p>", missing)
+    row = re.search(rf"</a></strong> <code>{aa_id}</code><p>(.*?)</p>", missing)
     assert row is not None, missing
     # Of the six windows of an hour the last ones may still come (decision 0044).
     assert re.fullmatch(r"Never reported\. (8|10|12) of \1 reports missing", row[1]), row[1]
