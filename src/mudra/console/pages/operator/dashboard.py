@@ -108,8 +108,9 @@ async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow]
     if Scope.HEALTH not in page_context.scopes:
         return None
     found = board.to_handle
-    never = await page_context.tx.service(HealthService).never_reported(silent_aas(found))
-    return cause_rows(found, board.judged_until, page_context.now, never)[:MAX_COUNT]
+    health = page_context.tx.service(HealthService)
+    never, names = await health.never_reported(silent_aas(found)), await health.names()
+    return cause_rows(found, board.judged_until, page_context.now, never, names)[:MAX_COUNT]
 
 
 def left_out(found: Dashboard, chosen: str) -> str:

@@ -16,7 +16,7 @@ from mudra.console.framework.shared_part import shared_part
 from mudra.console.health.grid import HEALTH, Grid, GridRow, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.heatmap import Worst, heat_map, worst_of
-from mudra.console.health.labels import cause_lines
+from mudra.console.health.labels import cause_lines, headline
 from mudra.console.health.trend import TREND, TREND_PART, trend
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
@@ -109,7 +109,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     return {
         "drawn": shown,
         "trend": None if TREND.comes_later(page_context.query) else await trend(page_context, view),
-        "causes": cause_lines(matrix.causes),
+        "causes": cause_lines(matrix.causes, heading=lambda one: headline(one, names)),
         "proof": coverage.proof(),
         "planned": await health.maintenances(within, page_context.now),
         "silent": silent,

@@ -15,7 +15,7 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.labels import CauseLine, cause_lines
+from mudra.console.health.labels import CauseLine, cause_lines, headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import (
     ApiRow,
@@ -170,7 +170,7 @@ async def _content(
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
-        "causes": _causes(stored, about, view),
+        "causes": _causes(stored, about, view, await tx.service(HealthService).names()),
         "planned": await tx.service(HealthService).maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
@@ -190,7 +190,7 @@ def _counts(page_context: PageContext, about: About, totals: Totals) -> Mapping[
 
 
 def _causes(
-    stored: Sequence[StoredIncident], about: About, view: HealthQuery
+    stored: Sequence[StoredIncident], about: About, view: HealthQuery, names: Mapping[str, str]
 ) -> Sequence[CauseLine]:
     """Returns the causes of this time that are at the subject or reach it."""
     found = [
@@ -198,7 +198,9 @@ def _causes(
         for one in causes_of(stored, view.within)
         if concerns(one.incident, about.aa_id, about.fip_id) and of_api(one.incident, view.code)
     ]
-    return cause_lines(found, about=(about.aa_id, about.fip_id))
+    return cause_lines(
+        found, heading=lambda one: headline(one, names), about=(about.aa_id, about.fip_id)
+    )
 
 
 async def _stored(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:

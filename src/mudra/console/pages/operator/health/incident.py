@@ -19,7 +19,7 @@ from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
-from mudra.console.health.labels import headline, operator_path_of, state_label
+from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table, incident_success
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
@@ -161,15 +161,13 @@ async def _page(
         return RenderedPage(PART, {**charts, "view": view})
     evidence = await _evidence(page_context, stored.incident)
     compared = contrasts_table(lambda row: _contrast_path(row, stored.incident, view))
-    rows = evidence.contrasts
+    rows, health = evidence.contrasts, page_context.tx.service(HealthService)
     export = compared.export(rows, page_context.query)
     if export is not None:
         return export
     facts = {
         **charts,
-        **_verdict(
-            page_context, stored, await page_context.tx.service(HealthService).judged_until()
-        ),
+        **_verdict(page_context, stored, await health.judged_until(), await health.names()),
         "grounds": grounds(stored.incident, rows),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
@@ -189,13 +187,17 @@ async def _page(
 
 
 def _verdict(
-    page_context: PageContext, stored: StoredIncident, judged_until: datetime | None
+    page_context: PageContext,
+    stored: StoredIncident,
+    judged_until: datetime | None,
+    names: Mapping[str, str],
 ) -> Mapping[str, object]:
     found, settings = stored.incident, page_context.dependencies.settings
     reach, state = reach_of(found), state_now(stored, judged_until, page_context.now)
     kind = name_of(found.subject).kind.value
     return {
-        "headline": headline(found, recovering=state.recovering),
+        "headline": headline(found, names, recovering=state.recovering),
+        "ids": subject_ids(found.subject),
         "state": state_label(stored, recovering=state.recovering),
         "severity": severity_of(found).value,
         "state_now": state,
