@@ -1,7 +1,7 @@
 """One incident for a member that it concerns: state, cause, windows, what was done, what to do."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -17,7 +17,6 @@ from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import state_now
 from mudra.console.health.labels import SEVERITY_TONES, member_headline, state_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
-from mudra.console.pages.member.own_calls_of import OwnCalls, latest_windows, own_calls_of
 from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_names
@@ -26,12 +25,17 @@ from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import AaReporting, Ending, Incident, StoredIncident, seen_at
 from mudra.metrics.incidents.incident import TimelineChange as Change
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
-from mudra.metrics.incidents.subject import in_sentence
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, in_sentence
 from mudra.metrics.notifications.alarm import ambiguity, counted_text
 from mudra.metrics.notifications.severity import severity_of
+from mudra.metrics.payload.catalogue import window_start
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.series import Point
+from mudra.metrics.rollup.step import Step
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
+_LATEST: Final = timedelta(hours=1)
 INCIDENTS: Final = "health/incidents"
 """The pages of incidents, below that of an entity."""
 _CHANGES: Final = {
@@ -46,6 +50,14 @@ _CHANGES: Final = {
     Change.NO_DATA: translatable("Closed: no data came"),
     Change.WITHDRAWN: translatable("Withdrawn: late reports show that there was no incident"),
 }
+
+
+class OwnCalls(Struct, frozen=True):
+    """The calls, and what a heading calls them; `aa_id` and `fip_id` are None for all."""
+
+    aa_id: str | None
+    fip_id: str | None
+    text: str
 
 
 class Happened(Struct, frozen=True):
@@ -118,6 +130,35 @@ async def _charts(
     if calls is None or OVER_TIME.comes_later(page_context.query):
         return LATER
     return await over_time(page_context, view, aa_id=calls.aa_id, fip_id=calls.fip_id, codes=codes)
+
+
+def own_calls_of(found: Incident, entity_id: str, kind: EntityType) -> OwnCalls | None:
+    """Returns the calls that concern a member; None of an agent, of which no calls are known.
+
+    An AA sees its own calls, a FIP those that it receives: none of a third party alone.
+    """
+    if isinstance(found.subject, AaReporting):
+        return None
+    aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
+    if kind is EntityType.AA:
+        text = gettext("Your calls to %(fip)s", fip=fip_id) if fip_id else gettext("Your calls")
+        return OwnCalls(entity_id, fip_id, text)
+    if kind is EntityType.FIP:
+        of_pair = aa_id if fip_id == entity_id else None
+        return OwnCalls(of_pair, entity_id, gettext("Calls to you"))
+    text = gettext("Calls of all AAs to %(fip)s", fip=fip_id) if fip_id else gettext("All calls")
+    return OwnCalls(None, fip_id, text)
+
+
+async def latest_windows(
+    page_context: PageContext, calls: OwnCalls, codes: frozenset[str]
+) -> Sequence[Point]:
+    """Returns the windows of the last hour, the latest last."""
+    end = window_start(page_context.now)
+    within = TimeRange(end - _LATEST, end)
+    return await page_context.tx.service(HealthService).steps(
+        within, Step.WINDOW, codes, aa_id=calls.aa_id, fip_id=calls.fip_id
+    )
 
 
 def seen_by(found: Incident, entity_id: str) -> str:
