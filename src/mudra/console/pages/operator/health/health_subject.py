@@ -100,7 +100,7 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
             "names": names,
             "members": _pages(page_context, about, names),
         },
-        lambda then: _content(then, about, view, code),
+        lambda then: _content(then, about, view, code, names),
     )
 
 
@@ -125,7 +125,11 @@ async def _charts(
 
 
 async def _content(
-    page_context: PageContext, about: About, view: HealthQuery, code: str
+    page_context: PageContext,
+    about: About,
+    view: HealthQuery,
+    code: str,
+    names: Mapping[str, str],
 ) -> Mapping[str, object] | Download:
     tx, within = page_context.tx, view.within
     stored = await _stored(page_context, view)
@@ -170,7 +174,7 @@ async def _content(
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
-        "causes": _causes(stored, about, view, await tx.service(HealthService).names()),
+        "causes": _causes(stored, about, view, names),
         "planned": await tx.service(HealthService).maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
