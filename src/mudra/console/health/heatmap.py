@@ -170,7 +170,7 @@ def _data(
 ) -> str:
     """Returns the figures for the script that shows them, in JSON: of cells that are not good."""
     apis: list[str] = []
-    told: dict[str, list[object]] = {}
+    figures: dict[str, list[object]] = {}
     width = len(cells[0]) if cells else 0
     for y, row in enumerate(cells):
         for x, cell in enumerate(row):
@@ -179,7 +179,7 @@ def _data(
             name = api_name(cell.code) if cell.code else "all calls"
             if name not in apis:
                 apis.append(name)
-            told[str(y * width + x)] = (
+            figures[str(y * width + x)] = (
                 [cell.kind]
                 if cell.kind == "none"
                 else [cell.kind, apis.index(name), cell.succeeded, cell.eligible]
@@ -191,7 +191,7 @@ def _data(
         "pair": f"{home}/pair/",
         "query": query,
         "apis": apis,
-        "cells": told,
+        "cells": figures,
     }
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 

@@ -59,7 +59,7 @@ class Mark(Struct, frozen=True):
 
 
 class Trend(Struct, frozen=True):
-    """The chart's data with that of last week, the lanes, and the changes."""
+    """The data of the chart, also of last week, the lanes, and the changes."""
 
     times: Timeline
     steps: int

@@ -89,10 +89,10 @@ def test_a_cell_has_the_color_and_the_figures_of_its_worst_api() -> None:
     assert worst == {("A", "BROKEN"): ("fif", 37, 100)}
     assert [one.name for one in found.rows] == ["Broken Bank", "OVER", "FINE"]
     assert dict(found.paths) == {"b3": "M0 0h1v1h-1z", "r": "M0 1h1v1h-1z", "g": "M0 2h1v1h-1z"}
-    told = json.loads(found.data)
-    bad = told["cells"]["0"]
-    assert (bad[0], told["apis"][bad[1]], *bad[2:]) == ("bad", "FI fetch", 37, 100)
-    assert "2" not in told["cells"], "a good cell needs no words"
+    figures = json.loads(found.data)
+    bad = figures["cells"]["0"]
+    assert (bad[0], figures["apis"][bad[1]], *bad[2:]) == ("bad", "FI fetch", 37, 100)
+    assert "2" not in figures["cells"], "a good cell needs no words"
     first, second = found.troubles
     assert (first.fip.name, first.api, first.success, first.aas) == (
         "Broken Bank",

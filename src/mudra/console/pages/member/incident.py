@@ -162,7 +162,7 @@ async def latest_windows(
 
 
 def seen_by(found: Incident, entity_id: str) -> str:
-    """Returns how many AAs see it; whether this member is one of them is told, others are not."""
+    """Returns how many AAs see it, and whether this member is one; others are not named."""
     aas = found.cause.affected_aas
     others = len(set(aas) - {entity_id})
     if not aas:
