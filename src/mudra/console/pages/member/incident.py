@@ -30,6 +30,7 @@ from mudra.metrics.notifications.alarm import ambiguity, counted_text
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
 from mudra.shared.entity_type import EntityType
@@ -95,6 +96,7 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
         **await _state(page_context, stored),
         "latest": await latest_windows(page_context, calls, codes) if calls else (),
         "calls": calls,
+        "percent": percentage,
         "all_figures": member_path(member.entity_id, "health") + view.query(),
         "view": view,
     }

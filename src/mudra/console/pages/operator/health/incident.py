@@ -21,7 +21,7 @@ from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
-from mudra.console.health.tables import contrasts_table, incident_success
+from mudra.console.health.tables import contrasts_table
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
@@ -46,6 +46,7 @@ from mudra.metrics.notifications.alarm import (
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
 from mudra.shared.refusal import Refusal
@@ -205,7 +206,10 @@ def _verdict(
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
         "ambiguity": ambiguity(found),
-        "success": incident_success(stored),
+        "success": percentage(share_of(found.succeeded, found.eligible), 1)
+        if found.failing
+        else None,
+        "percent": percentage,
         "reach": reach,
         "apis": apis_text(found, reach.apis) if reach.apis else "",
         "runbook": settings.health_runbook.replace("{kind}", kind),
