@@ -168,7 +168,7 @@ def test_pages_of_an_operator(tour: Visit, network: Network) -> None:
 
     page = tour.page
     page.goto(f"{tour.service.root}{operator_path(f'members/{network.fip.entity_id}')}")
-    page.get_by_role("button", name="Suspend…").click()
+    page.get_by_role("button", name="Stop tokens…").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert [tour.violations() for _ in tour.looks()] == [[]] * (4 if DEEP else 2)
     page.keyboard.press("Escape")

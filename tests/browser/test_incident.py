@@ -162,15 +162,17 @@ def test_an_incident_is_seen_looked_after_and_over(
 ) -> None:
     page = wide.page
     sign_in(page, network, noc)
-    opened = page.get_by_role("link", name="DECCAN-FIP: consent")
+    opened = page.get_by_role("link", name="Deccan Cooperative Bank: consent")
     page.goto(f"{network.root}/console/operator/board")
     expect(opened).to_be_visible(timeout=MINUTE_MS)  # the live board shows it by itself
     is_sound(wide)
     page.goto(f"{network.root}/console/operator/health?range=1h&type=cns")
-    bad = page.get_by_role("link", name="SAARTHI-AA to DECCAN-FIP: bad")
-    expect(page.get_by_role("link", name="DECCAN-FIP: consent: ")).to_be_visible()
+    cells = page.locator(".cells")
+    expect(page.get_by_role("link", name="Deccan Cooperative Bank: consent: ")).to_be_visible()
+    cells.focus()
+    expect(page.locator(".tip")).to_contain_text("to Deccan Cooperative Bank: consent ")
     is_sound(wide)
-    bad.click()
+    page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Counts as reported")).to_be_visible()
     has_charts(page)
     is_sound(wide)
@@ -178,7 +180,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     page.goto(f"{network.root}/console/operator/board")
     opened.click()
     expect(page.get_by_text("first bad window")).to_be_visible()
-    expect(page.get_by_text("closes after 3 good windows (30 min)")).to_be_visible()
+    expect(page.get_by_text("Closes after 30 good minutes")).to_be_visible()
     assert comes_down(page, "Owner") == comes_down(page, "Over time")  # side by side
     page.get_by_text("Hand over, with a note").click()
     page.get_by_role("button", name="Assign to me").click()

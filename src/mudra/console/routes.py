@@ -14,7 +14,6 @@ from mudra.console.pages.member import (
     account,
     account_alarms,
     account_password,
-    account_zone,
     activity,
     addresses,
     health,
@@ -27,6 +26,7 @@ from mudra.console.pages.member import (
     secret,
     try_it,
 )
+from mudra.console.pages.member import incident as member_incident
 from mudra.console.pages.operator import approvals as operator_approvals
 from mudra.console.pages.operator import audit as operator_audit
 from mudra.console.pages.operator import dashboard as operator_dashboard
@@ -74,7 +74,6 @@ def console_pages(
         *account.handlers,
         *account_alarms.handlers,
         *account_password.handlers,
-        *account_zone.handlers,
         *second_factor.handlers,
         *passkeys.handlers,
         *overview.handlers,
@@ -102,6 +101,7 @@ def console_pages(
         *addresses.handlers,
         *try_it.handlers,
         *health.handlers,
+        *member_incident.handlers,
         *webhooks.handlers,
         *registration.handlers,
         *registration_key.handlers,

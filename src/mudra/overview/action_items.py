@@ -4,7 +4,7 @@
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -20,6 +20,7 @@ from mudra.identity.memberships.membership_store import Memberships
 from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext, ngettext
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import (
     AaApi,
     AaCalls,
@@ -94,8 +95,8 @@ class Facts(Struct, frozen=True):
     """Those that were refused since then."""
     gets_tokens: bool = True
     """Whether its programs get tokens at all: those of a suspended member get none."""
-    followed: Sequence[StoredIncident] = ()
-    """Open incidents of the FIPs that a FIU follows, the newest first."""
+    reaching: Sequence[StoredIncident] = ()
+    """Other open incidents that it gets alarms about: the FIP or the network fails it."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -129,17 +130,22 @@ async def member_attention(
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
-        followed=await _at_followed_fips(tx, entity_id),
+        reaching=await _reaching(tx, entity_id, {one.incident_id for one in found}),
     )
     return MemberAttention(facts, action_items(facts))
 
 
-async def _at_followed_fips(tx: Transaction, entity_id: str) -> Sequence[StoredIncident]:
+async def _reaching(
+    tx: Transaction, entity_id: str, known: Collection[str]
+) -> Sequence[StoredIncident]:
     followed = await tx.service(FollowService).of(entity_id)
-    if not followed:
-        return ()
     causes = await tx.service(IncidentService).open_causes()
-    found = [one for one in causes if fip_of(one.incident.subject) in followed]
+    found = [
+        one
+        for one in causes
+        if one.incident_id not in known
+        and (may_see(one.incident, entity_id) or fip_of(one.incident.subject) in followed)
+    ]
     return found[::-1][:_MAX_INCIDENTS]
 
 
@@ -159,7 +165,7 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
     """List what needs attention; empty if nothing does."""
     items = [
         *(_incident(one, facts.now) for one in facts.incidents),
-        *(_at_a_fip(one, facts.now) for one in facts.followed),
+        *(_from_elsewhere(one, facts) for one in facts.reaching),
         *_secret(facts.used, facts.now),
         *(_programs(facts) if facts.gets_tokens else ()),
         *_reporting(facts),
@@ -177,7 +183,7 @@ def _programs(facts: Facts) -> Sequence[ActionItem]:
 
 
 def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
-    incident, page = stored.incident, f"health?incident={stored.incident_id}"
+    incident, page = stored.incident, f"health/incidents/{stored.incident_id}"
     lasts = span_text(now - incident.began)
     found = gettext("%(symptom)s in its bad windows", symptom=symptom_text(incident))
     reported = gettext("For %(time)s, as reported by the AAs: %(found)s.", time=lasts, found=found)
@@ -211,13 +217,18 @@ def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
     return ActionItem(Weight.NOW, what, why, page, act)
 
 
-def _at_a_fip(stored: StoredIncident, now: datetime) -> ActionItem:
-    """Return what a FIU needs to know of a FIP that it follows; the title is that of its alarm."""
-    why = gettext(
-        "For %(time)s. You follow this FIP; your calls through AAs may fail.",
-        time=span_text(now - stored.incident.began),
-    )
-    page, act = f"health?incident={stored.incident_id}", gettext("See the calls")
+def _from_elsewhere(stored: StoredIncident, facts: Facts) -> ActionItem:
+    """Return what a member needs to know of an incident at others; its title is the alarm's."""
+    if fip_of(stored.incident.subject) is None:
+        return _incident(stored, facts.now)
+    lasts = span_text(facts.now - stored.incident.began)
+    if facts.entity_type == EntityType.AA.value:
+        why = gettext("For %(time)s. Your calls are among those affected.", time=lasts)
+    else:
+        why = gettext(
+            "For %(time)s. You follow this FIP; your calls through AAs may fail.", time=lasts
+        )
+    page, act = f"health/incidents/{stored.incident_id}", gettext("See the incident")
     return ActionItem(Weight.NOW, title_of(stored.incident), why, page, act)
 
 

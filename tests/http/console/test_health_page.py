@@ -3,6 +3,7 @@
 import re
 import uuid
 
+from tests.http.console.stored_incidents import open_incident
 from tests.support.members import new_member
 from tests.support.metrics.health_network import at_fip, on_path, requests_of
 from tests.support.metrics.metrics_push import pushing_aa
@@ -43,12 +44,32 @@ def test_a_fip_without_reports_is_shown_so(service: Service) -> None:
     assert "100" not in re.sub(r"<[^>]+>", "", shown.partition("By AA and API")[2])
 
 
-def test_a_link_to_an_incident_of_others_shows_the_usual_day(service: Service) -> None:
+def test_an_incident_of_others_is_unknown(service: Service) -> None:
     fip = new_member(service, "FIP")
+    browser = reader(service)
+    assert browser.sign_in(fip.email).status_code == 303
+    home = f"/console/entity/{fip.entity_id}/health/incidents"
 
-    for query in ("", f"?incident={uuid.uuid4()}", "?incident=x"):
-        shown = page(service, fip.email, fip.entity_id, query)
-        assert 'href="?range=24h" aria-current="true"' in shown
+    for wanted in (open_incident(service, "OTHER-FIP"), str(uuid.uuid4())):
+        assert browser.get(f"{home}/{wanted}").status_code == 404
+
+
+def test_a_fip_has_a_page_of_its_incident(service: Service) -> None:
+    """State, cause, time line and what the operator does; the overview leads there."""
+    fip = new_member(service, "FIP")
+    incident_id = open_incident(service, fip.entity_id)
+    browser = reader(service)
+    assert browser.sign_in(fip.email).status_code == 303
+    home = f"/console/entity/{fip.entity_id}"
+    here = f"{home}/health/incidents/{incident_id}"
+
+    assert here in browser.get(home).text
+    shown = browser.get(here).text
+
+    assert f"FIP {fip.entity_id}, consent" in shown
+    assert "no one has taken it yet" in shown
+    assert "First bad window" in shown
+    assert "Calls to you" in shown
 
 
 def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service) -> None:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import httpx2
@@ -21,6 +22,7 @@ from mudra.console.pages.member import (
     activity,
     addresses,
     health,
+    incident,
     overview,
     people,
     registration,
@@ -31,7 +33,17 @@ from mudra.console.pages.member.snippets import snippets
 
 PAGES = sorted(
     (path, next(iter(handler.http_methods)))
-    for module in (overview, secret, addresses, registration, people, activity, health, try_it)
+    for module in (
+        overview,
+        secret,
+        addresses,
+        registration,
+        people,
+        activity,
+        health,
+        incident,
+        try_it,
+    )
     for handler in module.handlers
     if isinstance(handler, HTTPRouteHandler)
     for path in handler.paths
@@ -76,7 +88,8 @@ def version(browser: Reader, page: str, of: int = -1) -> str:
 def test_every_page_is_for_the_entity_s_admins_only(
     resident: Member, stranger: Member, path: str, method: str
 ) -> None:
-    address = "/console" + path.replace("{entity_id:str}", resident.entity_id)
+    of_entity = path.replace("{entity_id:str}", resident.entity_id)
+    address = "/console" + of_entity.replace("{incident_id:uuid}", str(uuid.uuid4()))
     other, anonymous = signed_in(stranger), reader(resident.service)
     word = other.word(at(stranger))
 

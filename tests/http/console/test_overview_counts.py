@@ -39,5 +39,5 @@ def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(
     assert stranger.sign_in(other.email).status_code == 303
     assert browser.act(f"{home}/health", f"{home}/health/follow", follow=bank).status_code == 303
 
-    assert f'<a href="{home}/health?incident={incident_id}">' in browser.get(home).text
+    assert f'<a href="{home}/health/incidents/{incident_id}">' in browser.get(home).text
     assert bank not in stranger.get(f"/console/entity/{other.entity_id}").text

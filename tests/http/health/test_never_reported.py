@@ -19,14 +19,17 @@ def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> Non
     overview = browser.get("/console/operator/health?range=1h").text
 
     missing = overview.partition('id="silent"')[2].partition("</section>")[0]
-    row = re.search(rf">{aa_id}</a></strong><p>(.*?)</p>", missing)
+    row = re.search(rf"</a></strong> <code>{aa_id}</code><p>(.*?)</p>", missing)
     assert row is not None, missing
     # Of the six windows of an hour the last ones may still come (decision 0044).
     assert re.fullmatch(r"Never reported\. (8|10|12) of \1 reports missing", row[1]), row[1]
-    assert aa_id in overview.partition('class="matrix"')[2], "a column of the matrix"
+    assert aa_id in overview.partition('class="heat"')[2], "a column of the matrix"
 
     def board() -> str:
         return browser.get("/console/operator/board").text
 
-    service.wait_until(lambda: f"{aa_id}: never reported" in board(), 60)
-    assert f"{aa_id}: not reporting" not in board()
+    mine = rf": ([^<]*)</a></h3>[^<]*<span[^>]*>[^<]*</span></div>\s*<p class=\"quiet\"><code>{aa_id}</code>"
+    service.wait_until(lambda: re.search(mine, board()) is not None, 60)
+    shown = re.search(mine, board())
+    assert shown is not None
+    assert shown[1] == "never reported", "not that it stopped"

@@ -128,11 +128,11 @@ def pages_agree(surfaces: Surfaces, kinds: dict[str, str]) -> None:
     (of_api,) = (one for one, kind in kinds.items() if kind == "fip-api")
     home = f"/console/entity/{fips[1]}"
     overview = surfaces.page(network.fips[1].email, home)
-    assert f"{home}/health?incident={of_api}" in overview
-    own = surfaces.page(network.fips[1].email, f"{home}/health?incident={of_api}")
-    assert ("Over time: consent" in own, f"?incident={of_api}" in own) == (True, True)
-    others = f"/console/entity/{fips[0]}/health?incident={of_api}"
-    assert fips[1] not in surfaces.page(network.fips[0].email, others)
+    here = f"{home}/health/incidents/{of_api}"
+    assert here in overview
+    own = surfaces.page(network.fips[1].email, here)
+    assert f"{fips[1]}, consent" in own
+    assert f"{home}/health?from=" in own
 
 
 def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> None:

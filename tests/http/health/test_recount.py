@@ -88,10 +88,10 @@ def of_the_api(incident: dict[str, Any], truth: Truth) -> None:
 def on_pages(noc: Reader, incident_id: str, truth: Truth) -> None:
     page = noc.get(f"/console/operator/incidents/{incident_id}").text
     windows, share, calls = found(
-        r"(\d+) bad windows? of ten minutes, in which ([\d.]+) % of ([\d,]+) calls", page
+        r"In (\d+) bad windows? of ten minutes ([\d.]+) % of ([\d,]+) calls", page
     )
     assert (int(windows), number(calls)) == (truth.bad_windows, truth.counts.eligible)
-    assert float(share) == truth.counts.percent(2)
+    assert float(share) == truth.counts.percent(1)
     last = found(r"In the latest bad window, .{0,200}: ([\d,]+) of ([\d,]+) calls failed", page)
     assert tuple(map(number, last)) == (truth.last.failed, truth.last.eligible)
     of_page = found(r"<dd>([\d.,]+) <small>a minute", page)

@@ -95,7 +95,7 @@ def test_each_person_chooses_email_or_their_own_webhook_both_or_neither(network:
     assert not only.posted[0].is_signed_by(added["both"]["secret"])
     assert never.posted == []
     shown = json.dumps(chat.posted[0].data)
-    assert f"/console/entity/{bank.entity_id}/health?incident=" in shown
+    assert f"/console/entity/{bank.entity_id}/health/incidents/" in shown
     assert " IST (" in shown
     texts = {name: len(alarm_mails(network, one)) for name, one in people.items()}
     assert texts == {"webhook": 0, "both": 2, "none": 0}

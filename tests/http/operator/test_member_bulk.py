@@ -172,7 +172,7 @@ def test_ticked_members_are_suspended_on_the_page(service: Service, staff: Opera
     assert (sent["members"], before) == (one, "active")
     assert unreasoned.status_code == 400
     assert done.status_code == 200, done.text
-    assert "1 suspended, on every node" in done.text
+    assert "1 get no more tokens, on every node" in done.text
     assert [status(staff, each) for each in (one, unticked)] == ["suspended", "active"]
 
 

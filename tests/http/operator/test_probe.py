@@ -134,6 +134,17 @@ def test_no_one_there_is_shown_and_an_entity_without_an_entry_is_none(
     assert (found["status"], found["keyProven"]) == (0, False)
     assert found["problem"] == "no connection: no program listens there, or a firewall refuses it"
 
+    browser = reader(service)
+    browser.sign_in(operator.email)
+    page = f"/console/operator/approvals/{entity_id}"
+    refused = browser.act(page, page, act="approve", version="1")
+    assert refused.status_code == 400
+    assert "The probe of its address failed (no connection" in refused.text
+    why = "the member opens its firewall on Monday"
+    assert browser.act(page, page, act="approve", version="1", reason=why).status_code == 303
+    audit = service.cli("audit", "list", "--entity", entity_id, "--json").stdout
+    assert why in audit
+
 
 def test_one_probe_of_an_entity_waits_at_a_time(service: Service, operator: Operator) -> None:
     entity, over = Registry(new_member(service)), threading.Event()

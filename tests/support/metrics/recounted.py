@@ -146,7 +146,8 @@ class Truth:
 
     @property
     def a_minute(self) -> float:
-        return self.counts.failed / self.bad_windows / 10
+        """Calls that fail now, while it is open: those of the last bad window."""
+        return self.last.failed / 10
 
 
 def passes(network: RecountedNetwork, situation: Situation) -> Truth:

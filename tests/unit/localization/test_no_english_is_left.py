@@ -20,8 +20,8 @@ from mudra.metrics.rollup.step import Step
 
 TEMPLATES = Path("src/mudra/console/templates")
 IN_ENGLISH = {
-    "documentation_missing", "health_as_reported", "health_matrix_rows", "health_overview",
-    "health_subject", "held_reports", "incident", "incidents", "sandbox", "sandbox_parts",
+    "documentation_missing", "health_as_reported", "health_matrix", "health_overview",
+    "health_subject", "health_trend", "held_reports", "incident", "incidents", "sandbox", "sandbox_parts",
 }  # fmt: skip
 """Pages of operators, and those of a sandbox and of an installation without documentation."""
 OF_OPERATORS = {

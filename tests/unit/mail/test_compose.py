@@ -107,7 +107,8 @@ def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
     composed = write(kind)
 
     assert composed.to == "asha@bank.example"
-    assert composed.subject.startswith("Demo Network: ")
+    first = "[Major] " if kind is NoticeKind.HEALTH_ALARM else "Demo Network: "
+    assert composed.subject.startswith(first), "a lock screen shows the first words"
     assert len(composed.subject) < 100
     # An alarm goes to all admins and contacts of an entity: it greets none of them by name.
     named = kind not in {

@@ -62,7 +62,8 @@ def test_no_sentence_of_an_email_is_left_in_english(kind: NoticeKind, empty: boo
     composed = write(kind, **changed)
 
     assert english_in(f"{composed.subject}\n{composed.text}\n{composed.html}") == set()
-    assert composed.subject.startswith("Demo Network: ")
+    if kind is not NoticeKind.HEALTH_ALARM:  # it begins with the severity
+        assert composed.subject.startswith("Demo Network: ")
     assert "नमस्ते" in composed.text
     assert "नेटवर्क के ऑपरेटर" in composed.text  # whom to ask, where no contact is set
     assert '<html lang="hi">' in composed.html

@@ -133,7 +133,7 @@ def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
     assert lines[0].why == (
         "For 6 h, as reported by the AAs: 62 % of calls failing in its bad windows."
     )
-    assert lines[0].page == "health?incident=the-id"
+    assert lines[0].page == "health/incidents/the-id"
     assert {line.weight for line in lines[:4]} == {0}
 
 
@@ -171,13 +171,24 @@ def test_a_fiu_sees_what_is_wrong_at_the_fips_that_it_follows() -> None:
     at_fip = StoredIncident(
         "7", an_incident(FipApi("B-FIP", "fif"), NOW - timedelta(hours=2)), None
     )
-    facts = Facts("FIU", used(100), 2, None, 0, NOW, followed=[at_fip])
+    facts = Facts("FIU", used(100), 2, None, 0, NOW, reaching=[at_fip])
 
     (item,) = [one for one in action_items(facts) if one.what != "No registration yet"]
 
     assert item.what == "FIP B-FIP, FI fetch: 50 % of calls failing"
     assert item.why.startswith("For 2 h. You follow this FIP")
-    assert (item.weight.word, item.page) == ("now", "health?incident=7")
+    assert (item.weight.word, item.page) == ("now", "health/incidents/7")
+
+
+def test_an_aa_sees_the_incident_of_a_fip_that_fails_its_calls() -> None:
+    at_fip = StoredIncident("7", an_incident(Fip("B-FIP"), NOW - timedelta(hours=2)), None)
+    facts = Facts("AA", used(100), 2, None, 0, NOW, reaching=[at_fip])
+
+    item = action_items(facts)[0]
+
+    assert item.what == "FIP B-FIP: 50 % of calls failing"
+    assert item.why == "For 2 h. Your calls are among those affected."
+    assert (item.weight.word, item.page) == ("now", "health/incidents/7")
 
 
 def _held(doubt: Doubt) -> HeldReport:

@@ -1,19 +1,22 @@
 // Charts from the figures next to them in the page; the table under them says the same.
 // Canvas and rich-text tooltips only: neither writes a style attribute, so the strict policy holds.
 import { BarChart, LineChart } from "echarts/charts";
-import { GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
-import { init, use } from "echarts/core";
+import { AxisPointerComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
+import { connect, init, use } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 
-use([BarChart, LineChart, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, CanvasRenderer]);
+use([BarChart, LineChart, AxisPointerComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, CanvasRenderer]);
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const drawn = new Map();
-// English pages have the reader's own habits, others the language of the page (console.js).
-const lang = document.documentElement.lang;
-const locale = lang.startsWith("en") ? undefined : lang;
-const number = new Intl.NumberFormat(locale);
+// Days before months, 24 hours and the digits of the page's region, as the service writes them (console.js).
+const locale = document.documentElement.lang.startsWith("en") ? "en-GB" : document.documentElement.lang;
+const number = new Intl.NumberFormat(document.documentElement.lang);
 const timeZone = document.querySelector('meta[name="time-zone"]')?.content; // empty: the browser's
-const word = (at, options) => new Intl.DateTimeFormat(locale, { timeZone, ...(locale && { hourCycle: "h23" }), ...options }).format(new Date(at));
+const word = (at, options) => new Intl.DateTimeFormat(locale, { timeZone, hourCycle: "h23", ...options }).format(new Date(at));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 // Texts are those of the page, in its language: {name} is the place of a value.
 let texts = {};
@@ -24,50 +27,88 @@ const milliseconds = (v) => (v >= 1000
   ? text("seconds", { seconds: number.format(Math.round(v / 100) / 10) })
   : text("milliseconds", { milliseconds: number.format(v) }));
 
-// Steps are those of UTC: an hour of it begins at half past in India, and a day at 05:30. So each
-// time has its minutes, and a day is named by UTC.
-function label(data, at) {
-  if (data.step >= 86400) return word(at, { month: "short", day: "2-digit", timeZone: "UTC" });
-  if (data.step > 3600) return word(at, { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit" });
-  return word(at, { hour: "2-digit", minute: "2-digit" });
+// The difference of the reader's zone to UTC at a time.
+const parts = new Intl.DateTimeFormat("en-US", { timeZone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric" });
+function offset(at) {
+  const of = Object.fromEntries(parts.formatToParts(new Date(at)).map(({ type, value }) => [type, Number(value)]));
+  return Date.UTC(of.year, of.month - 1, of.day, of.hour, of.minute) - Math.floor(at / MINUTE) * MINUTE;
 }
+
+// Whole hours and days of the reader's zone, at most so many.
+const STEPS = [10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY];
+function ticks({ begins, ends }, most) {
+  const step = STEPS.find((one) => (ends - begins) / one <= most) ?? STEPS.at(-1);
+  const found = [];
+  for (let local = Math.ceil((begins + offset(begins)) / step) * step; ; local += step) {
+    const at = local - offset(local - offset(begins));
+    if (at > ends) return found;
+    found.push(at);
+  }
+}
+
+// A day is named where it begins; its hours need no name.
+const isMidnight = (at) => (at + offset(at)) % DAY === 0;
+const tick = (at) => (isMidnight(at) ? word(at, { day: "numeric", month: "short" }) : word(at, { hour: "2-digit", minute: "2-digit" }));
 
 function moment(data, at) {
-  if (data.step >= 86400) return text("dayOfUtc", { day: word(at, { dateStyle: "medium", timeZone: "UTC" }) });
-  return word(at, { month: "short", day: "numeric", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const day = { day: "numeric", month: "short" };
+  if (data.step >= 86400) return text("dayOfUtc", { day: word(at, { ...day, timeZone: "UTC" }) });
+  const hour = { hour: "2-digit", minute: "2-digit" };
+  return `${word(at, { ...day, ...hour })} – ${word(at + data.step * 1000, hour)}`;
 }
 
-function marks(data) {
-  const index = (at) => data.starts.findLastIndex((start) => start <= at);
-  const last = data.starts.length - 1;
-  return data.marks.map(([from, to]) => [
-    { xAxis: Math.max(0, index(from)) },
-    { xAxis: to === null ? last : Math.max(0, index(to)) },
-  ]);
+// A value is drawn in the middle of its step.
+const centre = (data, at) => at + data.step * 500;
+const points = (data, values) => values.map((value, i) => [centre(data, data.starts[i]), value]);
+// What begins before the picture or ends after it is not whole: it looks like less traffic.
+const isPart = (data, i) => data.starts[i] < data.begins || data.starts[i] + data.step * 1000 > data.ends;
+
+// Steps that are bad by the calls that are drawn, each run as one area.
+function bad(data) {
+  const runs = [];
+  for (const i of data.bad) {
+    const last = runs.at(-1);
+    if (last && last[1] === i - 1) last[1] = i;
+    else runs.push([i, i]);
+  }
+  const areas = runs.map(([from, to]) => [{ xAxis: data.starts[from] }, { xAxis: data.starts[to] + data.step * 1000 }]);
+  return { markArea: { silent: true, itemStyle: { color: colour("down"), opacity: 0.12 }, data: areas } };
 }
 
-const line = (name, values, tint, more = {}) => ({
-  name, type: "line", data: values, symbol: "circle", symbolSize: 5, showSymbol: values.length < 50,
+const line = (data, name, values, tint, more = {}) => ({
+  name, type: "line", data: points(data, values), symbol: "circle", symbolSize: 4, showSymbol: values.length < 30,
   lineStyle: { width: 2, color: tint }, itemStyle: { color: tint }, connectNulls: false, ...more,
 });
 
-const incidents = (data) => ({
-  markArea: { silent: true, itemStyle: { color: colour("down"), opacity: 0.1 }, data: marks(data) },
-});
+// The axis of success begins at a round value below all that is drawn; the caption says which.
+function floor(values) {
+  const least = Math.min(...values.filter((v) => v !== null), 96);
+  return least >= 90 ? [90, 5] : least >= 50 ? [50, 10] : [0, 25];
+}
 
-// The least value of the axis of success: what is under it is cut off, and the caption says so.
-const floor = (values) => Math.max(0, Math.floor((Math.min(...values.filter((v) => v !== null), 96) - 2) / 2) * 2);
+const target = () => ({ yAxis: 95, lineStyle: { color: colour("quiet"), type: "dashed", width: 1 } });
+const mark = (at) => ({ xAxis: at, lineStyle: { color: colour("aa"), type: "dotted", width: 1.5 } });
 
 function success(data) {
-  const min = floor(data.success);
+  const before = data.before ?? [];
+  const [min, interval] = floor([...data.success, ...before]);
+  const drawn = [line(data, text("success"), data.success, colour("accent"), {
+    ...bad(data),
+    z: 3,
+    markLine: { silent: true, symbol: "none", label: { show: false }, data: [target(), ...(data.marks ?? []).map(([at]) => mark(at))] },
+  })];
+  if (before.length) drawn.unshift(line(data, text("lastWeek"), before, colour("none"), { showSymbol: false, lineStyle: { width: 2, color: colour("none") } }));
+  const share = (v) => (v === null ? text("gap") : text("succeeded", { share: number.format(v) }));
   return {
     cut: min > 0 ? text("cut", { min }) : "",
-    yAxis: { min, max: 100, axisLabel: { formatter: "{value} %" } },
-    series: [line(text("success"), data.success, colour("accent"), {
-      ...incidents(data),
-      markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("quiet"), type: "dashed" }, data: [{ yAxis: 95 }] },
-    })],
-    say: (i) => [data.success[i] === null ? text("gap") : text("succeeded", { share: number.format(data.success[i]) })],
+    legend: before.length ? [text("success"), text("lastWeek")] : undefined,
+    yAxis: { min, max: 100, interval, axisLabel: { formatter: "{value} %" } },
+    series: drawn,
+    say: (i) => [
+      share(data.success[i]),
+      ...(before.length && before[i] !== null ? [`${text("lastWeek")}: ${number.format(before[i])} %`] : []),
+      ...(data.marks ?? []).filter(([at]) => at >= data.starts[i] && at < data.starts[i] + data.step * 1000).map(([, what]) => what),
+    ],
   };
 }
 
@@ -77,68 +118,142 @@ function times(data) {
     legend: ["p50", "p95"],
     yAxis: { min: 0, axisLabel: { formatter: (v) => (v === 0 ? "0" : milliseconds(v)) } },
     series: [
-      line("p50", data.p50, colour("accent")),
-      line("p95", data.p95, colour("aa"), { lineStyle: { width: 2, type: "dashed", color: colour("aa") } }),
+      line(data, "p50", data.p50, colour("accent")),
+      line(data, "p95", data.p95, colour("aa"), { lineStyle: { width: 2, type: "dashed", color: colour("aa") } }),
     ],
     say: (i) => (data.p50[i] === null ? [text("noAnswers")] : [...said("p50", data.p50[i]), ...said("p95", data.p95[i])]),
   };
 }
+
+const HATCHED = { symbol: "rect", symbolSize: 1, dashArrayX: [1, 0], dashArrayY: [2, 3], rotation: -Math.PI / 4 };
 
 function volume(data) {
   const parts = [["OK", "ok", "ok"], ["4xx", "client", "none"], ["5xx", "server", "down"], [text("noAnswer"), "unanswered", "partly"]];
   return {
     legend: parts.map(([name]) => name),
     yAxis: { min: 0, axisLabel: { formatter: (v) => number.format(v) } },
-    series: parts.map(([name, key, tint]) => ({ name, type: "bar", stack: "all", barMaxWidth: 22, data: data[key], itemStyle: { color: colour(tint) } })),
-    say: (i) => (data.ok[i] === null ? [text("gap")] : parts.map(([name, key]) => `${name} ${number.format(data[key][i])}`)),
+    series: parts.map(([name, key, tint]) => ({ name, type: "bar", stack: "all", barMaxWidth: 22, itemStyle: { color: colour(tint) }, data: points(data, data[key]).map((value, i) => (isPart(data, i) ? { value, itemStyle: { opacity: 0.55, decal: { ...HATCHED, color: colour("card") } } } : value)) })),
+    say: (i) => (data.ok[i] === null ? [text("gap")] : [...(isPart(data, i) ? [text("unfinished")] : []), ...parts.map(([name, key]) => `${name} ${number.format(data[key][i])}`)]),
   };
 }
 
 const kinds = { success, times, volume };
 
-function options({ series, yAxis, legend, say }, data) {
+function options({ series, yAxis, legend, say }, data, width) {
   const quiet = { color: colour("quiet"), fontFamily: "inherit" };
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const at = ticks(data, Math.max(2, width / 68));
   return {
     animation: !calm, animationDuration: 250, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-    grid: { left: 8, right: 12, top: legend ? 30 : 12, bottom: 4, containLabel: true },
+    grid: { left: 8, right: 16, top: legend ? 30 : 12, bottom: 4, containLabel: true },
     legend: legend ? { data: legend, left: 0, top: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8, textStyle: quiet } : undefined,
     tooltip: {
       trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), textStyle: { color: colour("ink"), fontSize: 12 },
+      axisPointer: { type: "line", lineStyle: { color: colour("quiet"), width: 1 }, label: { show: false } },
       formatter: (shown) => [moment(data, data.starts[shown[0].dataIndex]), ...say(shown[0].dataIndex)].join("\n"),
     },
-    xAxis: { type: "category", data: data.starts.map((at) => label(data, at)), axisLine: { lineStyle: { color: colour("line") } }, axisTick: { show: false }, axisLabel: { ...quiet, hideOverlap: true, alignMaxLabel: "right" } },
-    yAxis: { type: "value", splitLine: { lineStyle: { color: colour("line-soft") } }, ...yAxis, axisLabel: { ...quiet, ...yAxis.axisLabel } },
+    xAxis: {
+      type: "time", min: data.begins, max: data.ends, axisLine: { lineStyle: { color: colour("line") } },
+      axisTick: { show: true, customValues: at, lineStyle: { color: colour("line") } },
+      axisLabel: { ...quiet, customValues: at, hideOverlap: true, formatter: tick },
+      splitLine: { show: false },
+    },
+    yAxis: { type: "value", splitNumber: 4, splitLine: { lineStyle: { color: colour("line-soft") } }, ...yAxis, axisLabel: { ...quiet, ...yAxis.axisLabel } },
     series,
   };
 }
 
-const watch = new ResizeObserver((entries) => entries.forEach(({ target }) => drawn.get(target)?.resize()));
+const watch = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+  const chart = drawn.get(target);
+  if (!chart) return;
+  chart.resize();
+  show(target, chart);
+}));
+
+const time = (place, event) => drawn.get(place).convertFromPixel({ gridIndex: 0 }, [event.offsetX, event.offsetY])[0];
+const written = (at) => new Date(at).toISOString().replace(/\.\d+/, "");
+
+// Dragged across a chart, the page shows that time; a click looks closer, as the link in the table's row does.
+function reads(place, chart) {
+  const frame = document.createElement("div");
+  frame.className = "dragged";
+  frame.hidden = true;
+  place.append(frame);
+  let from = null;
+  chart.getZr().on("mousedown", (event) => { from = event.offsetX; });
+  chart.getZr().on("mousemove", (event) => {
+    if (from === null || !place.figures.zooms) return;
+    frame.hidden = Math.abs(event.offsetX - from) < 6;
+    frame.style.left = `${Math.min(from, event.offsetX)}px`;
+    frame.style.width = `${Math.abs(event.offsetX - from)}px`;
+  });
+  chart.getZr().on("globalout", () => { from = null; frame.hidden = true; });
+  chart.getZr().on("mouseup", (event) => {
+    const { starts, step, links, begins, ends, zooms } = place.figures;
+    const dragged = from !== null && !frame.hidden;
+    const [a, b] = [from, event.offsetX].sort((x, y) => x - y).map((x) => time(place, { offsetX: x, offsetY: event.offsetY }));
+    from = null;
+    frame.hidden = true;
+    if (dragged && zooms) {
+      const query = new URLSearchParams(location.search);
+      query.delete("range");
+      const whole = 10 * MINUTE;
+      const first = Math.max(begins, Math.floor(a / whole) * whole);
+      query.set("from", written(first));
+      query.set("to", written(Math.min(ends, Math.max(first + whole, Math.ceil(b / whole) * whole))));
+      location.search = query;
+      return;
+    }
+    const at = starts.findLastIndex((start) => start <= b && b < start + step * 1000);
+    if (links[at]) location.assign(links[at]);
+  });
+}
+
+// The picture as a file, with its title.
+function offers(place, chart) {
+  const caption = place.parentElement.querySelector("figcaption");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "plain small";
+  button.textContent = "PNG";
+  button.addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = chart.getDataURL({ pixelRatio: 2, backgroundColor: colour("card") });
+    link.download = `${document.title} ${place.dataset.chart}.png`.replace(/[^\p{L}\p{N}. -]+/gu, " ");
+    link.click();
+  });
+  caption.append(" ", button);
+}
+
+function show(place, chart) {
+  const made = kinds[place.dataset.chart](place.figures);
+  const note = place.parentElement.querySelector("[data-cut]");
+  if (note) note.textContent = made.cut;
+  chart.setOption(options(made, place.figures, place.clientWidth), { notMerge: true });
+}
 
 function draw(place) {
   const source = document.getElementById(place.dataset.from);
   if (!source) return;
-  const data = JSON.parse(source.dataset.figures);
+  place.figures = JSON.parse(source.dataset.figures);
   texts = JSON.parse(source.dataset.words);
   let chart = drawn.get(place);
   if (!chart) {
     place.classList.add("drawn");
+    place.setAttribute("role", "img");
+    place.setAttribute("aria-label", place.parentElement.querySelector("figcaption").textContent.trim());
+    place.setAttribute("aria-describedby", "moments");
     chart = init(place);
+    chart.group = "page";
     drawn.set(place, chart);
+    reads(place, chart);
+    offers(place, chart);
     watch.observe(place);
-    // A click looks closer at that time, as the link in the table's row does.
-    chart.getZr().on("click", (event) => {
-      const { links } = place.figures;
-      const [at] = chart.convertFromPixel({ gridIndex: 0 }, [event.offsetX, event.offsetY]);
-      if (links[at]) location.assign(links[at]);
-    });
   }
-  place.figures = data;
-  const made = kinds[place.dataset.chart](data);
-  const note = place.parentElement.querySelector("[data-cut]");
-  if (note) note.textContent = made.cut;
-  chart.setOption(options(made, data), { notMerge: true });
+  show(place, chart);
 }
+
+connect("page"); // one crosshair over the charts of a page
 
 function drawAll() {
   for (const [place, chart] of drawn) {

@@ -55,10 +55,14 @@ def write_in_language_of_page(request: AnyRequest, dependencies: HttpDependencie
 def write_in_own_language(page_context: PageContext) -> None:
     """Write in the language that the person chose where the page is translated, else in English.
 
-    Operators' menu is in English, and so is each page that shows it.
+    Operators' menu is in English, and so is each page that shows it, with the digits grouped as
+    the region of the browser does.
     """
-    if is_translated(page_context.context.request.url.path) and not page_context.scopes:
-        use(page_context.dependencies.languages.of(page_context.user.language))
+    request, languages = page_context.context.request, page_context.dependencies.languages
+    if is_translated(request.url.path) and not page_context.scopes:
+        use(languages.of(page_context.user.language))
+    else:
+        use(languages.choose(ENGLISH.tag, request.headers.get("accept-language", "")))
 
 
 def remember_language(request: AnyRequest, dependencies: HttpDependencies, response: R) -> R:

@@ -1,13 +1,13 @@
 """The board's rows: one for each cause that operators have to act on."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
 
 from mudra.console.health.incident_state import StateNow, state_now
-from mudra.console.health.labels import SEVERITY_TONES, headline, operator_path_of
+from mudra.console.health.labels import SEVERITY_TONES, headline, operator_path_of, subject_ids
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -33,6 +33,8 @@ class CauseRow(Struct, frozen=True):
 
     path: str
     what: str
+    ids: str
+    """The members that it is at, by ID: the headline has their names."""
     severity: Severity
     apis: str
     members: str
@@ -54,13 +56,19 @@ def cause_rows(
     judged_until: datetime | None,
     now: datetime,
     never_reported: Collection[str] = (),
+    names: Mapping[str, str] | None = None,
 ) -> list[CauseRow]:
-    """Returns one row for each incident: the most severe first, and of like ones the latest."""
-    rows = [_row(one, state_now(one, judged_until, now), never_reported) for one in found]
-    order = list(Severity)
-    return sorted(
-        rows, key=lambda row: (order.index(row.severity), row.began.timestamp()), reverse=True
-    )
+    """Returns one row for each incident: first those that are bad now, by the calls they affect.
+
+    What recovers comes after them, and an agent that is silent after calls that fail.
+    """
+    known = names or {}
+    rows = [_row(one, state_now(one, judged_until, now), never_reported, known) for one in found]
+
+    def rank(row: CauseRow) -> tuple[bool, float, float]:
+        return row.state.recovering, -(row.calls_a_minute or 0), -row.began.timestamp()
+
+    return sorted(rows, key=rank)
 
 
 def silent_aas(found: Iterable[StoredIncident]) -> list[str]:
@@ -69,19 +77,27 @@ def silent_aas(found: Iterable[StoredIncident]) -> list[str]:
     return [subject.aa_id for subject in subjects if isinstance(subject, AaReporting)]
 
 
-def _what(incident: Incident, never_reported: Collection[str]) -> str:
+def _what(
+    incident: Incident, state: StateNow, never_reported: Collection[str], names: Mapping[str, str]
+) -> str:
     subject = incident.subject
     if isinstance(subject, AaReporting) and subject.aa_id in never_reported:
-        return f"{subject.aa_id}: never reported"
-    return headline(incident)
+        return f"{names.get(subject.aa_id, subject.aa_id)}: never reported"
+    return headline(incident, names, recovering=state.recovering)
 
 
-def _row(stored: StoredIncident, state: StateNow, never_reported: Collection[str]) -> CauseRow:
+def _row(
+    stored: StoredIncident,
+    state: StateNow,
+    never_reported: Collection[str],
+    names: Mapping[str, str],
+) -> CauseRow:
     incident = stored.incident
     reach = reach_of(incident)
     return CauseRow(
         operator_path_of(stored),
-        _what(incident, never_reported),
+        _what(incident, state, never_reported, names),
+        subject_ids(incident.subject),
         severity_of(incident),
         apis_text(incident, reach.apis),
         _affected(incident, reach),

@@ -6,8 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.console.health.health_query import HealthQuery
-from mudra.metrics.health.health import Health
-from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.health.health import Health, Status
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.series import Point
@@ -35,20 +34,21 @@ class Timeline(Struct, frozen=True):
         return all(one.health is None for one in self.moments)
 
 
-def timeline(
-    points: Sequence[Point], step: Step, view: HealthQuery, incidents: Sequence[Incident] = ()
-) -> Timeline:
-    """Returns the timeline of some points, with marks for `incidents` within it."""
+def timeline(points: Sequence[Point], step: Step, view: HealthQuery) -> Timeline:
+    """Returns the timeline of some points; what is bad by the calls that are drawn is shaded."""
     moments = [
         Moment(one.start, view.at(TimeRange(one.start, one.start + step.value)), one.health)
         for one in points
     ]
     found = [one.health for one in points]
     data: dict[str, object] = {
-        "starts": [int(one.start.timestamp() * 1000) for one in points],
+        "starts": [_milliseconds(one.start) for one in points],
         "step": int(step.value.total_seconds()),
+        "begins": _milliseconds(view.within.start),
+        "ends": _milliseconds(view.within.end),
+        "zooms": step is not Step.WINDOW or len(points) > 1,
         "links": [] if step is Step.WINDOW else [one.link for one in moments],
-        "success": [percentage(one.success) if one else None for one in found],
+        "success": successes(points),
         "ok": [one.succeeded if one else None for one in found],
         "client": [
             one.errors.not_found_404 + one.errors.other_4xx if one else None for one in found
@@ -57,11 +57,17 @@ def timeline(
         "unanswered": [one.errors.no_answer if one else None for one in found],
         "p50": [one.time.p50 if one and one.time else None for one in found],
         "p95": [one.time.p95 if one and one.time else None for one in found],
-        "marks": [
-            [int(one.began.timestamp() * 1000), int(one.ended.timestamp() * 1000)]
-            if one.ended
-            else [int(one.began.timestamp() * 1000), None]
-            for one in incidents
+        "bad": [
+            place for place, one in enumerate(found) if one is not None and one.status is Status.BAD
         ],
     }
     return Timeline(step, moments, data)
+
+
+def successes(points: Sequence[Point]) -> list[float | None]:
+    """Returns the success of each point in percent; None for a gap."""
+    return [percentage(one.health.success) if one.health else None for one in points]
+
+
+def _milliseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1000)

@@ -5,25 +5,29 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.incident import AaReporting, Decision, Ending, StoredIncident
+from mudra.localization.language import gettext, ngettext, translatable
+from mudra.metrics.incidents.incident import (
+    AaReporting,
+    Decision,
+    Ending,
+    Incident,
+    StoredIncident,
+)
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 
 CLOSES_AFTER: Final = 3
 """Good windows that end an incident of calls (metrics/attribution/causes/active.py)."""
 SILENT_CLOSES_AFTER: Final = 2
+_MINUTES: Final = int(WINDOW.total_seconds()) // 60
 _ENDED: Final = {
-    Ending.OPEN: ("Open", "warn"),
-    Ending.RECOVERED: ("Recovered.", "good"),
-    Ending.NO_DATA: ("No calls since: closed without evidence of recovery.", "warn"),
-    Ending.MERGED: ("Part of another incident with the same cause.", "quiet"),
-    Ending.WITHDRAWN: ("Withdrawn: late reports show that there was no incident.", "quiet"),
-}
-_BY_EVIDENCE: Final = {
-    Ending.OPEN: "open",
-    Ending.RECOVERED: "recovered",
-    Ending.NO_DATA: "without data since",
-    Ending.MERGED: "part of another incident",
-    Ending.WITHDRAWN: "withdrawn",
+    Ending.OPEN: (translatable("Open."), "warn"),
+    Ending.RECOVERED: (translatable("Recovered."), "good"),
+    Ending.NO_DATA: (translatable("No calls since: closed without evidence of recovery."), "warn"),
+    Ending.MERGED: (translatable("Part of another incident with the same cause."), "quiet"),
+    Ending.WITHDRAWN: (
+        translatable("Withdrawn: late reports show that there was no incident."),
+        "quiet",
+    ),
 }
 
 
@@ -32,6 +36,8 @@ class StateNow(Struct, frozen=True):
 
     text: str
     tone: str
+    recovering: bool = False
+    """Whether it is open and no bad window is among the latest that were judged."""
 
 
 def closes_after(stored: StoredIncident) -> int:
@@ -47,27 +53,44 @@ def state_now(stored: StoredIncident, judged_until: datetime | None, now: dateti
     of it. `judged_until` is the end of the last one; None where that is not known.
     """
     incident = stored.incident
+    ended_text, ended_tone = _ENDED[incident.ending]
     if stored.decision is Decision.REOPENED:
-        found = _BY_EVIDENCE[incident.ending]
-        return StateNow(f"Reopened by hand; by the evidence it is {found}.", "warn")
+        by_evidence = gettext("By the evidence: %(state)s", state=gettext(ended_text))
+        return StateNow(gettext("Reopened by hand.") + " " + by_evidence, "warn")
     if stored.closed_by_hand and incident.ended is None:
-        return StateNow("Closed by hand. It opens again if a later window is bad.", "quiet")
+        text = gettext("Closed by hand. It opens again if a later window is bad.")
+        return StateNow(text, "quiet")
     if incident.ended is not None:
-        return StateNow(*_ENDED[incident.ending])
-    silent = isinstance(incident.subject, AaReporting)
+        return StateNow(gettext(ended_text), ended_tone)
     closed = window_start(now)
     until = min(closed, judged_until or closed)
-    if incident.last_bad >= until - 2 * WINDOW:
-        if silent:
-            return StateNow("Still silent.", "bad")
-        if closed - until > WINDOW:
-            return StateNow("Bad in the latest judged windows; later ones wait for reports.", "bad")
-        return StateNow("Still bad in the latest windows.", "bad")
-    good_for = (until - incident.last_bad) // WINDOW - 1
-    after = closes_after(stored)
-    what = "reported windows" if silent else "good windows"
-    return StateNow(
-        f"No bad window reported for {good_for * 10} min;"
-        f" closes after {after} {what} ({after * 10} min).",
-        "warn",
-    )
+    good = max(0, (until - incident.last_bad) // WINDOW - 1)
+    return _recovering(stored, good) if good else _bad(incident, waits=closed - until > WINDOW)
+
+
+def _bad(incident: Incident, *, waits: bool) -> StateNow:
+    if isinstance(incident.subject, AaReporting):
+        return StateNow(gettext("Still silent."), "bad")
+    if waits:
+        text = gettext("Bad in the latest judged window; later ones wait for reports.")
+        return StateNow(text, "bad")
+    return StateNow(gettext("Bad in the latest window."), "bad")
+
+
+def _recovering(stored: StoredIncident, good: int) -> StateNow:
+    closes = closes_after(stored) * _MINUTES
+    if isinstance(stored.incident.subject, AaReporting):
+        text = ngettext(
+            "Recovering. No report of the last %(num)s minute is missing.",
+            "Recovering. No report of the last %(num)s minutes is missing.",
+            good * _MINUTES,
+        )
+        end = gettext("Closes after %(minutes)s minutes with all reports.", minutes=closes)
+    else:
+        text = ngettext(
+            "Recovering. Not bad in the last %(num)s minute.",
+            "Recovering. Not bad in the last %(num)s minutes.",
+            good * _MINUTES,
+        )
+        end = gettext("Closes after %(minutes)s good minutes.", minutes=closes)
+    return StateNow(f"{text} {end}", "warn", recovering=True)

@@ -1,6 +1,6 @@
 """Labels of causes and incidents."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -48,6 +48,7 @@ class CauseLine(Struct, frozen=True):
     """One cause on a page, with the address of its incident."""
 
     heading: str
+    ids: str
     began: datetime
     ended: datetime | None
     path: str
@@ -63,11 +64,14 @@ def operator_path_of(one: StoredIncident) -> str:
     return f"/console/operator/incidents/{one.incident_id}"
 
 
-def headline(incident: Incident) -> str:
-    """Returns what is broken, in a line."""
+def headline(
+    incident: Incident, names: Mapping[str, str] | None = None, *, recovering: bool = False
+) -> str:
+    """Returns what is broken, in a line, by the names of members; of what recovers that it does."""
+    known, subject = names or {}, subject_label(incident.subject, names)
     if isinstance(incident.subject, AaReporting):
-        return f"{incident.subject.aa_id}: {symptom_text(incident)}"
-    return f"{subject_label(incident.subject)}: {symptom_text(incident)}"
+        subject = known.get(incident.subject.aa_id, incident.subject.aa_id)
+    return f"{subject}: {'recovering' if recovering else symptom_text(incident)}"
 
 
 def member_headline(incident: Incident) -> str:
@@ -97,6 +101,7 @@ def cause_lines(
     return [
         CauseLine(
             heading(one.incident),
+            subject_ids(one.incident.subject),
             one.incident.began,
             one.incident.ended,
             path(one),
@@ -118,30 +123,42 @@ def mark_of(causes: Sequence[StoredIncident]) -> str:
     return MARKS[name_of(latest.subject).kind][0]
 
 
-def subject_label(subject: Subject) -> str:
-    """Returns the label of an incident's subject."""
+def subject_label(subject: Subject, names: Mapping[str, str] | None = None) -> str:
+    """Returns the label of an incident's subject, by the names of members where they are given."""
+    known = names or {}
+    aa, fip = (
+        known.get(one, one) if one else ""
+        for one in (aa_concerned(subject), fip_concerned(subject))
+    )
     match subject:
-        case Fip(fip_id):
-            return fip_id
-        case FipApi(fip_id, code):
-            return f"{fip_id}: {api_names(code)}"
-        case AaCalls(aa_id):
-            return f"{aa_id}: calls to FIPs"
-        case AaApi(aa_id, code):
-            return f"{aa_id}: {api_names(code)} to FIPs"
-        case AaReporting(aa_id):
-            return f"{aa_id}: missing reports"
-        case Path(aa_id, fip_id):
-            return f"{aa_id} to {fip_id}"
+        case Fip():
+            return fip
+        case FipApi(_, code):
+            return f"{fip}: {api_names(code)}"
+        case AaCalls():
+            return f"{aa}: calls to FIPs"
+        case AaApi(_, code):
+            return f"{aa}: {api_names(code)} to FIPs"
+        case AaReporting():
+            return f"{aa}: missing reports"
+        case Path():
+            return f"{aa} to {fip}"
         case Network():
             return "The whole network"
 
 
-def state_label(stored: StoredIncident) -> tuple[str, str]:
+def subject_ids(subject: Subject) -> str:
+    """Returns the members that a cause is at, by ID: its label may have their names."""
+    return " ".join(one for one in (aa_concerned(subject), fip_concerned(subject)) if one)
+
+
+def state_label(stored: StoredIncident, *, recovering: bool = False) -> tuple[str, str]:
     """Returns the state of an incident, with the tone of its tag; what people decided counts.
 
     The state is translated where it is shown.
     """
+    if recovering:
+        return (translatable("recovering"), "warn")
     if stored.decision is Decision.REOPENED:
         return (translatable("reopened"), "bad")
     if stored.closed_by_hand and stored.incident.ended is None:

@@ -1,6 +1,6 @@
 """Health over time: charts and their table, a lazy fragment of a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from mudra.console.framework.page_context import PageContext
@@ -10,7 +10,6 @@ from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.rollup.step import step_for
 
 OVER_TIME: Final = LazyFragment("over-time", "moments")
@@ -22,7 +21,6 @@ LATER: Final[Mapping[str, object]] = {"times": None, "moments": None}
 async def over_time(
     page_context: PageContext,
     view: HealthQuery,
-    incidents: Sequence[Incident],
     *,
     aa_id: str | None = None,
     fip_id: str | None = None,
@@ -37,7 +35,7 @@ async def over_time(
         found = await health.steps(view.within, step, codes, aa_id=aa_id, fip_id=fip_id)
     else:
         found = await health.points(view.within, step, view.code, aa_id=aa_id, fip_id=fip_id)
-    times = timeline(found, step, view, incidents)
+    times = timeline(found, step, view)
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {
         "times": times,

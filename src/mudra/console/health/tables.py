@@ -139,7 +139,7 @@ def contrasts_table(link: Callable[[Contrast], str]) -> Table[Contrast]:
     """Returns the table of the calls that a cause hits, and of those to compare them with."""
     return Table(
         "contrasts",
-        "Calls in the bad time of the incident",
+        "Calls in the time of the incident",
         (
             Column("who", "Calls of", lambda row: row.text, link=link),
             Column("affected", "Affected", _affected, "tag", tone=_affected_tone),

@@ -17,12 +17,10 @@ for (const field of document.querySelectorAll("[data-narrows]")) {
 const timeZone = document.querySelector('meta[name="time-zone"]')?.content;
 const yearOf = new Intl.DateTimeFormat("en", { year: "numeric", timeZone });
 const year = yearOf.format(new Date());
-// English pages have the reader's own habits, others the language of the page.
-const lang = document.documentElement.lang;
-const locale = lang.startsWith("en") ? undefined : lang;
-// Languages of India write the hour as the server does: "am" and "pm" are English in most of them.
-const hourParts = { hour: "2-digit", minute: "2-digit", timeZone, ...(locale && { hourCycle: "h23" }) };
-const parts = { month: "short", day: "2-digit", ...hourParts };
+// Days before months and 24 hours, as the service writes them.
+const locale = document.documentElement.lang.startsWith("en") ? "en-GB" : document.documentElement.lang;
+const hourParts = { hour: "2-digit", minute: "2-digit", timeZone, hourCycle: "h23" };
+const parts = { month: "short", day: "numeric", ...hourParts };
 const thisYear = new Intl.DateTimeFormat(locale, parts);
 let otherYear; // made when it is needed: each takes milliseconds
 let hourOnly;
@@ -30,14 +28,13 @@ let hourOnly;
 // Within [data-clock] the day is plain: the hour alone.
 function zonedHour(at) {
   hourOnly ??= new Intl.DateTimeFormat(locale, hourParts);
-  return hourOnly.format(at).replace(" ", "\u00a0");
+  return hourOnly.format(at);
 }
 
 function zoned(at) {
   const isThisYear = yearOf.format(at) === year;
   if (!isThisYear) otherYear ??= new Intl.DateTimeFormat(locale, { year: "numeric", ...parts });
-  const words = (isThisYear ? thisYear : otherYear).format(at);
-  return words.replace(/ (?=[AP]M$)/i, "\u00a0"); // a line ends before the hour, not after it
+  return (isThisYear ? thisYear : otherYear).format(at);
 }
 
 function zoneName(at) {
@@ -153,7 +150,49 @@ document.addEventListener("submit", (event) => {
     return;
   }
   form.setAttribute("aria-busy", "true");
+  if (!location.pathname.startsWith("/console/sign-in") && form.getAttribute("action") !== "/console/sign-in") keep(form);
 });
+// A form outlives its session: what was typed comes back into it after the sign-in, in this tab.
+// Passwords and codes are never kept.
+const KEPT = "mudra-form";
+const KEEPS = "input:not([type=password], [type=hidden], [type=file], [autocomplete=one-time-code]), textarea, select";
+const actOf = (form) => form.elements.namedItem("act")?.value ?? "";
+
+function keep(form) {
+  const fields = [...form.querySelectorAll(KEEPS)].filter(({ name }) => name);
+  const typed = fields.map((one) => [one.name, one.type === "checkbox" || one.type === "radio" ? one.checked : one.value, one.value]);
+  try {
+    if (typed.length) sessionStorage.setItem(KEPT, JSON.stringify({ action: form.getAttribute("action"), act: actOf(form), typed }));
+  } catch {} // without room it is on the sign-in page, to be copied
+}
+
+function putBack() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  if (!kept) return;
+  const ended = document.querySelector("[data-kept]");
+  if (ended) { // the sign-in page after the end of a session
+    sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, ended: true }));
+    for (const child of ended.parentElement.children) child.hidden = child !== ended;
+    return;
+  }
+  if (location.pathname.startsWith("/console/sign-in")) return;
+  sessionStorage.removeItem(KEPT);
+  if (!kept.ended) return;
+  const form = [...document.forms].find((one) => one.getAttribute("action") === kept.action && actOf(one) === kept.act);
+  if (!form) return;
+  for (const [name, value, own] of kept.typed) {
+    for (const field of form.querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
+      if (typeof value !== "boolean") field.value = value;
+      else if (field.value === own) field.checked = value;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  }
+  for (let above = form.closest("details"); above; above = above.parentElement.closest("details")) above.open = true;
+  const dialog = form.closest("dialog");
+  if (dialog && !dialog.open) dialog.showModal();
+  form.querySelector(KEEPS)?.focus();
+}
+
 // What a tab keeps of its reader's typing ends with a sign-out.
 document.addEventListener("submit", ({ target }) => {
   if (target.getAttribute("action") === "/console/sign-out") sessionStorage.clear();
@@ -166,6 +205,7 @@ document.addEventListener("htmx:load", (event) => localise(event.target));
 localise(document);
 nameZone();
 menu();
+putBack();
 
 // A reload, and the way back, ask for the page again: they send no form a second time, and do not
 // tell once more what was done.

@@ -31,7 +31,7 @@ class Reach(Struct, frozen=True):
     fips: tuple[str, ...]
     apis: tuple[str, ...]
     calls_a_minute: float | None
-    """Those that failed in its bad windows, or show another symptom now; None for an agent's."""
+    """While it is open those of its latest window, then the mean of its bad ones; else None."""
 
 
 def reach_of(incident: Incident) -> Reach:
@@ -45,11 +45,12 @@ def reach_of(incident: Incident) -> Reach:
 def _calls_a_minute(incident: Incident) -> float | None:
     if isinstance(incident.subject, AaReporting):
         return None
+    if incident.ended is None:
+        return round(incident.cause.failures / _MINUTES, 1)
     if incident.failing and incident.bad_windows:
         failed = incident.eligible - incident.succeeded
         return round(failed / incident.bad_windows / _MINUTES, 1)
-    # The counts of a cause are those of the latest window, also of a good one.
-    return None if incident.ended else round(incident.cause.failures / _MINUTES, 1)
+    return None
 
 
 def grounds(incident: Incident, rows: Sequence[Contrast]) -> str:

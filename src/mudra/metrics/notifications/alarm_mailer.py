@@ -165,7 +165,8 @@ class AlarmMailer(Struct, frozen=True):
 
     def _page(self, alarm: PersonalAlarm) -> str:
         if alarm.entity_id:
-            return f"{self.console}/entity/{alarm.entity_id}/health?incident={alarm.incident_id}"
+            home = f"{self.console}/entity/{alarm.entity_id}"
+            return f"{home}/health/incidents/{alarm.incident_id}"
         return f"{self.console}/operator/incidents/{alarm.incident_id}"
 
 

@@ -26,9 +26,10 @@ class Severity(enum.StrEnum):
 _HARM = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
 
 
-_MANY: Final = 20
-"""Failed calls of a window below which half of them is not critical: two may be all there were."""
-_MANY_IN_ALL: Final = 100
+_MANY: Final = 50
+"""Failed calls of a window, five a minute, below which half of them is not critical."""
+_MANY_OF_ALL: Final = 20
+"""Where the whole network fails."""
 _VERY_MANY: Final = 1_000
 """Failed calls of a window of which a tenth is critical, also on one path."""
 
@@ -41,7 +42,8 @@ def severity_of(incident: Incident) -> Severity:
     if cause.failures >= _VERY_MANY and 10 * cause.failures >= cause.calls:
         return Severity.CRITICAL
     failed = incident.eligible - incident.succeeded if incident.failing else 0
-    are_many = cause.failures >= _MANY or failed >= _MANY_IN_ALL
+    many = _MANY_OF_ALL if isinstance(incident.subject, Network) else _MANY
+    are_many = max(cause.failures, failed / max(incident.bad_windows, 1)) >= many
     if isinstance(incident.subject, Path) or not are_many:
         return Severity.MAJOR
     is_wide = isinstance(incident.subject, Network) or 2 * cause.failures >= cause.calls

@@ -35,6 +35,8 @@ class Reviewed(Struct, frozen=True):
 
     version: int
     hash: str = ""
+    reason: str = ""
+    """Why it is approved: optional, and part of the audit."""
 
 
 def approve(
@@ -60,6 +62,9 @@ def approve(
         return version_not_named(record.entity_id)
     if reviewed.hash not in {"", pending.hash}:
         return content_differs(record.entity_id, pending.number)
+    why = reviewed.reason.strip()
+    if why and (unsafe := reason_missing(RegistryAction.APPROVE, why)) is not None:
+        return unsafe
     second = None if one_operator else second_operator_needed(record, pending, actor, facts)
     if second is not None:
         return second
@@ -75,7 +80,7 @@ def approve(
         after = record.with_version(replace(decided, status=VersionStatus.APPROVED))
     else:
         after = put_live(record, decided, now)
-    return Decision(RegistryAction.APPROVE, actor, now, "", record, after, pending.number)
+    return Decision(RegistryAction.APPROVE, actor, now, why, record, after, pending.number)
 
 
 def go_live(record: Record, now: dt.datetime) -> Decision | None:

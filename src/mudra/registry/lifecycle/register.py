@@ -185,7 +185,7 @@ async def _decided(
             actor,
             now,
             goes_live_at=due,
-            reviewed=Reviewed(command.version, command.hash),
+            reviewed=Reviewed(command.version, command.hash, command.reason),
             one_operator=registry.one_operator,
         )
     if command.action is RegistryAction.REJECT:

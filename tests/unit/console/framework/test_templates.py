@@ -60,7 +60,7 @@ def test_every_table_sorts_filters_pages_and_exports() -> None:
     assert own == {
         "parts.html",
         "health.html",
-        "health_overview.html",
+        "health_matrix.html",
         "operator_bulk.html",
         "operator_import.html",
         "registration_findings.html",

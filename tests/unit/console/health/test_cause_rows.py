@@ -1,6 +1,6 @@
 """The rows of the board: what they say of the APIs that a cause affects."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
@@ -15,9 +15,10 @@ from mudra.metrics.incidents.incident import (
     StoredIncident,
     Subject,
 )
-from mudra.metrics.payload.catalogue import TIMINGS, RequestType
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType
 
 NOW = datetime(2026, 11, 24, 6, tzinfo=UTC)
+HOUR = timedelta(hours=1)
 ALL = tuple(str(code) for code in RequestType if code not in TIMINGS)
 
 
@@ -55,3 +56,26 @@ def test_a_row_names_the_other_side_of_its_cause(
     made = an_incident(subject, NOW, affected_aas=("A-AA", "B-AA"), affected_fips=fips)
     (row,) = cause_rows([StoredIncident("1", made, None)], None, NOW)
     assert (row.members, row.apis) == (affected, apis)
+
+
+def test_the_incident_that_affects_most_calls_now_is_first_and_recovering_ones_are_last() -> None:
+    few = an_incident(Fip("FEW-FIP"), NOW, eligible=40)
+    many = an_incident(Fip("MANY-FIP"), NOW - HOUR, eligible=4_000)
+    recovering = an_incident(Fip("WELL-FIP"), NOW - HOUR, eligible=9_000)
+    silent = an_incident(AaReporting("A-AA"), NOW)
+    found = [
+        StoredIncident(str(number), msgspec.structs.replace(one, last_bad=last), None)
+        for number, (one, last) in enumerate(
+            [(silent, NOW), (few, NOW), (recovering, NOW - HOUR), (many, NOW)]
+        )
+    ]
+
+    rows = cause_rows(found, NOW + WINDOW, NOW + WINDOW)
+
+    assert [row.what.partition(":")[0] for row in rows] == [
+        "MANY-FIP",
+        "FEW-FIP",
+        "A-AA",
+        "WELL-FIP",
+    ]
+    assert rows[-1].what == "WELL-FIP: recovering"

@@ -1,13 +1,24 @@
 """The matrix shows first what is bad now, then what has recovered, and last what has no calls."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.grid import grid_of
-from mudra.metrics.health.health import Status
-from mudra.metrics.health.picture import CellDetails, Matrix, Verdict
+from mudra.console.health.heatmap import heat_map, worst_of
+from mudra.metrics.health.health import ErrorDetails, Health, Status
+from mudra.metrics.health.picture import (
+    ApiPicture,
+    CellDetails,
+    Matrix,
+    Row,
+    Subject,
+    Verdict,
+)
 from mudra.metrics.incidents.incident import Fip, StoredIncident
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.rollup.coverage import Coverage
 
 BEGAN = datetime(2026, 11, 23, 2, tzinfo=UTC)
 FIPS = ("EMPTY", "FINE", "OVER", "BROKEN")
@@ -39,7 +50,7 @@ def test_rows_come_by_what_is_bad_now_and_not_by_their_average() -> None:
 
     assert [row.fip_id for row in grid.rows] == ["BROKEN", "OVER", "FINE", "EMPTY"]
     assert [row.fip_id for row in grid.bad_rows] == ["BROKEN"]
-    kinds = {row.fip_id: [one.kind for one in row.cells] for row in grid.rows}
+    kinds = {row.fip_id: list(row.kinds) for row in grid.rows}
     assert kinds["BROKEN"] == ["bad", "good"], "only A is hit, whatever its average"
     assert kinds["OVER"] == ["recovered", "none"]
     assert kinds["FINE"] == ["good", "unsure"], "without a cause it may be chance"
@@ -55,19 +66,48 @@ def test_the_worst_rows_and_columns_come_first() -> None:
 
     assert [row.fip_id for row in grid.rows] == ["Z-DOWN", "Y-CUT", "A-FINE"]
     assert list(grid.aas) == ["C", "B", "A"]
-    assert [one.kind for one in grid.rows[0].cells] == ["bad", "bad", "unsure"]
+    assert list(grid.rows[0].kinds) == ["bad", "bad", "unsure"]
 
 
-def test_the_name_of_a_cell_contains_the_figure_that_is_seen_in_it() -> None:
-    """As WCAG 2.5.3 has it: who says what is on the screen reaches the link."""
+def pictured(code: str, succeeded: int, status: Status = Status.BAD) -> ApiPicture:
+    errors = ErrorDetails(0, 0, 100 - succeeded, 0)
+    health = Health(100, succeeded, 100, succeeded / 100, errors, status, certain=True, time=None)
+    return ApiPicture(Tag.REQUESTS, code, health, None, None, None)
+
+
+def test_a_cell_has_the_color_and_the_figures_of_its_worst_api() -> None:
+    """An average of all calls hides the one API that fails."""
     down, over = cause("BROKEN"), cause("OVER", BEGAN + timedelta(hours=1))
-    cells = (cell("A", "BROKEN", 51), cell("A", "OVER", 62), cell("A", "FINE", 98))
-    chance = (cell("B", "FINE", 73),)
+    cells = (cell("A", "BROKEN", 85), cell("A", "OVER", 62), cell("A", "FINE", 98))
     verdicts = (Verdict("A", "BROKEN", down), Verdict("A", "OVER", over))
+    grid = grid_of(Matrix(cells, (down, over), verdicts), (), (), {"BROKEN": "Broken Bank"})
+    apis = pictured("cns", 99, Status.GOOD), pictured("fif", 37), pictured("fireq", 60)
+    worst = worst_of({"BROKEN": [Row(Subject("A", "BROKEN"), apis, Coverage({}, {}).proof())]})
 
-    grid = grid_of(Matrix((*cells, *chance), (down, over), verdicts), (), (), {})
+    found = heat_map(grid, grid.rows, worst, "", "/health", "?range=1h")
 
-    seen = {one.kind: one.figure for row in grid.rows for one in row.cells if one.figure != "-"}
-    assert seen == {"bad": "51.0 %", "recovered": "62.0 %", "good": "98.0 %", "unsure": "73.0 %"}
-    named = {one.kind: one.label for row in grid.rows for one in row.cells}
-    assert all(f"{seen[kind]}: " in named[kind] for kind in seen), named
+    assert worst == {("A", "BROKEN"): ("fif", 37, 100)}
+    assert [one.name for one in found.rows] == ["Broken Bank", "OVER", "FINE"]
+    assert dict(found.paths) == {"b3": "M0 0h1v1h-1z", "r": "M0 1h1v1h-1z", "g": "M0 2h1v1h-1z"}
+    figures = json.loads(found.data)
+    bad = figures["cells"]["0"]
+    assert (bad[0], figures["apis"][bad[1]], *bad[2:]) == ("bad", "FI fetch", 37, 100)
+    assert "2" not in figures["cells"], "a good cell needs no words"
+    first, second = found.troubles
+    assert (first.fip.name, first.api, first.success, first.aas) == (
+        "Broken Bank",
+        "FI fetch",
+        37,
+        1,
+    )
+    assert (second.kind, second.success) == ("recovered", 62.0)
+
+
+def test_more_fips_than_rows_fit_a_screen_are_columns() -> None:
+    cells = tuple(cell("A", f"FIP-{number:03}", 99) for number in range(300))
+    grid = grid_of(Matrix(cells, (), ()), ("A", "B"), (), {})
+
+    found = heat_map(grid, grid.rows, {}, "", "/health", "")
+
+    assert (len(found.rows), len(found.columns), found.fips_across) == (2, 300, True)
+    assert dict(found.paths) == {"g": "M0 0h300v1h-300z"}, "like cells are one outline"

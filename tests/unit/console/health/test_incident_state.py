@@ -22,11 +22,26 @@ def stored(subject: Subject, last_bad: datetime) -> StoredIncident:
 @pytest.mark.parametrize(
     ("judged", "last_bad", "tone", "text"),
     [
-        (0, 1, "bad", "Still bad in the latest windows."),
-        (0, 2, "bad", "Still bad in the latest windows."),
-        (0, 3, "warn", "No bad window reported for 20 min; closes after 3 good windows (30 min)."),
-        (2, 3, "bad", "Bad in the latest judged windows; later ones wait for reports."),
-        (2, 5, "warn", "No bad window reported for 20 min; closes after 3 good windows (30 min)."),
+        (0, 1, "bad", "Bad in the latest window."),
+        (
+            0,
+            2,
+            "warn",
+            "Recovering. Not bad in the last 10 minutes. Closes after 30 good minutes.",
+        ),
+        (
+            0,
+            3,
+            "warn",
+            "Recovering. Not bad in the last 20 minutes. Closes after 30 good minutes.",
+        ),
+        (2, 3, "bad", "Bad in the latest judged window; later ones wait for reports."),
+        (
+            2,
+            5,
+            "warn",
+            "Recovering. Not bad in the last 20 minutes. Closes after 30 good minutes.",
+        ),
     ],
 )
 def test_nothing_is_said_of_windows_that_are_not_judged(
@@ -44,3 +59,13 @@ def test_a_silent_agent_is_still_silent_where_the_last_judged_window_misses_it()
     found = state_now(stored(AaReporting("A-AA"), CLOSED - 3 * WINDOW), CLOSED - 2 * WINDOW, NOW)
 
     assert (found.tone, found.text) == ("bad", "Still silent.")
+
+
+def test_an_agent_that_reports_again_is_recovering() -> None:
+    found = state_now(stored(AaReporting("A-AA"), CLOSED - 2 * WINDOW), CLOSED, NOW)
+
+    assert found.recovering
+    assert found.text == (
+        "Recovering. No report of the last 10 minutes is missing."
+        " Closes after 20 minutes with all reports."
+    )

@@ -272,6 +272,7 @@ BANK = Fip("BANK")
         (an_incident(Network(), NOON, succeeded=150), Severity.CRITICAL),
         (an_incident(Network(), NOON, succeeded=190), Severity.MAJOR),
         (an_incident(BANK, NOON, eligible=4, succeeded=0), Severity.MAJOR),
+        (an_incident(BANK, NOON, eligible=90, succeeded=0), Severity.MAJOR),
         (an_incident(Path("AA", "BANK"), NOON, eligible=9_000, succeeded=0), Severity.CRITICAL),
     ],
 )

@@ -9,10 +9,12 @@ from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_responses import own_page_path
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.pages.member.account_alarms import alarm_facts
 from mudra.http.auth.gates import SIGNED_IN
+from mudra.identity.accounts.choose_display_zone import choose_display_zone
 from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
@@ -103,4 +105,21 @@ def _language_facts(page_context: PageContext) -> dict[str, object]:
     }
 
 
-handlers: Final[list[ControllerRouterHandler]] = [account, end_token, end_session, change_language]
+@page.post("/account/zone", gate=SIGNED_IN)
+async def change_zone(page_context: PageContext, fields: Fields) -> Outcome:
+    """Change the time zone of the user's pages, and return to the page of the switch."""
+    outcome = await choose_display_zone(
+        page_context.tx, page_context.user, page_context.caller, fields.get("zone", "")
+    )
+    if isinstance(outcome, Refusal):
+        return outcome
+    return GoTo(own_page_path(fields.get("to", "")))
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    account,
+    end_token,
+    end_session,
+    change_language,
+    change_zone,
+]

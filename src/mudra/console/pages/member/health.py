@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Final
-from uuid import UUID
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
@@ -20,12 +19,11 @@ from mudra.console.health.health_query import (
     RANGES,
     HealthQuery,
     query_of,
-    shown_codes,
-    view_of,
 )
 from mudra.console.health.health_query import USUAL as LATEST
 from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.pages.member.incident import incident_path
 from mudra.console.pages.member.is_it_me import ComparisonLine, compared_with_others
 from mudra.console.pages.member.own_reports import OwnReports, own_reports
 from mudra.http.auth.gates import ADMIN, READER
@@ -44,7 +42,6 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
-from mudra.shared.refusal import Refusal
 
 _QUIET: Final = "24h"
 """What the page opens on while nothing is wrong: a member's calls of one hour may be few."""
@@ -124,14 +121,13 @@ _OF_FIPS: Final = _table("FIP")
 
 @page.get("/entity/{entity_id:str}/health", gate=READER)
 async def health(page_context: PageContext) -> Outcome:
-    """Show the health that concerns the entity; `incident=ID` at the time and API of that one."""
+    """Show the health that concerns the entity."""
     view = query_of(page_context.query, page_context.now, await _usual(page_context))
     if not isinstance(view, HealthQuery):
         return view
-    view = await _at_incident(page_context) or view
     has_charts = page_context.member.entity_type != EntityType.FIU.value
     if has_charts and OVER_TIME.is_part(page_context.query):
-        charts = await _charts(page_context, view, await _concerning(page_context, view))
+        charts = await _charts(page_context, view)
         if isinstance(charts, Download):
             return charts
         return RenderedPage(PART, {**charts, "view": view})
@@ -142,24 +138,12 @@ async def health(page_context: PageContext) -> Outcome:
 
 async def _usual(page_context: PageContext) -> str:
     """Returns what the page opens on: the latest windows while something concerns the member."""
-    if page_context.query.keys() & {"range", "from", "to", "incident"}:
+    if page_context.query.keys() & {"range", "from", "to"}:
         return _QUIET
     found = await page_context.tx.service(IncidentService).open_causes()
     followed = await _followed(page_context)
     now_wrong = any(_is_about(one, page_context, followed) for one in found)
     return LATEST if now_wrong else _QUIET
-
-
-async def _at_incident(page_context: PageContext) -> HealthQuery | None:
-    """Returns the time and API of the incident that an alarm led to, if it concerns the member."""
-    try:
-        wanted = str(UUID(page_context.query.get("incident", "")))
-    except ValueError:
-        return None
-    stored = await page_context.tx.service(IncidentService).find(wanted)
-    if isinstance(stored, Refusal) or not _concerns(stored, page_context):
-        return None
-    return view_of(stored.incident, shown_codes(stored.incident), page_context.now)
 
 
 def _concerns(stored: StoredIncident, page_context: PageContext) -> bool:
@@ -192,19 +176,15 @@ async def _followed(page_context: PageContext) -> frozenset[str]:
     return await page_context.tx.service(FollowService).of(page_context.member.entity_id)
 
 
-async def _charts(
-    page_context: PageContext, view: HealthQuery, incidents: Sequence[StoredIncident]
-) -> Mapping[str, object] | Download:
+async def _charts(page_context: PageContext, view: HealthQuery) -> Mapping[str, object] | Download:
     """Returns the charts of the calls that a member makes or receives; a FIU's are not counted."""
     member = page_context.member
     kind = EntityType(member.entity_type)
     if kind is EntityType.FIU:
         return LATER
-    marked = [one.incident for one in incidents]
     return await over_time(
         page_context,
         view,
-        marked,
         aa_id=member.entity_id if kind is EntityType.AA else None,
         fip_id=member.entity_id if kind is EntityType.FIP else None,
     )
@@ -216,7 +196,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     incidents = await _concerning(page_context, view)
     charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
-        charts = await _charts(page_context, view, incidents)
+        charts = await _charts(page_context, view)
     if isinstance(charts, Download):
         return charts
     own = await _own(page_context, within)
@@ -245,7 +225,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "has_charts": kind is not EntityType.FIU,
         **(await _choices(page_context) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
-            incidents, lambda one: f"?incident={one.incident_id}", member_headline
+            incidents, lambda one: incident_path(entity_id, one), member_headline
         ),
         "lines": lines,
         "planned": await page_context.tx.service(HealthService).maintenances(

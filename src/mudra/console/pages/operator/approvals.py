@@ -1,7 +1,7 @@
 """Approvals: pending entries, their changes and risks, and decisions on entries."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from litestar.params import FromPath
@@ -32,6 +32,7 @@ from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
 from mudra.registry.ports import Registry
+from mudra.registry.probe.probe import Probe
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
@@ -46,6 +47,9 @@ DONE: Final = {
     "rollBack": "Rolled back: a new version with the earlier fields is live.",
 }
 _WAITS: Final = "rollBackWaits"
+_PROBE_RUNS: Final = timedelta(minutes=1)
+"""A probe that has no result for longer has none to wait for: no job runs."""
+_SAY_WHY: Final = "or give a reason to approve it now"
 _SENTENCES: Final = (
     DONE
     | {"probe": "The base URL is being called."}
@@ -150,12 +154,28 @@ async def decide_on_entry(
     command = _command(page_context, entity_id, fields)
     if isinstance(command, InvalidField):
         return await _page(page_context, entity_id, command)
+    probe = await page_context.tx.service(ProbeService).probes.latest(entity_id)
+    doubt = probe_doubt(probe, command.version, page_context.now)
+    if command.action is RegistryAction.APPROVE and doubt and not command.reason.strip():
+        return await _page(page_context, entity_id, InvalidField(f"{doubt}, {_SAY_WHY}"))
     outcome = await decide(page_context.tx.service(Registry), command)
     if isinstance(outcome, Decision):
         waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
         shown = _WAITS if waits else command.action.value
         return GoTo(f"{approval_link(entity_id)}?told={shown}")
     return await _page(page_context, entity_id, outcome)
+
+
+def probe_doubt(probe: Probe | None, version: int, now: datetime) -> str:
+    """Returns what the probe of a version leaves open; empty for nothing, or without a probe."""
+    if probe is None or probe.version != version:
+        return ""
+    if probe.result is None:
+        is_running = now - probe.requested_at < _PROBE_RUNS
+        return "The probe of its address is running: wait some seconds" if is_running else ""
+    certificate = probe.result.certificate
+    problem = probe.result.problem or (certificate.problem if certificate else "")
+    return f"The probe of its address failed ({problem})" if problem else ""
 
 
 def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:
@@ -205,6 +225,7 @@ async def _page(
         return export
     bound = await AddressBindings(page_context.tx).of(entity_id)
     problem = None if refusal is None else page_problem(refusal)
+    probe = await page_context.tx.service(ProbeService).probes.latest(entity_id)
     return RenderedPage(
         "operator_approval.html",
         _compared(record)
@@ -218,7 +239,10 @@ async def _page(
                 page_context.tx,
             ),
             "bound": bound is not None and bound.binding is AddressBinding.ENFORCE,
-            "probe": await page_context.tx.service(ProbeService).probes.latest(entity_id),
+            "probe": probe,
+            "doubt": probe_doubt(probe, record.pending.number, page_context.now)
+            if record.pending
+            else "",
             "longest": MAX_REASON,
             "tone": tone,
             "notice": _SENTENCES.get(page_context.query.get("told", ""), "")

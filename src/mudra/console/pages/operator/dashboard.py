@@ -107,9 +107,10 @@ async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow]
     """Returns what is broken now; None for operators who may not see it."""
     if Scope.HEALTH not in page_context.scopes:
         return None
-    found = board.to_handle[:MAX_COUNT]
-    never = await page_context.tx.service(HealthService).never_reported(silent_aas(found))
-    return cause_rows(found, board.judged_until, page_context.now, never)
+    found = board.to_handle
+    health = page_context.tx.service(HealthService)
+    never, names = await health.never_reported(silent_aas(found)), await health.names()
+    return cause_rows(found, board.judged_until, page_context.now, never, names)[:MAX_COUNT]
 
 
 def left_out(found: Dashboard, chosen: str) -> str:

@@ -1,6 +1,7 @@
-"""Network health at a glance: the AA x FIP matrix, causes, open incidents, missing reports."""
+"""Network health at a glance: over time, causes, the AA x FIP matrix, missing reports."""
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
@@ -9,28 +10,34 @@ from msgspec import Struct
 
 from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_results import Outcome, StreamedPage
+from mudra.console.framework.page_results import Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.render import part
 from mudra.console.framework.shared_part import shared_part
-from mudra.console.health.grid import HEALTH, Grid, GridSummary, grid_of
+from mudra.console.health.grid import HEALTH, Grid, GridRow, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines
+from mudra.console.health.heatmap import Worst, heat_map, worst_of
+from mudra.console.health.labels import cause_lines, headline
+from mudra.console.health.trend import TREND, TREND_PART, trend
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.metrics.rollup.coverage import Coverage
+from mudra.metrics.rollup.percentage import percentage, share_of
 
 _MAX_OPEN: Final = 50
 
 
 @page.get("/operator/health", gate=operator(Scope.HEALTH), reads=True)
 async def show_overview(page_context: PageContext) -> Outcome:
-    """Show the matrix."""
+    """Show the network over time, the causes, and the matrix."""
     view = query_of(page_context.query, page_context.now)
     if not isinstance(view, HealthQuery):
         return view
+    if TREND.is_part(page_context.query):
+        found = await trend(page_context, view)
+        return RenderedPage(TREND_PART, {"trend": found, "view": view, "home": HEALTH})
     return StreamedPage(
         "health_overview.html", {"view": view, "home": HEALTH}, lambda then: _content(then, view)
     )
@@ -39,44 +46,76 @@ async def show_overview(page_context: PageContext) -> Outcome:
 class _Drawn(Struct, frozen=True):
     """The matrix of a view, which is the same for every operator."""
 
-    grid: GridSummary
-    rows: Markup
+    hit: int
+    recovered: int
+    pairs: int
+    bad: int
+    rows: int
+    shown: int
+    success: float | None
+    eligible: int
+    picture: Markup
 
 
-def _drawn(grid: Grid, view: HealthQuery, hit: Collection[str]) -> _Drawn:
-    rows = grid.rows if view.rows else grid.first_rows
-    facts = {"rows": rows, "query": view.query(), "home": HEALTH, "hit": hit}
-    return _Drawn(grid.summary(), part("health_matrix_rows.html", facts))
+def _drawn(grid: Grid, view: HealthQuery, worst: Worst) -> _Drawn:
+    rows = _shown(grid, view)
+    found = heat_map(grid, rows, worst, view.code, HEALTH, view.query())
+    return _Drawn(
+        grid.hit,
+        grid.recovered,
+        grid.pairs,
+        len(grid.bad_rows),
+        len(grid.rows),
+        len(rows),
+        percentage(share_of(grid.succeeded, grid.eligible), 1),
+        grid.eligible,
+        part("health_matrix.html", {"map": found}),
+    )
+
+
+def _shown(grid: Grid, view: HealthQuery) -> Sequence[GridRow]:
+    """Returns the rows with trouble; all where there is none, or the view asks for them."""
+    troubled = [row for row in grid.rows if row.rank in {0, 1}]
+    return grid.rows if view.rows or not troubled else troubled
+
+
+async def _worst(page_context: PageContext, view: HealthQuery, grid: Grid) -> Worst:
+    """Returns the worst API of each pair of a FIP with trouble; none where the view is of one."""
+    fips = {row.fip_id for row in grid.rows if row.rank in {0, 1}}
+    if view.code or not fips:
+        return {}
+    health = page_context.tx.service(HealthService)
+    seen = await health.seen_by_aas(view.within, fips, CALL_CODES)
+    return await asyncio.to_thread(worst_of, seen)
 
 
 async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object]:
-    tx = page_context.tx
-    matrix = await tx.service(HealthService).matrix(view.within, view.code)
-    coverage = await tx.service(HealthService).coverage(view.within, page_context.now)
-    names, silent = await tx.service(HealthService).names(), _silent(coverage)
+    tx, within = page_context.tx, view.within
+    health = tx.service(HealthService)
+    matrix = await health.matrix(within, view.code)
+    coverage = await health.coverage(within, page_context.now)
+    names, silent = await health.names(), _silent(coverage)
     latest = await tx.service(IncidentService).latest(only_open=True, limit=_MAX_OPEN)
     still_open = [one for one in latest if one.is_open]  # not what people closed, as on the board
-    fips = await tx.service(HealthService).live_fips()
-    hit = {fip_id for one in still_open if (fip_id := fip_concerned(one.incident.subject))}
+    fips = await health.live_fips()
+    grid = await asyncio.to_thread(grid_of, matrix, coverage.expected, fips, names)
+    worst = await _worst(page_context, view, grid)
     shown = await shared_part(
         page_context,
         ("matrix", view),
-        (matrix, coverage.expected, fips, names, hit),
-        lambda: _drawn(grid_of(matrix, coverage.expected, fips, names), view, hit),
+        (matrix, coverage.expected, fips, names),
+        lambda: _drawn(grid, view, worst),
     )
     return {
-        "grid": shown.grid,
-        "rows": shown.rows,
-        "causes": cause_lines(matrix.causes),
+        "drawn": shown,
+        "trend": None if TREND.comes_later(page_context.query) else await trend(page_context, view),
+        "causes": cause_lines(matrix.causes, heading=lambda one: headline(one, names)),
         "proof": coverage.proof(),
-        "planned": await tx.service(HealthService).maintenances(view.within, page_context.now),
+        "planned": await health.maintenances(within, page_context.now),
         "silent": silent,
-        "never": await tx.service(HealthService).never_reported(
-            [aa for aa, heard, _ in silent if not heard]
-        ),
+        "never": await health.never_reported([aa for aa, heard, _ in silent if not heard]),
         "names": names,
         "open_count": len(still_open),
-        "marks": sorted({*MARKS.values(), AMBIGUOUS}, reverse=True),
     }
 
 

@@ -15,7 +15,7 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.labels import CauseLine, cause_lines
+from mudra.console.health.labels import CauseLine, cause_lines, headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import (
     ApiRow,
@@ -83,8 +83,7 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
             return InvalidField(f"the address must end in one of {', '.join(CALL_CODES)}")
         view = replace(view, code=code)
     if OVER_TIME.is_part(page_context.query):
-        incidents = _incidents(await _stored(page_context, view), about, view)
-        charts = await _charts(page_context, about, view, incidents)
+        charts = await _charts(page_context, about, view)
         return (
             charts if isinstance(charts, Download) else RenderedPage(PART, {**charts, "view": view})
         )
@@ -101,7 +100,7 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
             "names": names,
             "members": _pages(page_context, about, names),
         },
-        lambda then: _content(then, about, view, code),
+        lambda then: _content(then, about, view, code, names),
     )
 
 
@@ -120,21 +119,24 @@ async def _totals(page_context: PageContext, about: About, view: HealthQuery) ->
 
 
 async def _charts(
-    page_context: PageContext, about: About, view: HealthQuery, incidents: Sequence[StoredIncident]
+    page_context: PageContext, about: About, view: HealthQuery
 ) -> Mapping[str, object] | Download:
-    marked = [one.incident for one in incidents]
-    return await over_time(page_context, view, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+    return await over_time(page_context, view, aa_id=about.aa_id, fip_id=about.fip_id)
 
 
 async def _content(
-    page_context: PageContext, about: About, view: HealthQuery, code: str
+    page_context: PageContext,
+    about: About,
+    view: HealthQuery,
+    code: str,
+    names: Mapping[str, str],
 ) -> Mapping[str, object] | Download:
     tx, within = page_context.tx, view.within
     stored = await _stored(page_context, view)
     incidents = _incidents(stored, about, view)
     charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
-        charts = await _charts(page_context, about, view, incidents)
+        charts = await _charts(page_context, about, view)
     if isinstance(charts, Download):
         return charts
     found = await tx.service(HealthService).of_subject(
@@ -172,7 +174,7 @@ async def _content(
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
-        "causes": _causes(stored, about, view),
+        "causes": _causes(stored, about, view, names),
         "planned": await tx.service(HealthService).maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
@@ -192,7 +194,7 @@ def _counts(page_context: PageContext, about: About, totals: Totals) -> Mapping[
 
 
 def _causes(
-    stored: Sequence[StoredIncident], about: About, view: HealthQuery
+    stored: Sequence[StoredIncident], about: About, view: HealthQuery, names: Mapping[str, str]
 ) -> Sequence[CauseLine]:
     """Returns the causes of this time that are at the subject or reach it."""
     found = [
@@ -200,7 +202,9 @@ def _causes(
         for one in causes_of(stored, view.within)
         if concerns(one.incident, about.aa_id, about.fip_id) and of_api(one.incident, view.code)
     ]
-    return cause_lines(found, about=(about.aa_id, about.fip_id))
+    return cause_lines(
+        found, heading=lambda one: headline(one, names), about=(about.aa_id, about.fip_id)
+    )
 
 
 async def _stored(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:

@@ -19,9 +19,9 @@ from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
-from mudra.console.health.labels import headline, operator_path_of, state_label
+from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
-from mudra.console.health.tables import contrasts_table, incident_success
+from mudra.console.health.tables import contrasts_table
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
@@ -46,6 +46,7 @@ from mudra.metrics.notifications.alarm import (
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
 from mudra.shared.refusal import Refusal
@@ -56,7 +57,7 @@ _MAX_CONTACTS: Final = 8
 _MAX_OWNERS: Final = 200
 _SILENCED: Final = "silence"
 NOTICES: Final[Mapping[str, str]] = {
-    ActKind.ASSIGN: "Owner changed.",
+    ActKind.ASSIGN: "The owner is saved.",
     ActKind.HAND_OVER: "Handed over.",
     ActKind.COMMENT: "Comment added.",
     ActKind.CLOSE: "Closed by hand.",
@@ -74,7 +75,7 @@ class Side(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True):
-    """The latest windows, the latest first, and the calls of the bad time next to like ones."""
+    """The latest windows, the latest last, and the calls of the bad time next to like ones."""
 
     latest: Sequence[Point]
     contrasts: Sequence[Contrast]
@@ -161,15 +162,13 @@ async def _page(
         return RenderedPage(PART, {**charts, "view": view})
     evidence = await _evidence(page_context, stored.incident)
     compared = contrasts_table(lambda row: _contrast_path(row, stored.incident, view))
-    rows = evidence.contrasts
+    rows, health = evidence.contrasts, page_context.tx.service(HealthService)
     export = compared.export(rows, page_context.query)
     if export is not None:
         return export
     facts = {
         **charts,
-        **_verdict(
-            page_context, stored, await page_context.tx.service(HealthService).judged_until()
-        ),
+        **_verdict(page_context, stored, await health.judged_until(), await health.names()),
         "grounds": grounds(stored.incident, rows),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
@@ -189,21 +188,28 @@ async def _page(
 
 
 def _verdict(
-    page_context: PageContext, stored: StoredIncident, judged_until: datetime | None
+    page_context: PageContext,
+    stored: StoredIncident,
+    judged_until: datetime | None,
+    names: Mapping[str, str],
 ) -> Mapping[str, object]:
     found, settings = stored.incident, page_context.dependencies.settings
-    reach = reach_of(found)
+    reach, state = reach_of(found), state_now(stored, judged_until, page_context.now)
     kind = name_of(found.subject).kind.value
     return {
-        "headline": headline(found),
-        "state": state_label(stored),
+        "headline": headline(found, names, recovering=state.recovering),
+        "ids": subject_ids(found.subject),
+        "state": state_label(stored, recovering=state.recovering),
         "severity": severity_of(found).value,
-        "state_now": state_now(stored, judged_until, page_context.now),
+        "state_now": state,
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
         "ambiguity": ambiguity(found),
-        "success": incident_success(stored),
+        "success": percentage(share_of(found.succeeded, found.eligible), 1)
+        if found.failing
+        else None,
+        "percent": percentage,
         "reach": reach,
         "apis": apis_text(found, reach.apis) if reach.apis else "",
         "runbook": settings.health_runbook.replace("{kind}", kind),
@@ -227,7 +233,7 @@ async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     until = found.last_bad + WINDOW
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
     rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
-    return Evidence(latest[::-1], rows, all_apis=codes == frozenset(CALL_CODES))
+    return Evidence(latest, rows, all_apis=codes == frozenset(CALL_CODES))
 
 
 async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
@@ -282,9 +288,7 @@ async def _charts(
     if OVER_TIME.comes_later(page_context.query):
         return LATER
     aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
-    return await over_time(
-        page_context, view, [found], aa_id=aa_id, fip_id=fip_id, codes=shown_codes(found)
-    )
+    return await over_time(page_context, view, aa_id=aa_id, fip_id=fip_id, codes=shown_codes(found))
 
 
 def _page_of(found: Incident) -> str:

@@ -1,0 +1,216 @@
+"""The matrix as a picture: a cell for each pair, coloured by the worst API of its calls."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.console.health.grid import Grid, GridRow, Pair
+from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.picture import ApiPicture, Row
+from mudra.metrics.rollup.percentage import percentage, share_of
+
+MOST_DOWN: Final = 60
+"""FIPs that are rows with a name; more are columns, which need three pixels each."""
+_WITH_HEADS: Final = 48
+_TALL: Final = 20
+_FLAT_HEADS: Final = 5
+_APART: Final = 12
+"""Columns up to which like cells next to each other are not joined: they are wide enough."""
+_SHADES: Final = ((90, "b1"), (70, "b2"), (30, "b3"), (0, "b4"))
+"""The success from which on a bad cell has a shade: the less of it, the further from the paper."""
+_LISTED: Final = 20
+
+Worst = Mapping[tuple[str, str], tuple[str, int, int]]
+"""The worst API of a pair: its code, how many calls succeeded, and of how many."""
+
+
+class Label(Struct, frozen=True):
+    """A row or a column."""
+
+    member_id: str
+    name: str
+    path: str
+
+
+class Trouble(Struct, frozen=True):
+    """One FIP with trouble, in words: the same as its row of the picture."""
+
+    fip: Label
+    kind: str
+    api: str
+    success: float | None
+    calls: int
+    aas: int
+
+
+class HeatMap(Struct, frozen=True):
+    """The picture, of rows that are chosen; `paths` has the outline of all cells of each class."""
+
+    rows: Sequence[Label]
+    columns: Sequence[Label]
+    fips_across: bool
+    paths: Sequence[tuple[str, str]]
+    row_height: int
+    with_heads: bool
+    flat_heads: bool
+    data: str
+    troubles: Sequence[Trouble]
+    more_troubles: int
+
+    @property
+    def height(self) -> int:
+        """The height in pixels."""
+        return len(self.rows) * self.row_height
+
+    @property
+    def least_width(self) -> int:
+        """The width in pixels below which it scrolls."""
+        return len(self.columns) * 3
+
+
+def worst_of(seen: Mapping[str, Sequence[Row]]) -> Worst:
+    """Returns the worst API of each pair: a bad one if there is any, of these the least success."""
+    found = {}
+    for rows in seen.values():
+        for row in rows:
+            apis = [one for one in row.apis if one.health and one.health.success is not None]
+            if apis:
+                worst = min(apis, key=_by_success)
+                if worst.health is not None:
+                    counts = worst.health.succeeded, worst.health.eligible
+                    found[row.subject.aa_id, row.subject.fip_id] = (worst.type, *counts)
+    return found
+
+
+def _by_success(one: ApiPicture) -> tuple[bool, float]:
+    is_fine = one.health is None or one.health.status is not Status.BAD
+    return is_fine, (one.health and one.health.success) or 0.0
+
+
+def heat_map(
+    grid: Grid, rows: Sequence[GridRow], worst: Worst, code: str, home: str, query: str
+) -> HeatMap:
+    """Returns the picture of these rows of a grid; `code` is its API, empty for all."""
+    fips = [Label(row.fip_id, row.name, f"{home}/fip/{row.fip_id}{query}") for row in rows]
+    aas = [Label(aa, grid.names.get(aa, aa), f"{home}/aa/{aa}{query}") for aa in grid.aas]
+    across = len(rows) > MOST_DOWN
+    of_fip = [[_cell(kind, pair, row, worst, code) for kind, pair in row.both] for row in rows]
+    cells = [list(column) for column in zip(*of_fip, strict=True)] if across else of_fip
+    down, right = (aas, fips) if across else (fips, aas)
+    troubles = [_trouble(row, label, worst, code) for row, label in zip(rows, fips, strict=True)]
+    known = [one for one in troubles if one is not None]
+    return HeatMap(
+        rows=down,
+        columns=right,
+        fips_across=across,
+        paths=_paths(cells),
+        row_height=22 if len(down) <= _TALL else 14,
+        with_heads=len(right) <= _WITH_HEADS,
+        flat_heads=len(right) <= _FLAT_HEADS,
+        data=_data(cells, down, right, across=across, home=home, query=query),
+        troubles=known[:_LISTED],
+        more_troubles=max(0, len(known) - _LISTED),
+    )
+
+
+class _Cell(Struct, frozen=True, gc=False):
+    """One pair: its class in the picture, and the figures under the pointer."""
+
+    shade: str
+    kind: str
+    code: str
+    succeeded: int
+    eligible: int
+
+
+def _cell(kind: str, pair: Pair, row: GridRow, worst: Worst, code: str) -> _Cell:
+    if pair.calls is None:
+        return _Cell("", "none", "", 0, 0)
+    of_all = (code, pair.calls.succeeded, pair.calls.eligible)
+    named, succeeded, eligible = worst.get((pair.aa_id, row.fip_id), of_all)
+    shade = {"good": "g", "unsure": "u", "recovered": "r"}.get(kind, "")
+    if kind == "good":
+        return _Cell(shade, kind, *of_all)
+    return _Cell(shade or _shade(succeeded, eligible), kind, named, succeeded, eligible)
+
+
+def _shade(succeeded: int, eligible: int) -> str:
+    share = percentage(share_of(succeeded, eligible)) or 0.0
+    return next(name for least, name in _SHADES if share >= least)
+
+
+def _paths(cells: Sequence[Sequence[_Cell]]) -> Sequence[tuple[str, str]]:
+    """Returns an outline for each class; like cells next to each other in a row are joined."""
+    found: dict[str, list[str]] = {}
+    for y, row in enumerate(cells):
+        x = 0
+        apart = len(row) <= _APART
+        for (_, shade), run in groupby(
+            enumerate(row), key=lambda one: (one[0] if apart else 0, one[1].shade)
+        ):
+            length = len(list(run))
+            if shade:
+                found.setdefault(shade, []).append(f"M{x} {y}h{length}v1h-{length}z")
+            x += length
+    return [(shade, "".join(outlines)) for shade, outlines in sorted(found.items())]
+
+
+def _data(
+    cells: Sequence[Sequence[_Cell]],
+    rows: Iterable[Label],
+    columns: Iterable[Label],
+    *,
+    across: bool,
+    home: str,
+    query: str,
+) -> str:
+    """Returns the figures for the script that shows them, in JSON: of cells that are not good."""
+    apis: list[str] = []
+    figures: dict[str, list[object]] = {}
+    width = len(cells[0]) if cells else 0
+    for y, row in enumerate(cells):
+        for x, cell in enumerate(row):
+            if cell.kind == "good":
+                continue
+            name = api_name(cell.code) if cell.code else "all calls"
+            if name not in apis:
+                apis.append(name)
+            figures[str(y * width + x)] = (
+                [cell.kind]
+                if cell.kind == "none"
+                else [cell.kind, apis.index(name), cell.succeeded, cell.eligible]
+            )
+    data = {
+        "rows": [[one.member_id, one.name] for one in rows],
+        "columns": [[one.member_id, one.name] for one in columns],
+        "across": across,
+        "pair": f"{home}/pair/",
+        "query": query,
+        "apis": apis,
+        "cells": figures,
+    }
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _trouble(row: GridRow, label: Label, worst: Worst, code: str) -> Trouble | None:
+    """Returns what is wrong at a FIP: the API with most failed calls where it is hit."""
+    kind = "bad" if row.is_bad else "recovered"
+    hit = [pair for one, pair in row.both if one == kind and pair.calls is not None]
+    if not hit:
+        return None
+    failed: dict[str, list[int]] = {}
+    for pair in hit:
+        assert pair.calls is not None  # chosen above
+        of_all = (code, pair.calls.succeeded, pair.calls.eligible)
+        named, succeeded, eligible = worst.get((pair.aa_id, row.fip_id), of_all)
+        sums = failed.setdefault(named, [0, 0])
+        sums[0] += succeeded
+        sums[1] += eligible
+    api, (succeeded, eligible) = max(failed.items(), key=lambda one: one[1][1] - one[1][0])
+    share = percentage(share_of(succeeded, eligible), 1)
+    name = api_name(api) if api else "all calls"
+    return Trouble(label, kind, name, share, eligible, len(hit))

@@ -1,0 +1,153 @@
+"""The network over time: its success next to that of last week, what was changed, who had trouble.
+
+A lazy fragment of the page of network health.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.audit.search import AuditFilter
+from mudra.audit.search_store import AuditSearch
+from mudra.console.framework.page_context import PageContext
+from mudra.console.health.charts import Timeline, successes, timeline
+from mudra.console.health.grid import HEALTH
+from mudra.console.health.health_query import HealthQuery, shown_codes
+from mudra.console.health.lazy_fragment import LazyFragment
+from mudra.metrics.announcements.announcement_service import AnnouncementService
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.explanation import causes_of, of_api
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.series import Point
+from mudra.metrics.rollup.step import step_for
+
+TREND: Final = LazyFragment("trend", "moments")
+TREND_PART: Final = "health_trend.html"
+_LEAST: Final = timedelta(hours=6)
+"""A line of one hour has six points: nothing can be seen in it."""
+_WEEK: Final = timedelta(days=7)
+_MOST_LANES: Final = 12
+_MOST_MARKS: Final = 40
+_EVENTS: Final = {
+    "registry:entry:*": "registry entry changed",
+    "keys:signing:*": "signing key changed",
+}
+
+
+class Lane(Struct, frozen=True):
+    """One FIP with trouble: the runs of steps of each class, by place."""
+
+    name: str
+    path: str
+    runs: Sequence[tuple[str, int, int]]
+    bad: int
+    """Steps that are bad."""
+
+
+class Mark(Struct, frozen=True):
+    """Something that was changed."""
+
+    at: datetime
+    text: str
+
+
+class Trend(Struct, frozen=True):
+    """The data of the chart, also of last week, the lanes, and the changes."""
+
+    times: Timeline
+    steps: int
+    lanes: Sequence[Lane]
+    more_lanes: int
+    marks: Sequence[Mark]
+    within: TimeRange
+
+
+async def trend(page_context: PageContext, view: HealthQuery) -> Trend:
+    """Reads the network over time: at least six hours, up to the end of the view."""
+    begins = min(view.within.start, view.within.end - _LEAST)
+    within = TimeRange(begins, view.within.end)
+    step, health = step_for(within), page_context.tx.service(HealthService)
+    now = await health.points(within, step, view.code)
+    before = TimeRange(within.start - _WEEK, within.end - _WEEK)
+    earlier = await health.points(before, step, view.code)
+    times = timeline(now, step, replace(view, within=within))
+    marks = await _marks(page_context, within)
+    compared = successes(earlier)
+    times.data["before"] = compared if any(one is not None for one in compared) else []
+    times.data["marks"] = [[int(one.at.timestamp() * 1000), one.text] for one in marks]
+    stored = await page_context.tx.service(IncidentService).since(within.start)
+    troubles = _by_fip(
+        [one for one in causes_of(stored, within) if of_api(one.incident, view.code)]
+    )
+    names = await health.names()
+    lanes = []
+    for fip_id, found in troubles[:_MOST_LANES]:
+        codes = frozenset({view.code}) if view.code else _codes(found)
+        points = await health.steps(within, step, codes, fip_id=fip_id)
+        name = names.get(fip_id, fip_id)
+        lanes.append(_lane(name, f"{HEALTH}/fip/{fip_id}{view.query()}", points))
+    return Trend(
+        times,
+        len(now),
+        sorted(lanes, key=lambda one: -one.bad),
+        max(0, len(troubles) - _MOST_LANES),
+        marks,
+        within,
+    )
+
+
+def _codes(found: Sequence[StoredIncident]) -> frozenset[str]:
+    return frozenset(code for one in found for code in shown_codes(one.incident))
+
+
+def _by_fip(
+    causes: Sequence[StoredIncident],
+) -> Sequence[tuple[str, Sequence[StoredIncident]]]:
+    """Returns the FIPs at which causes are, those with open ones first, then by bad windows."""
+    found: dict[str, list[StoredIncident]] = {}
+    for one in causes:
+        fip_id = fip_concerned(one.incident.subject)
+        if fip_id:
+            found.setdefault(fip_id, []).append(one)
+
+    def rank(of_fip: tuple[str, Sequence[StoredIncident]]) -> tuple[bool, int]:
+        every = [one.incident for one in of_fip[1]]
+        return all(one.ended for one in every), -sum(one.bad_windows for one in every)
+
+    return sorted(found.items(), key=rank)
+
+
+def _lane(name: str, path: str, points: Sequence[Point]) -> Lane:
+    kinds = [one.health.status.value.lower() if one.health else "none" for one in points]
+    runs, place = [], 0
+    for kind, run in groupby(kinds):
+        length = len(list(run))
+        if kind != "none":
+            runs.append((kind, place, length))
+        place += length
+    return Lane(name, path, runs, kinds.count("bad"))
+
+
+async def _marks(page_context: PageContext, within: TimeRange) -> Sequence[Mark]:
+    """Returns the changes of the registry, of signing keys, and the announcements, in order."""
+    search, found = AuditSearch(page_context.tx), list[Mark]()
+    for event, text in _EVENTS.items():
+        wanted = AuditFilter(event=event, outcome="success", since=within.start, until=within.end)
+        for row in await search.events(wanted, None, _MOST_MARKS):
+            act = row.event.rpartition(":")[2]
+            if act in {"probe", "submit", "reject"}:
+                continue
+            found.append(
+                Mark(row.at, f"{row.entity_id}: {text} ({act})" if row.entity_id else text)
+            )
+    for one in await page_context.tx.service(AnnouncementService).list(page_context.now, past=True):
+        if within.start <= one.publish_at < within.end and not one.was_withdrawn:
+            found.append(Mark(one.publish_at, f"Announcement: {one.title}"))
+    return sorted(found, key=lambda one: one.at)[-_MOST_MARKS:]

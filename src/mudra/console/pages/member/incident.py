@@ -1,0 +1,199 @@
+"""One incident for a member that it concerns: state, cause, windows, what was done, what to do."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+
+from mudra.console.framework import page
+from mudra.console.framework.navigation import member_path
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import Download, Outcome, RenderedPage
+from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
+from mudra.console.health.incident_state import state_now
+from mudra.console.health.labels import SEVERITY_TONES, member_headline, state_label
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.http.auth.gates import READER
+from mudra.localization.language import gettext, ngettext, translatable
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.explanation import may_see
+from mudra.metrics.incidents.incident import AaReporting, Ending, Incident, StoredIncident, seen_at
+from mudra.metrics.incidents.incident import TimelineChange as Change
+from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, in_sentence
+from mudra.metrics.notifications.alarm import ambiguity, counted_text
+from mudra.metrics.notifications.severity import severity_of
+from mudra.metrics.payload.catalogue import window_start
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.series import Point
+from mudra.metrics.rollup.step import Step
+from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import Refusal
+
+_LATEST: Final = timedelta(hours=1)
+INCIDENTS: Final = "health/incidents"
+"""The pages of incidents, below that of an entity."""
+_CHANGES: Final = {
+    Change.OPENED: translatable("Found by the service: %(cause)s"),
+    Change.REOPENED: translatable("Bad again: %(cause)s"),
+    Change.GREW: translatable("Another symptom: %(cause)s"),
+    Change.SHRANK: translatable("Fewer symptoms: %(cause)s"),
+    Change.MOVED: translatable("The cause is now known better: %(cause)s"),
+    Change.CORRECTED: translatable("Late reports show: %(cause)s"),
+    Change.MERGED: translatable("Part of another incident with the same cause"),
+    Change.CLOSED: translatable("Closed: recovered"),
+    Change.NO_DATA: translatable("Closed: no data came"),
+    Change.WITHDRAWN: translatable("Withdrawn: late reports show that there was no incident"),
+}
+
+
+class OwnCalls(Struct, frozen=True):
+    """The calls, and what a heading calls them; `aa_id` and `fip_id` are None for all."""
+
+    aa_id: str | None
+    fip_id: str | None
+    text: str
+
+
+class Happened(Struct, frozen=True):
+    """One line of the timeline."""
+
+    at: datetime
+    text: str
+
+
+def incident_path(entity_id: str, stored: StoredIncident) -> str:
+    """Returns the page of an incident for a member."""
+    return member_path(entity_id, f"{INCIDENTS}/{stored.incident_id}")
+
+
+@page.get("/entity/{entity_id:str}/health/incidents/{incident_id:uuid}", gate=READER, reads=True)
+async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Outcome:
+    """Show an incident that concerns the entity; any other is unknown here."""
+    member = page_context.member
+    stored = await page_context.tx.service(IncidentService).find(str(incident_id))
+    if isinstance(stored, Refusal):
+        return stored
+    of_fips = member.entity_type == EntityType.FIU.value
+    if not may_see(stored.incident, member.entity_id, of_fips=of_fips):
+        return NoSuchIncident()
+    codes = shown_codes(stored.incident)
+    view = view_of(stored.incident, codes, page_context.now)
+    calls = own_calls_of(stored.incident, member.entity_id, EntityType(member.entity_type))
+    charts = await _charts(page_context, calls, view, codes)
+    if isinstance(charts, Download):
+        return charts
+    if OVER_TIME.is_part(page_context.query):
+        return RenderedPage(PART, {**charts, "view": view})
+    facts = {
+        **charts,
+        **await _state(page_context, stored),
+        "latest": await latest_windows(page_context, calls, codes) if calls else (),
+        "calls": calls,
+        "percent": percentage,
+        "all_figures": member_path(member.entity_id, "health") + view.query(),
+        "view": view,
+    }
+    return RenderedPage("member_incident.html", facts)
+
+
+async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+    found = stored.incident
+    judged_until = await page_context.tx.service(HealthService).judged_until()
+    state = state_now(stored, judged_until, page_context.now)
+    return {
+        "stored": stored,
+        "incident": found,
+        "headline": member_headline(found),
+        "state": state_label(stored, recovering=state.recovering),
+        "state_now": state,
+        "severity": severity_of(found).value,
+        "severity_tone": SEVERITY_TONES[severity_of(found)],
+        "ambiguity": ambiguity(found),
+        "counted": counted_text(found) if state.tone == "bad" else "",
+        "seen_by": seen_by(found, page_context.member.entity_id),
+        "apis": api_names(",".join(sorted(shown_codes(found))))
+        if found.cause.affected_apis
+        else "",
+        "reporting": isinstance(found.subject, AaReporting),
+        "happened": happened(stored),
+    }
+
+
+async def _charts(
+    page_context: PageContext, calls: OwnCalls | None, view: HealthQuery, codes: frozenset[str]
+) -> Mapping[str, object] | Download:
+    if calls is None or OVER_TIME.comes_later(page_context.query):
+        return LATER
+    return await over_time(page_context, view, aa_id=calls.aa_id, fip_id=calls.fip_id, codes=codes)
+
+
+def own_calls_of(found: Incident, entity_id: str, kind: EntityType) -> OwnCalls | None:
+    """Returns the calls that concern a member; None of an agent, of which no calls are known.
+
+    An AA sees its own calls, a FIP those that it receives: none of a third party alone.
+    """
+    if isinstance(found.subject, AaReporting):
+        return None
+    aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
+    if kind is EntityType.AA:
+        text = gettext("Your calls to %(fip)s", fip=fip_id) if fip_id else gettext("Your calls")
+        return OwnCalls(entity_id, fip_id, text)
+    if kind is EntityType.FIP:
+        of_pair = aa_id if fip_id == entity_id else None
+        return OwnCalls(of_pair, entity_id, gettext("Calls to you"))
+    text = gettext("Calls of all AAs to %(fip)s", fip=fip_id) if fip_id else gettext("All calls")
+    return OwnCalls(None, fip_id, text)
+
+
+async def latest_windows(
+    page_context: PageContext, calls: OwnCalls, codes: frozenset[str]
+) -> Sequence[Point]:
+    """Returns the windows of the last hour, the latest last."""
+    end = window_start(page_context.now)
+    within = TimeRange(end - _LATEST, end)
+    return await page_context.tx.service(HealthService).steps(
+        within, Step.WINDOW, codes, aa_id=calls.aa_id, fip_id=calls.fip_id
+    )
+
+
+def seen_by(found: Incident, entity_id: str) -> str:
+    """Returns how many AAs see it, and whether this member is one; others are not named."""
+    aas = found.cause.affected_aas
+    others = len(set(aas) - {entity_id})
+    if not aas:
+        return ""
+    if entity_id in aas:
+        return (
+            ngettext(
+                "You and %(num)s other AA see it.", "You and %(num)s other AAs see it.", others
+            )
+            if others
+            else gettext("Of all AAs only you see it.")
+        )
+    return ngettext("%(num)s AA sees it.", "%(num)s AAs see it.", others)
+
+
+def happened(stored: StoredIncident) -> Sequence[Happened]:
+    """Returns what happened, the oldest first: by the evidence, and that the operator took it."""
+    found = stored.incident
+    lines = [Happened(found.began, gettext("First bad window"))]
+    lines += [
+        Happened(seen_at(found, one), gettext(_CHANGES[one.change], cause=in_sentence(one.subject)))
+        for one in found.timeline
+    ]
+    if stored.acknowledged_at is not None:
+        taken = gettext("The operator of the network works on it")
+        lines.append(Happened(stored.acknowledged_at, taken))
+    if found.ended is not None and found.ending is Ending.RECOVERED:
+        lines.append(Happened(found.ended, gettext("Good again")))
+    return sorted(lines, key=lambda line: line.at)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [incident]
