@@ -253,7 +253,7 @@ NOT_RUN: Final = {
     },
     "docs/how-to/run-an-agent.md": {
         "useradd --system --home-dir /var/lib/mudra-agent mudra-agent": _MACHINE,
-        "podman build -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
+        "podman build --format docker -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
         "systemctl daemon-reload && systemctl enable --now mudra-agent": _MACHINE,
         "podman run -d --restart always -v ./agent.toml:/etc/mudra/agent.toml:ro \\": _CONTAINER,
     },
