@@ -54,7 +54,8 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
         raise CommandFailed("mudra setup writes below /etc: run it as root, or name --to DIRECTORY")
     before = read_settings(places.settings)
     settings, keep = _settings(answers, places, before)
-    loaded = _checked(answers, settings, places)
+    in_force = {**before, **settings}
+    loaded = _checked(answers, in_force, places)
     if places.is_this_machine:
         _make_user()
     for folder, mode in ((places.settings.parent, 0o755), (places.data, 0o700),
@@ -68,7 +69,7 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
         places.kept / name for name, text in keep.items() if _write(places.kept / name, text, 0o600)
     ]
     written += [*_write_settings(places, settings), *_write_units(places, answers.workers)]
-    with _environment(settings, places):
+    with _environment(in_force, places):
         admin = _make_database(answers) if answers.database != EMBEDDED else None
         act = _acts(loaded, admin, answers.operator)
         link = _as_user(act) if places.is_this_machine else act()
