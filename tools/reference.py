@@ -93,6 +93,27 @@ def retention_page() -> str:
     )
 
 
+_OF_OTHER_READERS = [
+    (
+        "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
+        "| a command line | |"
+    ),
+    (
+        "| `MUDRA_POSTGRES_BIN` | folder of PostgreSQL 18's programs, for the embedded "
+        "database and for backups of any; the newest of Debian's and of those that come "
+        "with Mudra when not set | a directory | |"
+    ),
+    "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
+    (
+        "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
+        "| the user's configuration directory |"
+    ),
+    (
+        "| `MUDRA_PROFILE` | whose sign-ins member commands use: a profile has its own "
+        "| letters, digits, `-`, `_` | |"
+    ),
+]
+"""Rows of variables that other files read."""
 _HEAD_OF_ROWS = ["| variable | what | allowed | default |", "|---|---|---|---|"]
 
 
@@ -140,24 +161,7 @@ def settings_page() -> str:
             "",
             *_HEAD_OF_ROWS,
             *rows(first=False),
-            (
-                "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
-                "| a command line | |"
-            ),
-            (
-                "| `MUDRA_POSTGRES_BIN` | folder of PostgreSQL 18's programs, for the embedded "
-                "database and for backups of any; the newest of Debian's and of those that come "
-                "with Mudra when not set | a directory | |"
-            ),
-            "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
-            (
-                "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
-                "| the user's configuration directory |"
-            ),
-            (
-                "| `MUDRA_PROFILE` | whose sign-ins member commands use: a profile has its own "
-                "| letters, digits, `-`, `_` | |"
-            ),
+            *_OF_OTHER_READERS,
             "",
         ]
     )

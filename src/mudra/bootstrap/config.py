@@ -17,7 +17,7 @@ from mudra.settings.sign_in import sign_in_fault
 from mudra.settings.storage import storage_fault
 from mudra.settings.tracing import tracing_fault
 from mudra.shared.network_address import is_loopback
-from mudra.shared.secret_variable import SecretFileFault, secret_variable
+from mudra.shared.secret_text import SecretFileFault, secret_variable
 
 
 class ConfigError(Exception):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from mudra.bootstrap.config import REFERENCE
-from mudra.shared.secret_variable import twin
+from mudra.shared.secret_text import twin
 from mudra.storage.database.embedded.programs import SETTING as POSTGRES_BIN
 
 OTHER_VARIABLES: Final = frozenset(

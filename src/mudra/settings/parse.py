@@ -74,7 +74,7 @@ RATE: Final = "RATE+AT_ONCE, each 1 to 100000"
 
 @dataclass(frozen=True)
 class Rate:
-    """How many in a period, and how many at once above that."""
+    """A number in a period, and a number at once above it."""
 
     steady: int
     burst: int

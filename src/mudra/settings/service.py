@@ -21,8 +21,8 @@ class ServiceSettings:
         "not set", first=True)
     security_contact: tuple[str, ...] = setting("SECURITY_CONTACT", (), parse.contacts,
         "email addresses, or URIs with mailto:, tel: or https:, separated by commas",
-        "who is told of a vulnerability of this installation: /.well-known/security.txt "
-        "(RFC 9116) names them, and is 404 when not set", first=True)
+        "contact for vulnerabilities of this installation: /.well-known/security.txt "
+        "(RFC 9116) names it, and is 404 when not set", first=True)
     plain_http: bool = setting("PLAIN_HTTP", False, parse.flag, "true or false",
         "start although the public address is http on a name or address that others reach")
     workers: int = setting("WORKERS", 1, parse.whole(1, 64), "1 to 64",

@@ -148,7 +148,7 @@ class RequestLog:
         self.dropped = 0
 
     def note(self, line: RequestLine) -> None:
-        """Note a request with its trace, unless its level is below that of the log.
+        """Note a request with its trace, unless the log leaves out lines of its level.
 
         Beyond a bound lines are dropped and counted, never kept waiting.
         """

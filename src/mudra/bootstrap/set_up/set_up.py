@@ -27,7 +27,7 @@ from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.output.output import Exit
 from mudra.mail.mail_server import MailUrlError, mail_server
 from mudra.settings.settings import Settings
-from mudra.shared.secret_variable import twin
+from mudra.shared.secret_text import twin
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.crypto.master_key import COMMAND_VARIABLE, FILE, KEY_BYTES, VARIABLE
 from mudra.storage.database.roles import OWNER, SERVICE, without

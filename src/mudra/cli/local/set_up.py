@@ -31,7 +31,7 @@ class Answers(Struct, frozen=True, forbid_unknown_fields=True):
     contact: str = ""
     """Where recipients of emails may ask."""
     security_contact: str = ""
-    """Who is told of a vulnerability of this installation."""
+    """The contact for vulnerabilities of this installation."""
 
 
 class Places(Struct, frozen=True):

@@ -7,8 +7,7 @@ import typer
 
 from mudra.cli.output.output import Exit, fail
 from mudra.shared.byte_order_mark import NotUtf8, without_mark
-from mudra.shared.secret_text import SecretText
-from mudra.shared.secret_variable import SecretFileFault, secret_variable
+from mudra.shared.secret_text import SecretFileFault, SecretText, secret_variable
 
 
 def typed_password(

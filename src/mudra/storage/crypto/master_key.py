@@ -26,7 +26,7 @@ from typing import Final, final
 
 from msgspec import Struct
 
-from mudra.shared.secret_variable import SecretFileFault, secret_variable
+from mudra.shared.secret_text import SecretFileFault, secret_variable
 
 VARIABLE: Final = "MUDRA_MASTER_KEY"
 COMMAND_VARIABLE: Final = "MUDRA_MASTER_KEY_COMMAND"

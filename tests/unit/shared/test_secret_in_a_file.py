@@ -6,7 +6,7 @@ import pytest
 
 from mudra.bootstrap.config import REFERENCE, ConfigError, load_settings
 from mudra.bootstrap.unknown_settings import unknown_names
-from mudra.shared.secret_variable import SecretFileFault, secret_variable
+from mudra.shared.secret_text import SecretFileFault, secret_variable
 from mudra.storage.crypto.master_key import MasterKeyError, load_master_keys
 
 URL = "smtp://tokens:word@mail.example:587"
