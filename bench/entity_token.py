@@ -119,8 +119,7 @@ def measure(
         "--workers",
         str(workers),
         **settings,
-        MUDRA_ENTITY_TOKEN_RATE="100000",
-        MUDRA_ENTITY_TOKEN_BURST="100000",
+        MUDRA_ENTITY_TOKEN_RATE="100000+100000",
     ) as service:
         load = Load(service.port, requests_for(members))
         time.sleep(sized(TRANSACTION_S, 0.0))  # from now on the node believes what it keeps

@@ -100,8 +100,7 @@ def main() -> int:
             Path(folder) / "data",
             keeps_store=True,
             MUDRA_TELEMETRY_PORT=str(telemetry),
-            MUDRA_ENTITY_TOKEN_RATE="100000",
-            MUDRA_ENTITY_TOKEN_BURST="100000",
+            MUDRA_ENTITY_TOKEN_RATE="100000+100000",
         ) as service,
     ):
         port = int(service.root.rpartition(":")[2])

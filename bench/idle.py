@@ -95,7 +95,7 @@ def measure(data_dir: Path, workers: int, seconds: float) -> bool:
     members = make_members(data_dir, 1)
     with open_store(settings, create=False) as (conninfo, encryption):
         people = list(make_people(conninfo, encryption, settings, 2 * RESETS).items())
-    variables = {"MUDRA_ENTITY_TOKEN_RATE": "100000", "MUDRA_ENTITY_TOKEN_BURST": "100000"}
+    variables = {"MUDRA_ENTITY_TOKEN_RATE": "100000+100000"}
     with (
         RunningService(data_dir, "--workers", str(workers), **variables) as service,
         open_store(settings, create=False) as (conninfo, _),

@@ -13,8 +13,7 @@ from tests.support.service import Service
 VARIABLES = {
     "MUDRA_SECOND_FACTOR": "none",
     "MUDRA_METRICS_PUSH_UNKNOWN_FIPS": "100000",
-    "MUDRA_ENTITY_TOKEN_RATE": "100000",
-    "MUDRA_ENTITY_TOKEN_BURST": "100000",
+    "MUDRA_ENTITY_TOKEN_RATE": "100000+100000",
 }
 
 

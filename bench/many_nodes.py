@@ -52,8 +52,7 @@ def main() -> None:
         shared = {
             "MUDRA_DATABASE_URL": conninfo,
             "MUDRA_BASE_URL": "http://127.0.0.1:8080/iam",
-            "MUDRA_ENTITY_TOKEN_RATE": "100000",
-            "MUDRA_ENTITY_TOKEN_BURST": "100000",
+            "MUDRA_ENTITY_TOKEN_RATE": "100000+100000",
         }
         with RunningService(homes[0], "--workers", "1", **shared) as a:
             of_a = listening(conninfo)

@@ -93,13 +93,42 @@ def retention_page() -> str:
     )
 
 
+_OF_OTHER_READERS = [
+    (
+        "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
+        "| a command line | |"
+    ),
+    (
+        "| `MUDRA_POSTGRES_BIN` | folder of PostgreSQL 18's programs, for the embedded "
+        "database and for backups of any; the newest of Debian's and of those that come "
+        "with Mudra when not set | a directory | |"
+    ),
+    "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
+    (
+        "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
+        "| the user's configuration directory |"
+    ),
+    (
+        "| `MUDRA_PROFILE` | whose sign-ins member commands use: a profile has its own "
+        "| letters, digits, `-`, `_` | |"
+    ),
+]
+"""Rows of variables that other files read."""
+_HEAD_OF_ROWS = ["| variable | what | allowed | default |", "|---|---|---|---|"]
+
+
 def settings_page() -> str:
-    """One row for each setting, from the settings object itself."""
+    """One row for each setting, from the settings object itself: what to set first, then others."""
     defaults = {field.name: field.default for field in fields(Settings)}
-    rows = [
-        f"| `{setting.env}` | {setting.meaning} | {setting.allowed} | {_shown(defaults[name])} |"
-        for name, setting in REFERENCE.items()
-    ]
+
+    def rows(*, first: bool) -> list[str]:
+        return [
+            f"| `{one.env}` | {one.meaning} | {one.allowed} | {_shown(defaults[name])} |"
+            for name, one in REFERENCE.items()
+            if one.first is first
+        ]
+
+    secret = ", ".join(f"`{one.env}`" for one in REFERENCE.values() if one.secret)
     return "\n".join(
         [
             "# Settings",
@@ -108,31 +137,31 @@ def settings_page() -> str:
             "line, else from the environment, else from its default. A wrong value ends the",
             "start with one line that names it; an unknown `MUDRA_…` name is warned of.",
             "",
-            "| variable | what | allowed | default |",
-            "|---|---|---|---|",
-            *rows,
+            "## To go live",
+            "",
+            "`mudra setup` writes these, from its answers. All others have a default that works.",
+            "",
+            *_HEAD_OF_ROWS,
+            *rows(first=True),
             (
                 "| `MUDRA_MASTER_KEY` | the master key, in place of the file `master.key` in the "
                 "data directory | `2:base64,1:base64`, the first is active | |"
             ),
-            (
-                "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
-                "| a command line | |"
-            ),
-            (
-                "| `MUDRA_POSTGRES_BIN` | folder of PostgreSQL 18's programs, for the embedded "
-                "database and for backups of any; the newest of Debian's and of those that come "
-                "with Mudra when not set | a directory | |"
-            ),
-            "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
-            (
-                "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
-                "| the user's configuration directory |"
-            ),
-            (
-                "| `MUDRA_PROFILE` | whose sign-ins member commands use: a profile has its own "
-                "| letters, digits, `-`, `_` | |"
-            ),
+            "",
+            "## Secrets in files",
+            "",
+            "Each setting with a secret has a twin whose name ends in `_FILE`: it names a file",
+            "that has the value, at most 64 KiB, whose line end is left out. Set one of the two.",
+            "This is for secrets of containers, a mounted Secret of Kubernetes and",
+            "`LoadCredential=` of systemd: `MUDRA_MASTER_KEY_FILE=/run/secrets/master-key`.",
+            "The settings are",
+            f"{secret}, `MUDRA_MASTER_KEY` and `MUDRA_PASSWORD`.",
+            "",
+            "## Advanced",
+            "",
+            *_HEAD_OF_ROWS,
+            *rows(first=False),
+            *_OF_OTHER_READERS,
             "",
         ]
     )

@@ -103,6 +103,26 @@ def test_a_second_run_changes_nothing_and_another_answer_that_alone(machine: Pat
     assert "# our own\n" in env.read_text()
 
 
+def test_a_master_key_in_a_file_of_another_place_is_left_there(machine: Path) -> None:
+    env = machine / "etc/mudra/mudra.env"
+    before, key = env.read_text(), machine / "kept-by-others"
+    key.write_text(settings_of(machine)["MUDRA_MASTER_KEY"] + "\n")
+    lines = [one for one in before.splitlines() if not one.startswith("MUDRA_MASTER_KEY=")]
+    env.write_text("\n".join([*lines, f"MUDRA_MASTER_KEY_FILE={key}", ""]))
+    try:
+        set_up(
+            machine, EMBEDDED + 'network_name = "Own Network"\nsecurity_contact = "a@b.example"\n'
+        )
+        found = settings_of(machine)
+    finally:
+        env.write_text(before)
+
+    assert "MUDRA_MASTER_KEY" not in found
+    assert found["MUDRA_MASTER_KEY_FILE"] == str(key)
+    assert found["MUDRA_NETWORK_NAME"] == "Own Network"
+    assert found["MUDRA_SECURITY_CONTACT"] == "a@b.example"
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     with own_postgres(tmp_path / "server") as url:

@@ -253,10 +253,18 @@ NOT_RUN: Final = {
     },
     "docs/how-to/run-an-agent.md": {
         "useradd --system --home-dir /var/lib/mudra-agent mudra-agent": _MACHINE,
-        "podman build -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
+        "podman build --format docker -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
         "systemctl daemon-reload && systemctl enable --now mudra-agent": _MACHINE,
         "podman run -d --restart always -v ./agent.toml:/etc/mudra/agent.toml:ro \\": _CONTAINER,
     },
+    "docs/how-to/run-on-cloudnativepg.md": dict.fromkeys(
+        (
+            "apiVersion: postgresql.cnpg.io/v1",
+            "MUDRA_DATABASE_URL=postgresql://mudra_service:…@mudra-db-rw/mudra?sslmode=verify-full&sslrootcert=/etc/mudra/db/ca.pem",
+            "databaseCa: {secret: mudra-db-ca, key: ca.crt}",
+        ),
+        "needs a cluster with CloudNativePG",
+    ),
     "docs/how-to/run-on-kubernetes.md": dict.fromkeys(
         (
             "make assets site",

@@ -22,6 +22,7 @@ from tests.support.documents.blocks import (
 )
 
 from mudra.bootstrap.config import REFERENCE, load_settings
+from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 
 TESTS = ROOT / "tests"
 FOLLOWED = {*GUIDES, *PAGES, AGENT, "docs/how-to/monitor-the-network.md"}
@@ -79,7 +80,7 @@ def test_a_block_is_fenced_and_says_what_it_is() -> None:
 
 
 def test_settings_of_documents_are_accepted(tmp_path: Path) -> None:
-    known = {setting.env for setting in REFERENCE.values()}
+    known = {setting.env for setting in REFERENCE.values()} | OTHER_VARIABLES
     secret = tmp_path / "mudra-sso"
     secret.write_text("a secret")
     for document in DOCUMENTS:

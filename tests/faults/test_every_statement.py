@@ -23,6 +23,7 @@ from tests.support.in_process import in_process
 
 from mudra.audit.event import EventName
 from mudra.bootstrap.node.serve import open_store
+from mudra.settings.parse import Rate
 from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.tokens.signing_keys import key_pairs
@@ -78,7 +79,7 @@ NOT_SEEN = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     data_dir: Path = tmp_path_factory.mktemp("faults") / "data"
-    settings = Settings(data_dir=data_dir, sandbox=True, entity_token_rate=1000)
+    settings = Settings(data_dir=data_dir, sandbox=True, entity_token_rate=Rate(1000, 200))
     prepare(settings.data_dir)
     with (settings.data_dir / CLUSTER / "postgresql.auto.conf").open("a") as more:
         more.write(KEEPS_COMMITS)

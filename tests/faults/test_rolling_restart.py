@@ -54,8 +54,7 @@ def database(tmp_path: Path) -> Iterator[dict[str, str]]:
         yield {
             "MUDRA_DATABASE_URL": url,
             "MUDRA_STOP_PAUSE_S": "1",
-            "MUDRA_ENTITY_TOKEN_RATE": "100000",
-            "MUDRA_ENTITY_TOKEN_BURST": "100000",
+            "MUDRA_ENTITY_TOKEN_RATE": "100000+100000",
         }
 
 

@@ -172,7 +172,7 @@ def connections(_: Nodes) -> Filled:
 def request_lines(_: Nodes) -> Filled:
     written = io.StringIO()
     log = RequestLog(written)
-    line = RequestLine(NOW, "request", "GET", "/", 200, 1.0, "192.0.2.1")
+    line = RequestLine(NOW, "info", "request", "GET", "/", 200, 1.0, "192.0.2.1")
     for _number in range(20_000 + BEYOND):
         log.note(line)
     log.flush()

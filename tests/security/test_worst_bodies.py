@@ -37,8 +37,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
     with running_service(
         tmp_path_factory.mktemp("watched") / "data",
         MUDRA_TELEMETRY_PORT=telemetry,
-        MUDRA_ENTITY_TOKEN_RATE="100000",
-        MUDRA_ENTITY_TOKEN_BURST="100000",
+        MUDRA_ENTITY_TOKEN_RATE="100000+100000",
     ) as service:
         yield service, f"http://127.0.0.1:{telemetry}/metrics"
 

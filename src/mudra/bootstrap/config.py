@@ -17,6 +17,7 @@ from mudra.settings.sign_in import sign_in_fault
 from mudra.settings.storage import storage_fault
 from mudra.settings.tracing import tracing_fault
 from mudra.shared.network_address import is_loopback
+from mudra.shared.secret_text import SecretFileFault, secret_variable
 
 
 class ConfigError(Exception):
@@ -37,8 +38,8 @@ def load_settings(
     """
     values: dict[str, object] = {}
     for name, setting in REFERENCE.items():
-        raw = environment.get(setting.env)
-        if raw is None or raw == "":
+        raw = _given(environment, setting)
+        if not raw:
             continue
         try:
             values[name] = setting.parse(raw)
@@ -51,6 +52,15 @@ def load_settings(
     settings = Settings(**values)  # type: ignore[arg-type]  # each value came from its own parser
     check_together(settings)
     return settings
+
+
+def _given(environment: Mapping[str, str], setting: Setting) -> str:
+    if not setting.secret:
+        return environment.get(setting.env, "")
+    try:
+        return secret_variable(environment, setting.env)
+    except SecretFileFault as fault:
+        raise ConfigError(str(fault)) from None
 
 
 def check_together(settings: Settings) -> None:

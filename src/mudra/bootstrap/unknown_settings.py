@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from mudra.bootstrap.config import REFERENCE
+from mudra.shared.secret_text import twin
 from mudra.storage.database.embedded.programs import SETTING as POSTGRES_BIN
 
 OTHER_VARIABLES: Final = frozenset(
     {
         *("MUDRA_MASTER_KEY", "MUDRA_MASTER_KEY_COMMAND", "MUDRA_PASSWORD"),
+        *(twin("MUDRA_MASTER_KEY"), twin("MUDRA_PASSWORD")),
+        *(twin(setting.env) for setting in REFERENCE.values() if setting.secret),
         *("MUDRA_CONFIG_DIR", "MUDRA_PROFILE"),
         POSTGRES_BIN,
     }

@@ -31,7 +31,6 @@ from mudra.metrics.rollup.damage import count_damage
 from mudra.registry.directory.directory_log_store import DirectoryLogStore
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.settings.settings import Settings
-from mudra.settings.sign_in import client_secret
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
@@ -99,7 +98,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
     entities = _entity_authenticator(dependencies, credentials, issue_log)
     terms, node = token_terms(settings), _node_state(dependencies)
     push_limits = _push_limits(dependencies)
-    proof_rate = KeyedRateLimit(settings.proof_rate, settings.proof_burst, monotonic)
+    proof_rate = KeyedRateLimit(settings.proof_rate.steady, settings.proof_rate.burst, monotonic)
     guard = ProofGuard(dependencies.transaction, dependencies.clock, proof_rate)
     by_secret = EntityTokenIssuer(entities, signer, issue_log, terms, fresh_id)
     by_assertion = _assertion_issuer(dependencies, entities, signer, guard)
@@ -190,10 +189,14 @@ def _provider(dependencies: Dependencies) -> IdentityProvider | None:
     terms = settings.sign_on_terms
     if terms is None:
         return None
+    assert settings.sso_client_secret is not None, "sign_in_fault() refuses this"
     from mudra.openid.provider import OpenIdProvider  # noqa: PLC0415  # loads an HTTP client
 
     return OpenIdProvider(
-        terms, client_secret(settings), dependencies.clock.machine, settings.sso_request_scopes
+        terms,
+        settings.sso_client_secret,
+        dependencies.clock.machine,
+        settings.sso_request_scopes,
     )
 
 
@@ -203,7 +206,9 @@ def _entity_authenticator(
     settings = dependencies.settings
     return EntityAuthenticator(
         credentials,
-        KeyedRateLimit(settings.entity_token_rate, settings.entity_token_burst, monotonic),
+        KeyedRateLimit(
+            settings.entity_token_rate.steady, settings.entity_token_rate.burst, monotonic
+        ),
         dependencies.encryption.secret_mac,
         issue_log,
         dependencies.clock,
@@ -236,13 +241,14 @@ def _signed_listings(keys: NodeKeys) -> SignedListings:
 
 
 def _push_limits(dependencies: Dependencies) -> PushLimits:
-    rate, burst = dependencies.settings.metrics_push_rate, dependencies.settings.metrics_push_burst
+    allowed = dependencies.settings.metrics_push_rate
 
     def limit(rate: int, burst: int) -> KeyedRateLimit:
         return KeyedRateLimit(rate / _PUSH_RATE_S, burst, dependencies.clock.monotonic)
 
-    whole = limit(of_all(rate), of_all(burst))
-    return PushLimits(limit(rate, burst), whole, random.randint, upload_places())
+    whole = limit(of_all(allowed.steady), of_all(allowed.burst))
+    of_one = limit(allowed.steady, allowed.burst)
+    return PushLimits(of_one, whole, random.randint, upload_places())
 
 
 def token_terms(settings: Settings) -> TokenTerms:

@@ -53,7 +53,7 @@ from mudra.http.response.http_refusals import (
 )
 from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.http.route_settings import RouteSettings
-from mudra.http.server import probes
+from mudra.http.server import probes, security_txt
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse, ReadyResponse
 from mudra.http.server.given import Given
 from mudra.http.server.head import with_head
@@ -306,6 +306,7 @@ def _handlers(
         *realm.realm_routes(settings.realm_paths),
         probes.livez,
         probes.readyz,
+        security_txt.security_txt,
         document_router(published=settings.registry_published_responses),
         Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS, tags=["Operators"]),
         *metrics_routes(settings.metrics_prefixes, on_new_states),

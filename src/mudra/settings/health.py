@@ -14,11 +14,10 @@ class HealthSettings:
     metrics_prefixes: tuple[str, ...] = setting(
         "METRICS_PREFIXES", ("/metrics/perf/v1", "/sla-inputs/aa/v1"), parse.paths,
         "paths, separated by commas", "addresses of the metrics push")
-    metrics_push_rate: int = setting("METRICS_PUSH_RATE", 12, parse.whole(1, 100000), "1 to 100000",
-        "payloads of one AA and tag in 10 minutes")
-    metrics_push_burst: int = setting("METRICS_PUSH_BURST", 450, parse.whole(1, 100000),
-        "1 to 100000",
-        "payloads at once above METRICS_PUSH_RATE, for an agent that catches up")
+    metrics_push_rate: parse.Rate = setting(
+        "METRICS_PUSH_RATE", parse.Rate(12, 450), parse.rate, parse.RATE,
+        "payloads of one AA and tag in 10 minutes, and how many at once above that, for an agent "
+        "that catches up")
     metrics_push_blocks: int = setting("METRICS_PUSH_BLOCKS", 5000, parse.whole(1, 20000),
         "1 to 20000",
         "blocks in a payload, one for each FIP")

@@ -16,15 +16,15 @@ class MailSettings:
     # fmt: off
     smtp_url: SecretText | None = setting("SMTP_URL", None, parse.secret_url,
         f"smtp://user:password@host:587 or smtps://…, {parse.ENCODED}",
-        "mail server; without one, mails stay in the development mailbox", secret=True)
+        "mail server; without one, mails stay in the development mailbox", secret=True, first=True)
     mail_from: str = setting("MAIL_FROM", "mudra@localhost", parse.text, "an e-mail address",
-        "sender of mails")
+        "sender of mails", first=True)
     mail_templates: Path | None = setting("MAIL_TEMPLATES", None, Path, "a directory",
         "own email templates, by the names of ours; ours are used for those it lacks")
     contact: str = setting("CONTACT", "", parse.text, "a text",
-        "whom recipients of emails may ask, such as an address")
+        "whom recipients of emails may ask, such as an address", first=True)
     network_name: str = setting("NETWORK_NAME", "Account Aggregator Network", parse.text, "a name",
-        "how mails and pages call it")
+        "how mails and pages call it", first=True)
     status_license: str = setting(
         "STATUS_LICENSE", "https://creativecommons.org/licenses/by/4.0/", parse.url,
         "an http or https URL",

@@ -4,6 +4,7 @@ import base64
 import ipaddress
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _MAX_PORT: Final = 65535
 _USER_INFO: Final = re.compile(r"(?:[^@/?#\[\]\\%\s]|%[0-9A-Fa-f]{2})*")
+_CONTACT: Final = re.compile(r"(?:mailto:[!-~]+@|tel:[+0-9]|https://[!-~])[!-~]{1,500}")
 ENCODED: Final = "with @ / ? # % of user and password as %40 %2F %3F %23 %25"
 DATABASE: Final = f"postgresql://user:password@host/database, {ENCODED}"
 _LEAST_KEY: Final = 24
@@ -64,6 +66,29 @@ def whole(low: int, high: int) -> Callable[[str], int]:
         return number
 
     return parse
+
+
+_ONE_RATE: Final = whole(1, 100000)
+RATE: Final = "RATE+AT_ONCE, each 1 to 100000"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A number in a period, and a number at once above it."""
+
+    steady: int
+    burst: int
+
+    def __str__(self) -> str:
+        return f"{self.steady}+{self.burst}"
+
+
+def rate(value: str) -> Rate:
+    """Read a rate with what may come at once, such as `20+200`."""
+    steady, plus, burst = value.partition("+")
+    if not plus:
+        raise ValueError
+    return Rate(_ONE_RATE(steady), _ONE_RATE(burst))
 
 
 def share(value: str) -> float:
@@ -176,6 +201,19 @@ def addresses(value: str) -> tuple[str, ...]:
     if len(valid) < len(found):
         raise ValueError
     return valid
+
+
+def contacts(value: str) -> tuple[str, ...]:
+    """Read whom security.txt names (RFC 9116 2.5.3): a bare email address becomes a mailto: URI."""
+    found = []
+    for part in value.split(","):
+        one = part.strip()
+        if "@" in one and ":" not in one:
+            one = f"mailto:{addresses(one)[0]}"
+        if not _CONTACT.fullmatch(one):
+            raise ValueError
+        found.append(one)
+    return tuple(found)
 
 
 def public_keys(value: str) -> tuple[str, ...]:

@@ -18,11 +18,15 @@ class ServiceSettings:
     base_url: str = setting("BASE_URL", "", parse.url,
         "an absolute http or https URL without query",
         "public address of the token service, the issuer of its tokens; http://HOST:PORT/iam when "
-        "not set")
+        "not set", first=True)
+    security_contact: tuple[str, ...] = setting("SECURITY_CONTACT", (), parse.contacts,
+        "email addresses, or URIs with mailto:, tel: or https:, separated by commas",
+        "contact for vulnerabilities of this installation: /.well-known/security.txt "
+        "(RFC 9116) names it, and is 404 when not set", first=True)
     plain_http: bool = setting("PLAIN_HTTP", False, parse.flag, "true or false",
         "start although the public address is http on a name or address that others reach")
     workers: int = setting("WORKERS", 1, parse.whole(1, 64), "1 to 64",
-        "processes that serve HTTP")
+        "processes that serve HTTP", first=True)
     stop_pause_s: int = setting("STOP_PAUSE_S", 5, parse.whole(0, 300), "0 to 300",
         "seconds after SIGTERM in which requests are still answered, with Connection: close and a "
         "red /readyz, so that proxies choose another node; 0 in the sandbox")

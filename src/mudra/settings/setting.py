@@ -17,6 +17,8 @@ class Setting:
     allowed: str
     meaning: str
     secret: bool = False
+    first: bool = False
+    """Whether it is among the few to set before the first real call."""
 
 
 def setting(  # one call reads as one row of the reference
@@ -27,9 +29,10 @@ def setting(  # one call reads as one row of the reference
     meaning: str,
     *,
     secret: bool = False,
+    first: bool = False,
 ) -> T:
     """Declare a field of the settings; `env` is the variable's name without `MUDRA_`."""
     return dataclass_field(
         default=default,
-        metadata={"setting": Setting(f"MUDRA_{env}", parse, allowed, meaning, secret)},
+        metadata={"setting": Setting(f"MUDRA_{env}", parse, allowed, meaning, secret, first)},
     )

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
@@ -36,10 +35,7 @@ class SignInSettings:
     sso_client_id: str = setting("SSO_CLIENT_ID", "", parse.text, "a text",
         "what the provider calls this service")
     sso_client_secret: SecretText | None = setting("SSO_CLIENT_SECRET", None, SecretText, "a text",
-        "the secret of that client; or name a file with it in "
-        "MUDRA_SSO_CLIENT_SECRET_FILE", secret=True)
-    sso_client_secret_file: Path | None = setting("SSO_CLIENT_SECRET_FILE", None, Path, "a file",
-        "file that holds the secret of the client")
+        "the secret of that client", secret=True)
     sso_label: str = setting("SSO_LABEL", "single sign-on", parse.text, "a text",
         "what the sign-in page calls the provider")
     sso_request_scopes: str = setting("SSO_REQUEST_SCOPES", "openid email profile", parse.text,
@@ -102,22 +98,10 @@ def sign_in_fault(settings: SignInSettings) -> str:
             if settings.operator_local_sign_in
             else ("MUDRA_OPERATOR_LOCAL_SIGN_IN=false needs MUDRA_SSO_ISSUER")
         )
-    secrets = (settings.sso_client_secret, settings.sso_client_secret_file)
-    if not settings.sso_client_id or secrets.count(None) != 1:
-        return (
-            "MUDRA_SSO_ISSUER needs MUDRA_SSO_CLIENT_ID and one of MUDRA_SSO_CLIENT_SECRET and "
-            "MUDRA_SSO_CLIENT_SECRET_FILE"
-        )
+    if not settings.sso_client_id or settings.sso_client_secret is None:
+        return "MUDRA_SSO_ISSUER needs MUDRA_SSO_CLIENT_ID and MUDRA_SSO_CLIENT_SECRET"
     if settings.sso_create and (settings.sso_scopes != "set" or not settings.sso_scope_claim):
         return "MUDRA_SSO_CREATE needs MUDRA_SSO_SCOPES=set and MUDRA_SSO_SCOPE_CLAIM"
     if not {"openid", "email"} <= set(settings.sso_request_scopes.split()):
         return "MUDRA_SSO_REQUEST_SCOPES must name openid and email"
     return ""
-
-
-def client_secret(settings: SignInSettings) -> SecretText:
-    """Return the secret of the client, read from its file where one is named; raises OSError."""
-    if settings.sso_client_secret is not None:
-        return settings.sso_client_secret
-    assert settings.sso_client_secret_file is not None
-    return SecretText(settings.sso_client_secret_file.read_text().strip())

@@ -18,12 +18,12 @@ class StorageSettings:
         "embedded database, master key, logs")
     database_url: SecretText | None = setting("DATABASE_URL", None,
         parse.secret_url, parse.DATABASE,
-        "PostgreSQL 15 or later to use instead of the embedded one", secret=True)
+        "PostgreSQL 15 or later to use instead of the embedded one", secret=True, first=True)
     database_owner_url: SecretText | None = setting("DATABASE_OWNER_URL", None,
         parse.secret_url, parse.DATABASE,
         "the same database as the role that owns the schema: migrations run as it, "
         "and the role of MUDRA_DATABASE_URL can then neither change the schema nor "
-        "the audit", secret=True)
+        "the audit", secret=True, first=True)
     database_direct_url: SecretText | None = setting("DATABASE_DIRECT_URL", None,
         parse.secret_url, parse.DATABASE,
         "the same database and user without PgBouncer, for what listens and locks; "
@@ -85,7 +85,7 @@ class StorageSettings:
         "whose disks are watched as well, such as that of PostgreSQL's data on this machine")
     backup_recipients: tuple[str, ...] = setting("BACKUP_RECIPIENTS", (), parse.public_keys,
         "keys age1…, separated by commas",
-        "public keys to which backups are encrypted; mudra backup key makes a pair")
+        "public keys to which backups are encrypted; mudra backup key makes a pair", first=True)
     # fmt: on
 
 

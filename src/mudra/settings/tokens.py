@@ -13,7 +13,7 @@ class TokenSettings:
     # fmt: off
     trusted_proxies: tuple[parse.Network, ...] = setting("TRUSTED_PROXIES", (), parse.networks,
         "networks in CIDR form, separated by commas",
-        "proxies with a trusted X-Forwarded-For")
+        "proxies with a trusted X-Forwarded-For", first=True)
     address_binding: str = setting("ADDRESS_BINDING", "watch", parse.choice("watch", "enforce"),
         "watch or enforce",
         "what is done with a right entity secret or client assertion from an address that the "
@@ -32,14 +32,12 @@ class TokenSettings:
         "size of new signing keys")
     key_rotation_days: int = setting("KEY_ROTATION_DAYS", 30, parse.whole(1, 365), "1 to 365",
         "how long a key signs")
-    entity_token_rate: int = setting("ENTITY_TOKEN_RATE", 20, parse.whole(1, 100000), "1 to 100000",
-        "tokens in a second of one entity from one address")
-    entity_token_burst: int = setting("ENTITY_TOKEN_BURST", 200, parse.whole(1, 100000),
-        "1 to 100000",
-        "tokens at once above the rate")
-    proof_rate: int = setting("PROOF_RATE", 20, parse.whole(1, 100000), "1 to 100000",
-        "DPoP proofs in a second that one worker accepts of one entity")
-    proof_burst: int = setting("PROOF_BURST", 200, parse.whole(1, 100000), "1 to 100000",
-        "proofs at once above the rate")
+    entity_token_rate: parse.Rate = setting(
+        "ENTITY_TOKEN_RATE", parse.Rate(20, 200), parse.rate, parse.RATE,
+        "tokens in a second of one entity from one address, and how many at once above that")
+    proof_rate: parse.Rate = setting(
+        "PROOF_RATE", parse.Rate(20, 200), parse.rate, parse.RATE,
+        "DPoP proofs in a second that one worker accepts of one entity, and how many at once "
+        "above that")
     argon2_memory_mib: int = setting("ARGON2_MEMORY_MIB", 64, parse.whole(19, 1024), "19 to 1024",
         "memory of one password hash, MiB")

@@ -5,6 +5,8 @@ f-strings alike. Only `reveal` gives the value, and reviews look for that word.
 """
 
 import hmac
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, final
 
 
@@ -36,3 +38,43 @@ class SecretText:
 
     def __len__(self) -> int:
         return len(self._value)
+
+
+MAX_BYTES: Final = 65536
+
+
+class SecretFileFault(Exception):
+    """A file of a secret cannot be used; the text has the variable and the reason alone."""
+
+
+def twin(name: str) -> str:
+    """Return the variable that names the file of a secret."""
+    return f"{name}_FILE"
+
+
+def secret_variable(environment: Mapping[str, str], name: str) -> str:
+    """Return a secret of the environment, or of the file that its `_FILE` twin names; else empty.
+
+    Container platforms and systemd give files: unlike a variable a file is not inherited, and not
+    shown by `docker inspect`. Its line end is left out. Raises SecretFileFault.
+    """
+    value, file = environment.get(name, ""), environment.get(twin(name), "")
+    if not file:
+        return value
+    if value:
+        raise SecretFileFault(f"{name} and {twin(name)} are both set: remove one of them")
+    try:
+        with Path(file).open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no path"
+        raise SecretFileFault(f"{twin(name)}: {file[:200]} cannot be read: {reason}") from None
+    if len(content) > MAX_BYTES:
+        raise SecretFileFault(f"{twin(name)}: {file[:200]} has more than {MAX_BYTES} bytes")
+    try:
+        text = content.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise SecretFileFault(f"{twin(name)}: {file[:200]} must be UTF-8") from None
+    if not text:
+        raise SecretFileFault(f"{twin(name)}: {file[:200]} is empty")
+    return text

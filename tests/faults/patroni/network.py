@@ -51,8 +51,7 @@ def patroni_network(home: Path, count: int, **settings: str) -> Iterator[Patroni
             "MUDRA_DATABASE_OWNER_URL": cluster.url(*OWNER),
             "MUDRA_DATABASE_ADMIN_URL": cluster.url(*SUPERUSER),
             "MUDRA_REGISTRY_WRITES_PER_HOUR": "100000",
-            "MUDRA_ENTITY_TOKEN_RATE": "100000",
-            "MUDRA_ENTITY_TOKEN_BURST": "100000",
+            "MUDRA_ENTITY_TOKEN_RATE": "100000+100000",
             **settings,
         }
         addresses = [

@@ -83,7 +83,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A network that enforces, behind a proxy on the loopback, and takes few proofs of a member."""
     folder: Path = tmp_path_factory.mktemp("strict") / "data"
     proxies = {"MUDRA_ADDRESS_BINDING": "enforce", "MUDRA_TRUSTED_PROXIES": "127.0.0.0/8"}
-    few = {"MUDRA_PROOF_RATE": "1", "MUDRA_PROOF_BURST": "1"}
+    few = {"MUDRA_PROOF_RATE": "1+1"}
     with running_service(folder, keeps_store=True, **proxies, **few) as service:
         yield service
 

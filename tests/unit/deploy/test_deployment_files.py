@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -169,8 +170,31 @@ def test_an_image_is_pinned_rootless_and_looks_after_its_health(name: str) -> No
     assert "MUDRA_BUILD_VERSION=${VERSION} \\\n" in text
     assert re.search(r"^USER \d{5}$", text, re.MULTILINE)
     assert "HEALTHCHECK" in text
-    for path in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
-        assert all(Path(one).exists() for one in path.split()), path
+    assert "podman build --format docker " in text, "podman's own format has no HEALTHCHECK"
+    assert "\nENV UV_SYSTEM_CERTS=true\n" in text
+    assert "/etc/ssl/certs/ca-certificates.crt" in text.rpartition("\nFROM ")[2]
+    copied = copied_by(text)
+    assert all(Path(one).exists() for one in copied), copied
+
+
+def copied_by(text: str) -> set[str]:
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
+    return {one for line in lines for one in line.split()}
+
+
+@pytest.mark.parametrize("name", ["mudra.Containerfile", "agent.Containerfile"])
+def test_an_image_is_built_of_all_that_its_package_takes_and_of_nothing_else(name: str) -> None:
+    """A wheel without one of the folders that it includes by force is not built at all."""
+    build = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    forced = build["targets"]["wheel"]["force-include"]
+    ignored = Path(".containerignore").read_text().splitlines()
+    kept = {line[1:] for line in ignored if line.startswith("!")}
+    copied = copied_by((Path("deploy") / name).read_text())
+
+    assert set(forced) <= copied
+    assert copied == kept
+    assert next(line for line in ignored if not line.startswith(("#", "!"))) == "*"
+    assert Path(".dockerignore").readlink() == Path(".containerignore")
 
 
 @pytest.mark.parametrize(
@@ -228,6 +252,9 @@ def test_the_compose_file_has_no_secret_and_sets_only_settings_that_there_are() 
     assert set(services) == {"database", "prepare", "mudra", "mail"}
     assert used - known == set()
     assert len(used) >= 7
+    assert services["mudra"]["healthcheck"]["test"][-1].count("/readyz") == 1
+    lasting = {name for name, one in services.items() if one.get("restart") == "unless-stopped"}
+    assert lasting == {"database", "mudra", "mail"}
     assert "password@" not in text.lower().replace("${postgres_password}@", "")
     assert services["mudra"]["cap_drop"] == ["ALL"]
     assert services["mudra"]["read_only"] is True

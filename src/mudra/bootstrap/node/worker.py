@@ -14,7 +14,12 @@ from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.graceful_stop import StoppingServer, pulse
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
-from mudra.bootstrap.observability.logging import RequestLine, RequestLog
+from mudra.bootstrap.observability.logging import (
+    RequestLine,
+    RequestLog,
+    level_of,
+    shown_path,
+)
 from mudra.bootstrap.observability.loop_watch import LoopWatch
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.request_metrics import RequestMetrics
@@ -27,7 +32,6 @@ from mudra.shared.clock import Clock
 from mudra.shared.garbage import set_aside_what_is_loaded
 
 _GRACE_S = 30
-_LINKS = ("/activate/", "/status/subscription/")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 
@@ -104,15 +108,15 @@ def _observer(log: RequestLog, figures: RequestMetrics, clock: Clock) -> Observe
         address: str,
         txn_id: str,
     ) -> None:
-        shown = _shown(path)
         known = method if method in _METHODS else "(other)"
         figures.note(route or "(none)", known, status, seconds)
         log.note(
             RequestLine(
                 clock(),
+                level_of(path, status),
                 "request",
                 method,
-                shown,
+                shown_path(path),
                 status,
                 round(seconds * 1000, 2),
                 address,
@@ -121,12 +125,3 @@ def _observer(log: RequestLog, figures: RequestMetrics, clock: Clock) -> Observe
         )
 
     return observe
-
-
-def _shown(path: str) -> str:
-    """Hide the token that a link of an email carries."""
-    for kind in _LINKS:
-        head, link, _ = path.partition(kind)
-        if link:
-            return f"{head}{link}***"
-    return path[:200]

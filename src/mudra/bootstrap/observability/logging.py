@@ -7,6 +7,7 @@ cost more than the line.
 import logging
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final, TextIO
 
@@ -15,17 +16,33 @@ import structlog
 
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 _MAX_WAITING: Final = 20_000
+_FAULT: Final = 500
+_UNAVAILABLE: Final = 503
+_PROBES: Final = frozenset({"/livez", "/readyz"})
+_LINKS: Final = ("/activate/", "/status/subscription/")
+
+TraceIds = Callable[[], Mapping[str, str]]
+"""Returns trace_id and span_id of the current span in hexadecimal; nothing outside of one."""
+
+
+def _no_trace() -> Mapping[str, str]:
+    return {}
+
+
 _target: TextIO = sys.stderr
+_least = _LEVELS["info"]
+_trace_ids: TraceIds = _no_trace
 
 
 def set_up_logging(level: str, stream: TextIO | None = None) -> None:
     """Send structlog and the standard library's loggers to `stream` as JSON lines."""
     target = stream or sys.stderr
-    global _target  # noqa: PLW0603  # one log of a process, as the standard library has it
-    _target = target
+    global _target, _least  # one log of a process, as the standard library has it
+    _target, _least = target, _LEVELS[level]
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
+        _with_trace,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
@@ -44,6 +61,35 @@ def set_up_logging(level: str, stream: TextIO | None = None) -> None:
         )
     )
     logging.basicConfig(level=max(_LEVELS[level], logging.WARNING), handlers=[handler], force=True)
+
+
+def name_traces(trace_ids: TraceIds) -> None:
+    """Give each line of this process the IDs of the trace in which it is written."""
+    global _trace_ids  # noqa: PLW0603  # one log of a process
+    _trace_ids = trace_ids
+
+
+def _with_trace(_: object, __: str, line: structlog.types.EventDict) -> structlog.types.EventDict:
+    return {**line, **_trace_ids()}
+
+
+def shown_path(path: str) -> str:
+    """Return a path without the token of an email's link, at most 200 characters."""
+    for kind in _LINKS:
+        head, link, _ = path.partition(kind)
+        if link:
+            return f"{head}{link}***"
+    return path[:200]
+
+
+def level_of(path: str, status: int) -> str:
+    """Return the level of a request line: debug for a probe that is answered 200, as every second.
+
+    503 is a warning: another line, or the one who stops the node, has its cause.
+    """
+    if status >= _FAULT:
+        return "warning" if status == _UNAVAILABLE else "error"
+    return "debug" if path in _PROBES else "info"
 
 
 class LogWriter:
@@ -79,6 +125,7 @@ class RequestLine(msgspec.Struct, omit_defaults=True):
     """One answered request. The body is never logged, nor the query of an address."""
 
     timestamp: datetime
+    level: str
     event: str
     method: str
     path: str
@@ -86,6 +133,8 @@ class RequestLine(msgspec.Struct, omit_defaults=True):
     ms: float
     address: str
     txn_id: str = ""
+    trace_id: str = ""
+    span_id: str = ""
 
 
 class RequestLog:
@@ -99,7 +148,14 @@ class RequestLog:
         self.dropped = 0
 
     def note(self, line: RequestLine) -> None:
-        """Note a request; beyond a bound lines are dropped and counted, never kept waiting."""
+        """Note a request with its trace, unless the log leaves out lines of its level.
+
+        Beyond a bound lines are dropped and counted, never kept waiting.
+        """
+        if _LEVELS[line.level] < _least:
+            return
+        if ids := _trace_ids():
+            line = msgspec.structs.replace(line, **ids)
         if len(self._waiting) < _MAX_WAITING:
             self._waiting.append(line)
         else:

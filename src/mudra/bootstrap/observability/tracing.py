@@ -1,12 +1,14 @@
 """Traces by OpenTelemetry, sent to a collector by OTLP over HTTP; loaded only where it is set.
 
-A span has method, route, status and `txnId` of a request, the text of a statement without its
-values, or the name of a job: never an address, a header, a body or a token. A caller's
+Names and attributes are those of the semantic conventions for HTTP servers and databases. A span
+has method, path, route, status and `txnId` of a request, the text of a statement without its
+values, or the name of a job: never a client's address, a header, a body or a token. A caller's
 `traceparent` (W3C Trace Context) is continued, but never decides whether a request is sampled.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final
+from uuid import uuid4
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Receive, Scope, Send
@@ -21,6 +23,7 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from mudra.bootstrap.observability.logging import shown_path
 from mudra.http.server.instrumentation import ObserveRequest
 from mudra.jobs.scheduler import Job
 from mudra.shared.build_version import version
@@ -32,6 +35,11 @@ MAX_WAITING: Final = 4096
 """Spans in memory; more are dropped, requests never wait."""
 MAX_STATEMENT: Final = 2000
 _FAULT: Final = 500
+_OTHER: Final = "_OTHER"
+"""What the conventions call a method or a fault without a name of its own."""
+_METHODS: Final = frozenset(
+    {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}
+)
 _TRACEPARENT: Final = b"traceparent"
 _propagator: Final = TraceContextTextMapPropagator()
 
@@ -39,11 +47,21 @@ _propagator: Final = TraceContextTextMapPropagator()
 class Tracing:
     """The traces of one process; made after it was forked, since it sends from a thread."""
 
-    def __init__(self, otlp_url: str, share: float, process: str, clock: Clock) -> None:
-        """`share` of requests and jobs are traced; `process` names this one, `clock` is real."""
+    def __init__(
+        self, otlp_url: str, share: float, process: str, scheme: str, clock: Clock
+    ) -> None:
+        """`share` of requests and jobs are traced; `process` names this one, `clock` is real.
+
+        `scheme` is that of the public address: the proxy that ends TLS calls by plain HTTP.
+        """
         self._clock = clock
+        self._scheme = scheme
         chosen = TraceIdRatioBased(share)
-        facts = {"service.name": "mudra", "service.version": version()}
+        facts = {
+            "service.name": "mudra",
+            "service.version": version(),
+            "service.instance.id": str(uuid4()),
+        }
         self._provider = TracerProvider(
             resource=Resource.create({**facts, "mudra.process": process}),
             sampler=ParentBased(
@@ -91,27 +109,29 @@ class Tracing:
             address: str,
             txn_id: str,
         ) -> None:
-            observe(method, path, route, status, seconds, address, txn_id)
             span = trace.get_current_span()
             if span.get_span_context().is_valid:
-                _describe(span, method, route, status, txn_id)
+                observe(method, path, route, status, seconds, address, txn_id)
+                self._describe(span, method, path, route, status, txn_id)
                 return
             now = int(self._clock().timestamp() * 1e9)
             begun = now - int(seconds * 1e9)
             alone = self._tracer.start_span("request", kind=SpanKind.SERVER, start_time=begun)
-            _describe(alone, method, route, status, txn_id)
+            with trace.use_span(alone):
+                observe(method, path, route, status, seconds, address, txn_id)
+            self._describe(alone, method, path, route, status, txn_id)
             alone.end(now)
 
         return observing
 
     def statement_begun(self, statement: str) -> object:
         """Begin the span of a database statement, of which only the text is shown."""
-        span = self._tracer.start_span(
-            statement.split(maxsplit=1)[0].upper() if statement.strip() else "statement",
-            kind=SpanKind.CLIENT,
-        )
+        operation = statement.split(maxsplit=1)[0].upper() if statement.strip() else ""
+        span = self._tracer.start_span(operation or "postgresql", kind=SpanKind.CLIENT)
         if span.is_recording():
             span.set_attribute("db.system.name", "postgresql")
+            if operation:
+                span.set_attribute("db.operation.name", operation)
             span.set_attribute("db.query.text", statement[:MAX_STATEMENT])
         return span
 
@@ -120,6 +140,7 @@ class Tracing:
         assert isinstance(begun, Span)
         if failed:
             begun.set_status(StatusCode.ERROR)
+            begun.set_attribute("error.type", _OTHER)
         begun.end()
 
     def jobs(self, jobs: Sequence[Job]) -> list[Job]:
@@ -135,10 +156,44 @@ class Tracing:
                     await run()
                 except Exception as error:
                     # Its kind alone: the text may have what a span must not.
-                    span.set_status(StatusCode.ERROR, type(error).__name__)
+                    span.set_status(StatusCode.ERROR)
+                    span.set_attribute("error.type", type(error).__name__)
                     raise
 
         return traced
+
+    def ids(self) -> Mapping[str, str]:
+        """Return the IDs of the current span, as a line of the log has them."""
+        context = trace.get_current_span().get_span_context()
+        if not context.is_valid:
+            return {}
+        return {
+            "trace_id": trace.format_trace_id(context.trace_id),
+            "span_id": trace.format_span_id(context.span_id),
+        }
+
+    def _describe(
+        self, span: Span, method: str, path: str, route: str, status: int, txn_id: str
+    ) -> None:
+        if not span.is_recording():
+            return
+        known = method if method in _METHODS else _OTHER
+        named = known if known is not _OTHER else "HTTP"
+        span.update_name(f"{named} {route}" if route else named)
+        facts: dict[str, str | int] = {
+            "http.request.method": known,
+            "url.path": shown_path(path),
+            "url.scheme": self._scheme,
+            "http.response.status_code": status,
+        }
+        if route:
+            facts["http.route"] = route
+        if txn_id:
+            facts["mudra.txn_id"] = txn_id
+        if status >= _FAULT:
+            facts["error.type"] = str(status)
+            span.set_status(StatusCode.ERROR)
+        span.set_attributes(facts)
 
     def close(self) -> None:
         """Send what waits, within `EXPORT_S`, and stop."""
@@ -150,19 +205,3 @@ def _parent(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
         if name == _TRACEPARENT:
             return _propagator.extract({"traceparent": value.decode("latin-1")})
     return None
-
-
-def _describe(span: Span, method: str, route: str, status: int, txn_id: str) -> None:
-    if not span.is_recording():
-        return
-    span.update_name(f"{method} {route}" if route else method)
-    span.set_attributes(
-        {
-            "http.request.method": method,
-            "http.route": route,
-            "http.response.status_code": status,
-            "mudra.txn_id": txn_id,
-        }
-    )
-    if status >= _FAULT:
-        span.set_status(StatusCode.ERROR)

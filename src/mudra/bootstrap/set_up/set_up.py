@@ -27,8 +27,9 @@ from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.output.output import Exit
 from mudra.mail.mail_server import MailUrlError, mail_server
 from mudra.settings.settings import Settings
+from mudra.shared.secret_text import twin
 from mudra.storage.backup.encryption import new_identity
-from mudra.storage.crypto.master_key import FILE, KEY_BYTES
+from mudra.storage.crypto.master_key import COMMAND_VARIABLE, FILE, KEY_BYTES, VARIABLE
 from mudra.storage.database.roles import OWNER, SERVICE, without
 
 USER: Final = "mudra"
@@ -53,7 +54,8 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
         raise CommandFailed("mudra setup writes below /etc: run it as root, or name --to DIRECTORY")
     before = read_settings(places.settings)
     settings, keep = _settings(answers, places, before)
-    loaded = _checked(answers, settings, places)
+    in_force = {**before, **settings}
+    loaded = _checked(answers, in_force, places)
     if places.is_this_machine:
         _make_user()
     for folder, mode in ((places.settings.parent, 0o755), (places.data, 0o700),
@@ -67,7 +69,7 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
         places.kept / name for name, text in keep.items() if _write(places.kept / name, text, 0o600)
     ]
     written += [*_write_settings(places, settings), *_write_units(places, answers.workers)]
-    with _environment(settings, places):
+    with _environment(in_force, places):
         admin = _make_database(answers) if answers.database != EMBEDDED else None
         act = _acts(loaded, admin, answers.operator)
         link = _as_user(act) if places.is_this_machine else act()
@@ -86,12 +88,19 @@ def _settings(
     }
     if answers.smtp_url:
         found |= {"MUDRA_SMTP_URL": answers.smtp_url, "MUDRA_MAIL_FROM": answers.mail_from}
+    named = {
+        "MUDRA_NETWORK_NAME": answers.network_name,
+        "MUDRA_CONTACT": answers.contact,
+        "MUDRA_SECURITY_CONTACT": answers.security_contact,
+    }
+    found |= {name: text for name, text in named.items() if text}
     keep: dict[str, str] = {}
     own = places.data / FILE
-    if "MUDRA_MASTER_KEY_COMMAND" not in before and not own.exists():
+    elsewhere = {COMMAND_VARIABLE, twin(VARIABLE)} & before.keys()
+    if not elsewhere and not own.exists():
         made = f"1:{base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()}"
-        found["MUDRA_MASTER_KEY"] = before.get("MUDRA_MASTER_KEY") or made
-        if "MUDRA_MASTER_KEY" not in before:
+        found[VARIABLE] = before.get(VARIABLE) or made
+        if VARIABLE not in before:
             keep["master.key"] = f"{made}\n"
     recipients = ",".join(answers.backup_recipients) or before.get("MUDRA_BACKUP_RECIPIENTS", "")
     if not recipients:
@@ -114,7 +123,8 @@ def _addresses(answers: Answers, before: Mapping[str, str]) -> dict[str, str]:
         ) from error
     found = {}
     for name, role in (("MUDRA_DATABASE_URL", SERVICE), ("MUDRA_DATABASE_OWNER_URL", OWNER)):
-        found[name] = before.get(name) or _address(given, role, answers.database_name)
+        if twin(name) not in before:
+            found[name] = before.get(name) or _address(given, role, answers.database_name)
     return found
 
 

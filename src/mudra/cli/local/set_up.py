@@ -27,6 +27,11 @@ class Answers(Struct, frozen=True, forbid_unknown_fields=True):
     workers: Annotated[int, Meta(ge=1, le=64)] = 2
     backup_recipients: Sequence[str] = ()
     """Public keys of age; a pair is made when there is none."""
+    network_name: str = ""
+    contact: str = ""
+    """Where recipients of emails may ask."""
+    security_contact: str = ""
+    """The contact for vulnerabilities of this installation."""
 
 
 class Places(Struct, frozen=True):

@@ -7,7 +7,7 @@ import typer
 
 from mudra.cli.output.output import Exit, fail
 from mudra.shared.byte_order_mark import NotUtf8, without_mark
-from mudra.shared.secret_text import SecretText
+from mudra.shared.secret_text import SecretFileFault, SecretText, secret_variable
 
 
 def typed_password(
@@ -16,8 +16,8 @@ def typed_password(
     """Take a password, asked for `twice` when it is a new one; ends the command without any."""
     if from_stdin:
         typed = typed_line()
-    elif os.environ.get("MUDRA_PASSWORD"):
-        typed = os.environ["MUDRA_PASSWORD"]
+    elif typed := _of_environment():
+        pass
     elif sys.stdin.isatty():
         typed = typer.prompt(prompt, hide_input=True, confirmation_prompt=twice)
     else:
@@ -25,6 +25,13 @@ def typed_password(
     if not typed:
         fail("the password is empty", Exit.USAGE)
     return SecretText(typed)
+
+
+def _of_environment() -> str:
+    try:
+        return secret_variable(os.environ, "MUDRA_PASSWORD")
+    except SecretFileFault as fault:
+        fail(str(fault), Exit.USAGE)
 
 
 def typed_line() -> str:

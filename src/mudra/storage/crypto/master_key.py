@@ -2,7 +2,7 @@
 
 They are read from the first of these that is set:
 
-1. `MUDRA_MASTER_KEY`;
+1. `MUDRA_MASTER_KEY`, or the file that `MUDRA_MASTER_KEY_FILE` names;
 2. the output of the command `MUDRA_MASTER_KEY_COMMAND` (a call to a KMS);
 3. the file `master.key` in the data directory, mode 0600.
 
@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Final, final
 
 from msgspec import Struct
+
+from mudra.shared.secret_text import SecretFileFault, secret_variable
 
 VARIABLE: Final = "MUDRA_MASTER_KEY"
 COMMAND_VARIABLE: Final = "MUDRA_MASTER_KEY_COMMAND"
@@ -84,7 +86,11 @@ def load_master_keys(
     Raises:
         MasterKeyError: they are missing, malformed or readable by others.
     """
-    if value := environment.get(VARIABLE, "").strip():
+    try:
+        value = secret_variable(environment, VARIABLE).strip()
+    except SecretFileFault as fault:
+        raise MasterKeyError(str(fault)) from None
+    if value:
         return parse_master_keys(value, VARIABLE)
     if command := environment.get(COMMAND_VARIABLE, "").strip():
         return parse_master_keys(_command_output(command), f"the output of {COMMAND_VARIABLE}")

@@ -12,7 +12,9 @@ WINDOWS = 432
 def test_a_backlog_of_72_hours_passes_the_limit_within_half_an_hour() -> None:
     now, settings = 0, Settings()
     rate = KeyedRateLimit(
-        settings.metrics_push_rate / 600, settings.metrics_push_burst, lambda: now / SECOND
+        settings.metrics_push_rate.steady / 600,
+        settings.metrics_push_rate.burst,
+        lambda: now / SECOND,
     )
 
     for window in range(WINDOWS):

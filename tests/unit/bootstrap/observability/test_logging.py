@@ -9,7 +9,13 @@ from datetime import UTC, datetime
 import pytest
 import structlog
 
-from mudra.bootstrap.observability.logging import RequestLine, RequestLog, set_up_logging
+from mudra.bootstrap.observability.logging import (
+    RequestLine,
+    RequestLog,
+    level_of,
+    name_traces,
+    set_up_logging,
+)
 
 
 class Pieces(io.StringIO):
@@ -70,7 +76,11 @@ def test_a_path_cannot_break_or_reorder_a_request_line() -> None:
     log = RequestLog(stream)
     path = "/a\u2028forged\u2029\u0085\u009b31m\u202egnp.exe\u2066"
 
-    log.note(RequestLine(datetime(2026, 1, 1, tzinfo=UTC), "request", "GET", path, 404, 1.0, "::1"))
+    log.note(
+        RequestLine(
+            datetime(2026, 1, 1, tzinfo=UTC), "info", "request", "GET", path, 404, 1.0, "::1"
+        )
+    )
     log.flush()
 
     assert stream.getvalue().isascii()
@@ -98,7 +108,7 @@ def test_a_full_disk_stops_no_one_who_logs_and_the_gap_is_named() -> None:
             log.error("unexpected fault")
             requests.note(
                 RequestLine(
-                    datetime(2026, 1, 1, tzinfo=UTC), "request", "GET", "/", 404, 1.0, "::1"
+                    datetime(2026, 1, 1, tzinfo=UTC), "info", "request", "GET", "/", 404, 1.0, "::1"
                 )
             )
         requests.flush()
@@ -115,3 +125,64 @@ def test_a_full_disk_stops_no_one_who_logs_and_the_gap_is_named() -> None:
         ("log lines were lost", 3),
         ("after it", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "level"),
+    [
+        ("/readyz", 200, "debug"),
+        ("/livez", 200, "debug"),
+        ("/readyz", 503, "warning"),
+        ("/status", 200, "info"),
+        ("/status", 404, "info"),
+        ("/status", 500, "error"),
+    ],
+)
+def test_a_request_line_has_the_level_of_its_status(path: str, status: int, level: str) -> None:
+    assert level_of(path, status) == level
+
+
+@pytest.mark.parametrize(
+    ("least", "kept"), [("debug", 4), ("info", 3), ("warning", 2), ("error", 1)]
+)
+def test_the_log_leaves_out_request_lines_below_its_level(least: str, kept: int) -> None:
+    stream = io.StringIO()
+    before = logging.root.handlers[:], logging.root.level
+    set_up_logging(least, stream)
+    try:
+        log = RequestLog(stream)
+        for level in ("debug", "info", "warning", "error"):
+            log.note(
+                RequestLine(
+                    datetime(2026, 1, 1, tzinfo=UTC), level, "request", "GET", "/", 200, 1.0, "::1"
+                )
+            )
+        log.flush()
+    finally:
+        set_up_logging("info", io.StringIO())
+        structlog.reset_defaults()
+        logging.root.handlers[:], logging.root.level = before
+
+    levels = [json.loads(line)["level"] for line in stream.getvalue().splitlines()]
+    assert levels == ["debug", "info", "warning", "error"][-kept:]
+
+
+def test_all_lines_of_a_trace_name_it(stream: Pieces) -> None:
+    ids = {"trace_id": "4bf92f3577b34da6a3ce929d0e0e4736", "span_id": "00f067aa0ba902b7"}
+    name_traces(lambda: ids)
+    try:
+        structlog.get_logger().warning("of ours")
+        logging.getLogger("a.library").error("of others")
+        log = RequestLog(stream)
+        log.note(
+            RequestLine(
+                datetime(2026, 1, 1, tzinfo=UTC), "info", "request", "GET", "/", 200, 1.0, "::1"
+            )
+        )
+        log.flush()
+    finally:
+        name_traces(dict)
+
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["event"] for line in lines] == ["of ours", "of others", "request"]
+    assert all(ids.items() <= line.items() for line in lines)

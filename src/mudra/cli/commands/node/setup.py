@@ -32,7 +32,7 @@ def setup(
     Asks for the public address, the mail server and the database. A second run changes only what
     differs, and never a key. Answers in a file: base_url, operator, smtp_url, mail_from, database
     (embedded, or the address of a superuser), and optional database_name, proxies, workers,
-    backup_recipients.
+    backup_recipients, network_name, contact, security_contact.
     """
     given = _read(answers) if answers is not None else _asked()
     done = program().set_up(given, Places(to.absolute()))
