@@ -257,7 +257,7 @@ def _beyond(calls: Floats, failed: Floats, since: int) -> Floats:
     """Returns by how many standard deviations the rate is higher from an hour on; else 0."""
     most, few = _OUTAGE
     n0, b0 = calls[:since].sum(0), failed[:since].sum(0)
-    before = (b0 + 1.0) / np.maximum(n0, 1.0)
+    before = np.minimum((b0 + 1.0) / np.maximum(n0, 1.0), 1.0)
     n1, b1 = calls[since:].sum(0), np.minimum(failed[since:], most * calls[since:] + few).sum(0)
     now = b1 / np.maximum(n1, 1.0)
     chance = before * (1.0 - before) * (1.0 / np.maximum(n1, 1.0) + 1.0 / np.maximum(n0, 1.0))
