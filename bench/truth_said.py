@@ -21,10 +21,10 @@ from bench.truth_world import Fault, Shape, World
 from mudra.metrics.health.fip_state import ApiState
 from mudra.metrics.health.status_history import DayState
 from mudra.metrics.incidents.incident import Ending, Incident, Network
-from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of, text_of
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of
 from mudra.metrics.notifications.alarm import counted_text, title_of
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.payload.catalogue import CUSTOMER_CODES, FEED_APIS, WINDOW, window_at
+from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW, window_at
 
 FIRST = 144 * 20_003
 DAY = 144
@@ -39,6 +39,7 @@ NETWORKS = {
 _FEED = [(place, api.api) for place, api in enumerate(FEED_APIS.values())]
 _APART = 24
 """Windows between two troubles of one FIP."""
+_OF_OUTCOMES = {"outcomes": ("finot",)}
 _QUIET = {"blip", "maintenance", "festival", "deployment"}
 """No incident is to open."""
 _RIGHT = {
@@ -62,7 +63,8 @@ class Plan:
     def fip(self, least: float = 0.0, most: float = 1e9) -> int:
         """Draw a free FIP by its calls in a window."""
         size = self.world.volume.sum((0, 1))
-        able = [fip for fip in range(len(size)) if least <= size[fip] <= most] or [int(size.argmax())]
+        able = [fip for fip in range(len(size)) if least <= size[fip] <= most]
+        able = able or [int(size.argmax())]
         self.at = max(self.at, min(self.busy.get(fip, 0) for fip in able) + _APART + 1)
         free = [fip for fip in able if self.busy.get(fip, 0) + _APART < self.at]
         return int(self.rng.choice(free))
@@ -180,22 +182,22 @@ class Feed:
         self, service: Service, near: list[Fault], fip: int, api: str, state: ApiState | None,
         window: int,
     ) -> None:  # fmt: skip
-        here = [one for one in near if api in (one.apis or ([api] if one.name != "outcomes" else ["finot"]))]
+        here = [one for one in near if api in (one.apis or _OF_OUTCOMES.get(one.name, (api,)))]
         now = [one for one in here if one.acts(window)]
         said = str(state.status.value) if state else "UNSURE"
         own = [one for one in now if one.aas is None and one.fips is not None]
         if not here:
             self.seen["healthy"][said] += 1
             if said in {"BAD", "DEGRADED"}:
-                self.odd.append(f"{window - FIRST} healthy {service.world.fip_ids[fip]} {api} {state}")
+                self.odd.append(f"{window - FIRST} healthy FIP {fip} {api} {state}")
         elif own:
             fault = own[0]
             since = {0: "window 1", 1: "window 2"}.get(window - fault.start, "later")
-            few = service.kept[window].total[:, :, fip].sum() < 120  # noqa: PLR2004
+            few = service.kept[window].total[:, :, fip].sum() < 120
             size = ", few calls" if few else ""
             self.seen[f"{fault.name}{size}, {since}"][said] += 1
             if said == "GOOD" and fault.fails == 1.0 and window - fault.start > 1:
-                self.odd.append(f"{window - FIRST} {fault.name} {service.world.fip_ids[fip]} {api} {state}")
+                self.odd.append(f"{window - FIRST} {fault.name} FIP {fip} {api} {state}")
         elif now:
             self.seen[f"only elsewhere: {now[0].name}"][said] += 1
 
@@ -216,11 +218,12 @@ def run(name: str, seed: int, rounds: int, quiet: int, learn: int) -> None:
         if window < FIRST + learn:
             continue
         feed.look(service, faults, window)
-        if window % 6 == 5:  # noqa: PLR2004
+        if window % 6 == 5:
             _look_at_public(service, faults, window, start, public, innocent)
     said = service.finish()
     print(f"== {name} {world.shape.aas} x {world.shape.fips}, seed {seed}: "
-          f"{learn} windows learned, {quiet} quiet, {planned.at + 160 - start} with faults")  # fmt: skip
+          f"{learn} windows learned, {quiet} quiet, "
+          f"{planned.at + 160 - start} with faults")  # fmt: skip
     _incidents(said, faults, world, start)
     print("feed")
     for truth, states in sorted(feed.seen.items()):
@@ -272,23 +275,20 @@ def _incidents(said: Said, faults: list[Fault], world: World, start: int) -> Non
     early = sum(int(one.began.timestamp()) // 600 < start for one in false)
     print(f"incidents {len(kept)}, about no fault {len(false)}, of them in quiet {early}")
     for one in false:
-        print("  false:", (int(one.began.timestamp()) // 600) - FIRST, title_of(one), counted_text(one),
-              one.cause.strength)  # fmt: skip
+        began = int(one.began.timestamp()) // 600 - FIRST
+        print("  false:", began, title_of(one), counted_text(one), one.cause.strength)
     table: dict[str, list[tuple[bool, bool, int, int]]] = defaultdict(list)
     for fault in faults:
         if fault.name in _QUIET:
             continue
         found = [one for one in kept if about(one, fault, world)]
         told = [at for at, one in said.told.values() if about(one, fault, world)]
-        eligible, failed = (0, 0)
-        if fault.fips and len(fault.fips) == 1:
-            eligible = sum(_calls_of(world, fault.fips[0], window) for window in range(fault.start, fault.end))
         waited = int((min(told) - window_at(fault.start)) / WINDOW) if told else 0
         right = any(is_right(one, fault) for one in found)
         table[fault.name].append((bool(found), right, waited, len(found)))
-        if found and (not right or len(found) > 1) or not found:
+        if not right or len(found) > 1:
             print(f"  {fault.name} {fault.start - FIRST}-{fault.end - FIRST} aas {fault.aas} fips "
-                  f"{fault.fips} {fault.apis or ''} about {eligible} calls:",
+                  f"{fault.fips} {fault.apis or ''}:",
                   [f"{title_of(one)}; {severity_of(one).value}" for one in found])  # fmt: skip
     for kind, rows in table.items():
         waits = sorted(row[2] for row in rows if row[0])
@@ -296,11 +296,8 @@ def _incidents(said: Said, faults: list[Fault], world: World, start: int) -> Non
               f"{sum(row[1] for row in rows)} incidents {sum(row[3] for row in rows)} "
               f"opened in window {dict(Counter(waits))}")  # fmt: skip
     critical = [one for one in kept if severity_of(one).value == "critical"]
-    print("  critical", len(critical), "least failed", min((one.eligible - one.succeeded for one in critical), default=0))
-
-
-def _calls_of(world: World, fip: int, window: int) -> int:
-    return int((world.volume[:, :, fip].sum() * world._load(window))[fip])
+    fewest = min((one.eligible - one.succeeded for one in critical), default=0)
+    print(f"  critical {len(critical)}, with {fewest} failed calls at least")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""bench/truth_said: the judgements of a service over the windows of `truth_world`, without a database.
+"""bench/truth_said: the judgements of a service over `truth_world`, without a database.
 
 Windows are judged when the service would: once all reports are there, or 15 minutes after their
 end; ahead of that from the reports at hand. What it says then is kept: incidents and when they
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from bench.truth_world import CUSTOMERS, Fault, Reported, World
+from bench.truth_world import Fault, Reported, World
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.own_calls import (
@@ -92,7 +92,7 @@ class Service:
         self.newest = window
         for after in (_ARRIVED, _SPREAD, _LATE):
             self._look(at + WINDOW + after)
-        if self.journal.window.minute == 50:  # noqa: PLR2004
+        if self.journal.window.minute == 50:
             self._each_hour()
 
     def _before(self, window: int) -> Before:
@@ -228,12 +228,6 @@ class Service:
                 state = with_incidents(one, hits, is_below=fip in judged.below)
                 self.said.days.setdefault(fip, []).append(state)
         return self.said
-
-    def calls_of(self, fip: int, since: int, until: int) -> tuple[int, int]:
-        """Return the eligible and failed calls of customers of a FIP in these windows."""
-        parts = [self.kept[window] for window in range(since, until) if window in self.kept]
-        eligible = sum(int((one.total - one.refused)[CUSTOMERS][..., fip].sum()) for one in parts)
-        return eligible, sum(int(one.failed[CUSTOMERS][..., fip].sum()) for one in parts)
 
 
 _numbers = iter(range(1, 10**9))

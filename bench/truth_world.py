@@ -23,7 +23,6 @@ REQUESTS = 9
 FINOT = REQUESTS
 HEARTBEAT = CALL_APIS.index("hbt")
 FIREQ, VERIFY, DISCOVERY = (CALL_APIS.index(code) for code in ("fireq", "alinkv", "adisc"))
-CUSTOMERS = [place for place in range(REQUESTS) if place != HEARTBEAT]
 _SHARES = {"adisc": 0.6, "alink": 0.3, "adlink": 0.02, "alinkv": 0.28, "cns": 0.25, "cnot": 0.08,
            "fireq": 1.0, "fif": 0.93}  # fmt: skip
 _HEARTBEATS = 5
@@ -283,4 +282,3 @@ def _normal(share: Floats) -> Floats:
     far = np.sqrt(-2 * np.log(np.minimum(low, 0.02425)))
     outer = np.polyval(c, far) / np.polyval(d, far)
     return np.where(low < 0.02425, np.where(share < 0.5, outer, -outer), inner)
-

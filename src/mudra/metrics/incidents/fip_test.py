@@ -31,7 +31,6 @@ from mudra.metrics.incidents.fip_counts import (
     aligned,
     covered,
 )
-from mudra.metrics.payload.catalogue import window_number
 
 LOOKS: Final = (1, 2, 3, 6, 12, 36)
 """Numbers of windows that are looked at, in this order; six hours at most."""
@@ -82,7 +81,7 @@ def fip_states(
         np.stack([aligned(one, fips) for one in reversed(recent[-LOOKS[-1] :])])
     )
     totals = np.stack([sums[:look].sum(0) for look in LOOKS])
-    tested = _with_causes(_tested(sums, totals), at_fips, sums, window_number(window))
+    tested = _with_causes(_tested(sums, totals), at_fips, sums[0])
     reporters = np.stack([sums[:look, REPORTERS].max(0) for look in LOOKS])
     maintained = recent[-1].sums[MAINTAINED].any(0)
     tested.status[:, maintained], tested.z[:, maintained] = _UNSURE, -np.inf
@@ -152,10 +151,8 @@ def _roots(parts: Floats) -> tuple[Floats, Floats]:
     return root(failed, calls), root(slow, answered, _HALF)
 
 
-def _with_causes(
-    tested: _Tested, at_fips: Iterable[Cause], sums: Floats, window: int
-) -> _Tested:
-    """Returns the states with those of causes at FIPs; `sums` are by window, the latest first."""
+def _with_causes(tested: _Tested, at_fips: Iterable[Cause], latest: Floats) -> _Tested:
+    """Returns the states with those of causes at FIPs; `latest` are the counts of one window."""
     status, z = tested.status.copy(), tested.z.copy()
     look, reasons = tested.look.copy(), tested.reasons.copy()
     for cause in at_fips:
@@ -163,10 +160,9 @@ def _with_causes(
             continue
         fip, shown = cause.locus.fip, covered(cause, APIS)
         if cause.locus.kind is Kind.FIP and not _OF_CALLS.isdisjoint(cause.symptoms):
-            # Where no call has come since, the others show nothing of a FIP that is down.
-            called = sums[: window - cause.since + 1, 0, :, fip].sum(0) > 0
-            is_unsure = tested.status[:, fip] == _UNSURE
-            others = np.flatnonzero(is_unsure | (~called & (Symptom.FAILURES in cause.symptoms)))
+            # Where no call has come of late, the others show nothing of a FIP that is down.
+            unheard = (latest[0, :, fip] == 0) & (Symptom.FAILURES in cause.symptoms)
+            others = np.flatnonzero(unheard | (tested.status[:, fip] == _UNSURE))
             shown = sorted({*shown, *others.tolist()})
         is_bad = tested.status[shown, fip] == _BAD
         worse = np.where(is_bad | bool(_BREAKS_THE_RULE & set(cause.symptoms)), _BAD, _DEGRADED)

@@ -31,7 +31,7 @@ class Reach(Struct, frozen=True):
     fips: tuple[str, ...]
     apis: tuple[str, ...]
     calls_a_minute: float | None
-    """Those that failed in its bad windows, or show another symptom now; None for an agent's."""
+    """Those that failed in its bad windows, or show another symptom now; None where no customer's do."""
 
 
 def reach_of(incident: Incident) -> Reach:
@@ -43,7 +43,7 @@ def reach_of(incident: Incident) -> Reach:
 
 
 def _calls_a_minute(incident: Incident) -> float | None:
-    if isinstance(incident.subject, AaReporting):
+    if isinstance(incident.subject, AaReporting) or incident.by_heartbeats:
         return None
     if incident.failing and incident.bad_windows:
         failed = incident.eligible - incident.succeeded
