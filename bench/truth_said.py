@@ -1,4 +1,4 @@
-"""bench/truth_said: what readers are told in networks that no part was tuned on.
+"""bench/truth_said: what readers see in networks that no part was tuned on.
 
     python -m bench.truth_said --network big --seed 1
 
@@ -282,8 +282,8 @@ def _incidents(said: Said, faults: list[Fault], world: World, start: int) -> Non
         if fault.name in _QUIET:
             continue
         found = [one for one in kept if about(one, fault, world)]
-        told = [at for at, one in said.told.values() if about(one, fault, world)]
-        waited = int((min(told) - window_at(fault.start)) / WINDOW) if told else 0
+        times = [at for at, one in said.first.values() if about(one, fault, world)]
+        waited = int((min(times) - window_at(fault.start)) / WINDOW) if times else 0
         right = any(is_right(one, fault) for one in found)
         table[fault.name].append((bool(found), right, waited, len(found)))
         if not right or len(found) > 1:

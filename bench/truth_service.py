@@ -2,7 +2,7 @@
 
 Windows are judged when the service would: once all reports are there, or 15 minutes after their
 end; ahead of that from the reports at hand. What it says then is kept: incidents and when they
-were first told, states of the feed, public days, changes of rates, FIPs that fell at once.
+were first reported, states of the feed, public days, changes of rates, FIPs that fell at once.
 """
 
 from collections import deque
@@ -50,10 +50,10 @@ _DAY = timedelta(days=1)
 
 @dataclass
 class Said:
-    """What was said in one network."""
+    """All that was said in one network."""
 
-    told: dict[tuple[str, str, datetime], tuple[datetime, Incident]] = field(default_factory=dict)
-    """When trouble at an AA or a FIP from a window on was first told, and as what."""
+    first: dict[tuple[str, str, datetime], tuple[datetime, Incident]] = field(default_factory=dict)
+    """When trouble at an AA or a FIP from a window on was first reported, and as what."""
     incidents: dict[str, Incident] = field(default_factory=dict)
     miscounted: list[str] = field(default_factory=list)
     changes: dict[tuple[str, str], tuple[datetime, LevelChange]] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class Service:
         incident = found_incident(self._counted(one), journal)
         if journal is self.journal or not isinstance(incident.subject, AaReporting):
             ends = aa_concerned(incident.subject) or "", fip_concerned(incident.subject) or ""
-            self.said.told.setdefault((*ends, incident.began), (now, incident))
+            self.said.first.setdefault((*ends, incident.began), (now, incident))
         if journal is self.journal:
             self.said.incidents[one.incident_id] = incident
 
@@ -222,10 +222,10 @@ class Service:
             judged = _days(
                 day.date(), own.fips, total, counted, counted - failed, broken(own.counts)[ALL]
             )
-            for fip, one in judged.of_fips.items():
+            for fip, found in judged.of_fips.items():
                 hits = [i for i in self.said.incidents.values()
                         if fip_of(i.subject) == fip and codes_of(i.subject) != {"hbt"}]  # fmt: skip
-                state = with_incidents(one, hits, is_below=fip in judged.below)
+                state = with_incidents(found, hits, is_below=fip in judged.below)
                 self.said.days.setdefault(fip, []).append(state)
         return self.said
 

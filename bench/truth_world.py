@@ -8,7 +8,7 @@ together; heartbeats come five a pair and window; AAs take percentiles in three 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 import numpy as np
@@ -63,16 +63,15 @@ class Fault:
     planned: bool = False
     silent: bool = False
     """The agents of these AAs do not report; their calls go on."""
-    told: dict[str, object] = field(default_factory=dict)
 
     def acts(self, window: int) -> bool:
-        """Whether it acts in a window."""
+        """Report whether it acts in a window."""
         return self.start <= window < self.end
 
 
 @dataclass
 class Reported:
-    """What the AAs say of a window, and the counts that it is made of, API x AA x FIP."""
+    """Reports of a window by all AAs, and the counts that it is made of, API x AA x FIP."""
 
     calls: WindowCalls
     total: Ints
@@ -181,7 +180,7 @@ class World:
             denies[ends] = np.maximum(denies[ends], one.denies)
             if one.apis is None:
                 arrives[ends] *= 1 - one.fails
-        return tuple(np.clip(part, 0, 1) for part in (fails, refuses, arrives, denies))  # type: ignore[return-value]
+        return tuple(np.clip(part, 0, 1) for part in (fails, refuses, arrives, denies))
 
     def _times(
         self, window: int, total: Ints, failed: Ints, bad: Ints, now: Sequence[Fault]
@@ -231,7 +230,7 @@ class World:
     ) -> None:
         """Draw the times of cells of which a part of the calls is slower one by one."""
         for cell in np.argwhere((share > 0) & (share < 1) & (number > 0)):
-            at = tuple(int(one) for one in cell)
+            at = (int(cell[0]), int(cell[1]), int(cell[2]))
             drawn = np.exp(
                 self.median[at] + np.broadcast_to(shift, share.shape[2:])[at[2]]
                 + self.sigma[0, 0, at[2]] * self.rng.normal(size=number[at])
@@ -239,7 +238,7 @@ class World:
             hit = self.rng.random(number[at]) < share[at]
             drawn = np.sort(np.where(hit, drawn * factor[at], drawn))
             ranks = [self._ranks(number, part)[at] for part in (0.5, 0.95, 0.99, 1.0)]
-            points[(slice(None), *at)] = drawn[np.minimum(ranks, number[at]) - 1]
+            points[:, at[0], at[1], at[2]] = drawn[np.minimum(ranks, number[at]) - 1]
 
     def _calls(
         self, total: Ints, failed: Ints, refused: Ints, bad: Ints, times: tuple[Ints, Floats]

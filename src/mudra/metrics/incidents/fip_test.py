@@ -152,7 +152,7 @@ def _roots(parts: Floats) -> tuple[Floats, Floats]:
 
 
 def _with_causes(tested: _Tested, at_fips: Iterable[Cause], latest: Floats) -> _Tested:
-    """Returns the states with those of causes at FIPs; `latest` are the counts of one window."""
+    """Returns the states with the causes at FIPs; `latest` are the counts of one window."""
     status, z = tested.status.copy(), tested.z.copy()
     look, reasons = tested.look.copy(), tested.reasons.copy()
     for cause in at_fips:

@@ -31,7 +31,7 @@ class Reach(Struct, frozen=True):
     fips: tuple[str, ...]
     apis: tuple[str, ...]
     calls_a_minute: float | None
-    """Those that failed in its bad windows, or show another symptom now; None where no customer's do."""
+    """Those of customers that failed in its bad windows, or show another symptom now; else None."""
 
 
 def reach_of(incident: Incident) -> Reach:
