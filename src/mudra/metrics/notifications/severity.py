@@ -45,10 +45,12 @@ def severity_of(incident: Incident) -> Severity:
         return Severity.MINOR
     if incident.by_heartbeats:
         return Severity.MAJOR  # it may be down, but no one has tried
-    if cause.failures >= _VERY_MANY and 10 * cause.failures >= cause.calls:
-        return Severity.CRITICAL
     failed = incident.eligible - incident.succeeded if incident.failing else 0
-    are_many = cause.failures >= _MANY or failed >= _MANY_IN_ALL
+    # Of a window in which no customer called the cause counts heartbeats.
+    of_window = min(cause.failures, failed) if incident.failing else cause.failures
+    if of_window >= _VERY_MANY and 10 * of_window >= cause.calls:
+        return Severity.CRITICAL
+    are_many = of_window >= _MANY or failed >= _MANY_IN_ALL
     if isinstance(incident.subject, Path) or not are_many:
         return Severity.MAJOR
     is_wide = isinstance(incident.subject, Network) or 2 * cause.failures >= cause.calls

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 from tests.support.metrics.incidents import an_incident
 
-from mudra.metrics.incidents.incident import Fip, FipApi, Subject
+from mudra.metrics.incidents.incident import Fip, FipApi, Network, Subject
 from mudra.metrics.notifications.alarm import counted_text, symptom_text
 from mudra.metrics.notifications.severity import Severity, severity_of
 
@@ -34,3 +35,10 @@ def test_heartbeats_are_counted_as_heartbeats() -> None:
     by_heartbeats = an_incident(Fip("BANK"), NOON, eligible=0)
 
     assert "heartbeats failed" in counted_text(by_heartbeats)
+
+
+def test_three_calls_are_not_critical_though_many_heartbeats_fail_with_them() -> None:
+    few = an_incident(Network(), NOON, eligible=3, succeeded=0)
+    with_heartbeats = replace(few, cause=replace(few.cause, calls=200, failures=200))
+
+    assert severity_of(with_heartbeats) is Severity.MAJOR
