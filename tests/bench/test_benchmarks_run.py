@@ -43,7 +43,7 @@ PRINTED = {
     "ten_times": "simulated ÷ measured, the last: ",
     "truth": "precision",
     "truth_recount": "passed",
-    "truth_scenes": "quiet: ",
+    "truth_said": "miscounted 0",
     "upgrade": "p99 of tokens ÷ that next to a process that changes nothing",
     "verify": "TokenVerifier.verify",
     "watch": "quiet ms",

@@ -18,7 +18,13 @@ from mudra.metrics.attribution.baselines.reporters import (
     learn_history,
 )
 from mudra.metrics.attribution.baselines.wandering import Wander, wander
-from mudra.metrics.attribution.causes.active import Active, follow, look, new_active
+from mudra.metrics.attribution.causes.active import (
+    HEARTBEAT,
+    Active,
+    follow,
+    look,
+    new_active,
+)
 from mudra.metrics.attribution.causes.admission import Finding, admit
 from mudra.metrics.attribution.causes.agents import follow_agents
 from mudra.metrics.attribution.causes.breadth import (
@@ -49,14 +55,13 @@ from mudra.metrics.attribution.evidence.lanes import LANES_OF, TIMED_APIS, Flags
 from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without, wandered
 from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
-from mudra.metrics.payload.catalogue import RequestType
 
 _SEEN_SHARE: Final = 0.25
 _SHOWN: Final = 5.0
 _MEDIAN_MOVED: Final = 0.4
-_DENIED: Final = -6.0
-"""Nats of the other APIs that speak against a cause of the whole place."""
-_HEARTBEAT: Final = (RequestType.HEARTBEAT.api,)
+_DENIED: Final = -2.0
+"""Nats of the other APIs that speak against a cause of the whole place: one call that succeeds
+where nine of ten heartbeats fail says as much."""
 _SUSPECT: Final = 0.4
 _FEWEST_PAIRS: Final = 4
 _ACROSS: Final = tuple(
@@ -230,7 +235,7 @@ class _Window:
         )
         since = min(earlier, default=window)
         locus = self._beyond_heartbeats(candidate)
-        others = tuple(one for one in ambiguous_with if one.apis != _HEARTBEAT and one != locus)
+        others = tuple(one for one in ambiguous_with if one.apis != HEARTBEAT and one != locus)
         finding = Finding(locus, candidate.symptom, since, earlier, others)
         fresh = new_active(
             self.next_number, finding.locus, finding.symptom, finding.since,
@@ -257,21 +262,25 @@ class _Window:
         return self._ratios_without(one.locus)
 
     def _beyond_heartbeats(self, candidate: Candidate) -> Locus:
-        """Name the whole FIP or AA where heartbeats show a cause and no other call denies it.
+        """Name the whole FIP, AA or network where heartbeats show a cause and no call denies it.
 
         Of a FIP that is seldom called heartbeats are nearly all there is: it is down, not they.
         """
         locus = candidate.locus
-        if locus.apis != _HEARTBEAT or locus.kind not in {Kind.FIP_API, Kind.AA_API}:
+        if locus.apis != HEARTBEAT:
             return locus
-        of_fip = locus.kind is Kind.FIP_API
-        sums = self.ratios.fip_lane if of_fip else self.ratios.aa_lane
-        lanes, place = LANES_OF[candidate.symptom], locus.fip if of_fip else locus.aa
-        tilt = int(np.argmax(sums[:, candidate.lane, place]))
-        rest = float(sums[tilt, lanes, place].sum() - sums[tilt, candidate.lane, place])
-        if rest <= _DENIED:
-            return locus
-        return Locus(Kind.FIP if of_fip else Kind.AA, locus.aa, locus.fip)
+        match locus.kind:
+            case Kind.FIP_API:
+                sums, whole = self.ratios.fip_lane[..., locus.fip], Kind.FIP
+            case Kind.AA_API:
+                sums, whole = self.ratios.aa_lane[..., locus.aa], Kind.AA
+            case Kind.NETWORK:
+                sums, whole = self.ratios.network_lane, Kind.NETWORK
+            case _:
+                return locus
+        tilt = int(np.argmax(sums[:, candidate.lane]))
+        rest = float(sums[tilt, LANES_OF[candidate.symptom]].sum() - sums[tilt, candidate.lane])
+        return locus if rest <= _DENIED else Locus(whole, locus.aa, locus.fip)
 
     def _with_right_latency(self, one: Active) -> Active:
         """Say `SLOW` when the median moved, and only `TAIL` when it did not."""

@@ -202,6 +202,9 @@ _WANDERS: Final = 0.3
 _Z: Final = 5.0
 _OUTAGE: Final = 0.15, 3.0
 """An hour counts for no more than such a share of failures and a few: beyond it is an outage."""
+_MOST_OF_THEM: Final = 0.6
+"""The part of the hours that are higher: the first window of some outages is a few hours' alone."""
+_HOUR_CALLS: Final = 20
 _HOUR: Final = timedelta(hours=1)
 Floats = NDArray[np.float64]
 
@@ -257,14 +260,22 @@ def _beyond(calls: Floats, failed: Floats, since: int) -> Floats:
     """Returns by how many standard deviations the rate is higher from an hour on; else 0."""
     most, few = _OUTAGE
     n0, b0 = calls[:since].sum(0), failed[:since].sum(0)
-    before = (b0 + 1.0) / np.maximum(n0, 1.0)
+    before = np.minimum((b0 + 1.0) / np.maximum(n0, 1.0), 1.0)
     n1, b1 = calls[since:].sum(0), np.minimum(failed[since:], most * calls[since:] + few).sum(0)
     now = b1 / np.maximum(n1, 1.0)
     chance = before * (1.0 - before) * (1.0 / np.maximum(n1, 1.0) + 1.0 / np.maximum(n0, 1.0))
     z = (now - before) / np.sqrt(chance + (_WANDERS * before) ** 2)
     counts = (n0 >= _BEFORE_CALLS) & (n1 >= _CALLS)
     large = (now >= _LEAST) & (now >= _FACTOR * before + _MORE)
-    return np.asarray(np.where(counts & large, z, 0.0))
+    known, higher = _higher(calls[since:], failed[since:], before, now)
+    lasts = higher.sum(0) >= _MOST_OF_THEM * known.sum(0)
+    return np.asarray(np.where(counts & large & lasts, z, 0.0))
+
+
+def _higher(calls: Floats, failed: Floats, before: Floats, now: Floats) -> tuple[Flags, Flags]:
+    """Returns the hours with calls enough, and which are nearer to the new rate."""
+    known = calls >= _HOUR_CALLS
+    return known, known & (failed > (before + now) / 2 * calls)
 
 
 def _named(

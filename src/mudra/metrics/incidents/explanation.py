@@ -18,6 +18,7 @@ from mudra.metrics.incidents.incident import (
     Network,
     Path,
     StoredIncident,
+    Symptom,
 )
 from mudra.metrics.incidents.subject import apis_of, fip_of, in_sentence, readers_of, text_of
 from mudra.metrics.payload.catalogue import WINDOW
@@ -138,7 +139,7 @@ def at_once(incidents: Mapping[str, Incident], providers: Mapping[str, str]) -> 
         left = sorted(
             (one.began, name)
             for name, one in incidents.items()
-            if one.failing is failing and _counts(one)
+            if (Symptom.FAILURES in one.cause.symptoms) is failing and _counts(one)
         )
         while left:
             began = left[0][0]

@@ -54,6 +54,7 @@ _REASONS: Final = {
 _BITS: Final = {reason: 1 << place for place, reason in enumerate(Reason)}
 _BREAKS_THE_RULE: Final = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
 """Symptoms of calls without success; the rule allows the others."""
+_OF_CALLS: Final = frozenset({Symptom.FAILURES, Symptom.CLIENT_ERRORS, Symptom.SLOW, Symptom.TAIL})
 
 
 class _Tested(NamedTuple):
@@ -80,7 +81,7 @@ def fip_states(
         np.stack([aligned(one, fips) for one in reversed(recent[-LOOKS[-1] :])])
     )
     totals = np.stack([sums[:look].sum(0) for look in LOOKS])
-    tested = _with_causes(_tested(sums, totals), at_fips)
+    tested = _with_causes(_tested(sums, totals), at_fips, sums[0])
     reporters = np.stack([sums[:look, REPORTERS].max(0) for look in LOOKS])
     maintained = recent[-1].sums[MAINTAINED].any(0)
     tested.status[:, maintained], tested.z[:, maintained] = _UNSURE, -np.inf
@@ -150,17 +151,19 @@ def _roots(parts: Floats) -> tuple[Floats, Floats]:
     return root(failed, calls), root(slow, answered, _HALF)
 
 
-def _with_causes(tested: _Tested, at_fips: Iterable[Cause]) -> _Tested:
+def _with_causes(tested: _Tested, at_fips: Iterable[Cause], latest: Floats) -> _Tested:
+    """Returns the states with the causes at FIPs; `latest` are the counts of one window."""
     status, z = tested.status.copy(), tested.z.copy()
     look, reasons = tested.look.copy(), tested.reasons.copy()
     for cause in at_fips:
         if cause.locus.kind not in {Kind.FIP, Kind.FIP_API}:
             continue
         fip, shown = cause.locus.fip, covered(cause, APIS)
-        if cause.locus.kind is Kind.FIP and Symptom.FAILURES in cause.symptoms:
-            # Where calls are few, the others show nothing of a FIP that is down.
-            others = (place for place in range(len(APIS)) if tested.status[place, fip] == _UNSURE)
-            shown = sorted({*shown, *others})
+        if cause.locus.kind is Kind.FIP and not _OF_CALLS.isdisjoint(cause.symptoms):
+            # Where no call has come of late, the others show nothing of a FIP that is down.
+            unheard = (latest[0, :, fip] == 0) & (Symptom.FAILURES in cause.symptoms)
+            others = np.flatnonzero(unheard | (tested.status[:, fip] == _UNSURE))
+            shown = sorted({*shown, *others.tolist()})
         is_bad = tested.status[shown, fip] == _BAD
         worse = np.where(is_bad | bool(_BREAKS_THE_RULE & set(cause.symptoms)), _BAD, _DEGRADED)
         status[shown, fip] = np.where(status[shown, fip] == _BAD, _BAD, worse)

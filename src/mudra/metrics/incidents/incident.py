@@ -204,6 +204,11 @@ class Incident(Struct, frozen=True):
         return Symptom.FAILURES in self.cause.symptoms and self.eligible > 0
 
     @property
+    def by_heartbeats(self) -> bool:
+        """Return whether heartbeats alone show it: no customer's call failed in its bad windows."""
+        return Symptom.FAILURES in self.cause.symptoms and self.succeeded == self.eligible
+
+    @property
     def refused(self) -> bool:
         """Return whether it is about refused requests (4xx) alone: a kind of its own."""
         return self.cause.symptoms == (Symptom.CLIENT_ERRORS,)

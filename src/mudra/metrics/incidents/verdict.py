@@ -43,7 +43,7 @@ def reach_of(incident: Incident) -> Reach:
 
 
 def _calls_a_minute(incident: Incident) -> float | None:
-    if isinstance(incident.subject, AaReporting):
+    if isinstance(incident.subject, AaReporting) or incident.by_heartbeats:
         return None
     if incident.ended is None:
         return round(incident.cause.failures / _MINUTES, 1)

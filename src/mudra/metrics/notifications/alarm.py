@@ -50,6 +50,7 @@ _CHANGES: Final = {
     TimelineChange.WITHDRAWN: "withdrawn: late reports show that there was no incident",
     TimelineChange.CORRECTED: "late reports show that there was an incident after all",
 }
+_HEARTBEATS: Final = translatable("heartbeats failed")
 _COUNTED: Final = {
     Symptom.FAILURES: translatable("calls failed"),
     Symptom.SLOW: translatable("calls were slow"),
@@ -129,6 +130,8 @@ def symptom_text(incident: Incident) -> str:
     if isinstance(incident.subject, AaReporting):
         return gettext("not reporting")
     first = _first(incident)
+    if incident.by_heartbeats:
+        return gettext("heartbeats failing")
     if first is Symptom.FAILURES and incident.eligible:
         share = failing_text(incident.succeeded, incident.eligible)
         return gettext("%(share)s of calls failing", share=share)
@@ -144,7 +147,7 @@ def counted_text(incident: Incident) -> str:
         "%(failures)s of %(calls)s %(what)s; %(expected)s would be usual",
         failures=current().number(cause.failures),
         calls=current().number(cause.calls),
-        what=gettext(_COUNTED[_first(incident)]),
+        what=gettext(_HEARTBEATS if incident.by_heartbeats else _COUNTED[_first(incident)]),
         expected=current().number(cause.expected),
     )
 

@@ -5,13 +5,16 @@ from typing import Final
 
 from mudra.localization.language import translatable
 from mudra.metrics.incidents.incident import AaReporting, Incident, Network, Path, Symptom
+from mudra.metrics.incidents.subject import codes_of
+from mudra.metrics.payload.catalogue import RequestType
 
 
 class Severity(enum.StrEnum):
     """From the least to the most urgent."""
 
     MINOR = translatable("minor")
-    """Calls are slow or refused (4xx), or an agent is silent: no call fails by it."""
+    """Calls are slow or refused (4xx), heartbeats alone fail, or an agent is silent: no call of a
+    customer fails by it."""
     MAJOR = translatable("major")
     """Calls fail, or FI requests end without data."""
     CRITICAL = translatable("critical")
@@ -39,11 +42,17 @@ def severity_of(incident: Incident) -> Severity:
     cause = incident.cause
     if isinstance(incident.subject, AaReporting) or _HARM.isdisjoint(cause.symptoms):
         return Severity.MINOR
-    if cause.failures >= _VERY_MANY and 10 * cause.failures >= cause.calls:
-        return Severity.CRITICAL
+    if codes_of(incident.subject) == {RequestType.HEARTBEAT.value}:
+        return Severity.MINOR
+    if incident.by_heartbeats:
+        return Severity.MAJOR  # it may be down, but no one has tried
     failed = incident.eligible - incident.succeeded if incident.failing else 0
+    # Of a window in which no customer called the cause counts heartbeats.
+    of_window = min(cause.failures, failed) if incident.failing else cause.failures
+    if of_window >= _VERY_MANY and 10 * of_window >= cause.calls:
+        return Severity.CRITICAL
     many = _MANY_OF_ALL if isinstance(incident.subject, Network) else _MANY
-    are_many = max(cause.failures, failed / max(incident.bad_windows, 1)) >= many
+    are_many = max(of_window, failed / max(incident.bad_windows, 1)) >= many
     if isinstance(incident.subject, Path) or not are_many:
         return Severity.MAJOR
     is_wide = isinstance(incident.subject, Network) or 2 * cause.failures >= cause.calls

@@ -1,6 +1,8 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
 import numpy as np
+import pytest
+from msgspec.structs import replace
 from tests.unit.metrics.attribution.attribution import (
     LEARNED,
     REQUESTS,
@@ -11,9 +13,10 @@ from tests.unit.metrics.attribution.attribution import (
     only_caller,
 )
 
+from mudra.metrics.attribution.causes.active import Counted, View, follow, new_active
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, LANES, Symptom
 from mudra.metrics.attribution.incidents import Change, Incident
 from mudra.metrics.payload.catalogue import RequestType
 
@@ -239,6 +242,24 @@ def test_a_fip_whose_heartbeats_alone_are_seen_to_fail_is_down_and_not_its_heart
     assert odd.cause.locus == Locus(Kind.FIP_API, fip=2, apis=(RequestType.HEARTBEAT,))
 
 
+def one_call(fip: int) -> Fault:
+    """A customer makes one call to this FIP, and it succeeds."""
+
+    def apply(evidence: Evidence) -> None:
+        seldom_called(fip)(evidence)
+        evidence.total[CALL_APIS.index(RequestType.CONSENT), 0, fip] = 1
+
+    return apply
+
+
+def test_heartbeats_that_fail_while_a_call_succeeds_are_heartbeats() -> None:
+    heartbeats = failing(1.0, fip=2, api=RequestType.HEARTBEAT)
+
+    [odd] = incidents_of([(4, [one_call(2), heartbeats])])
+
+    assert odd.cause.locus == Locus(Kind.FIP_API, fip=2, apis=(RequestType.HEARTBEAT,))
+
+
 def slower(factor: float) -> Fault:
     """All calls of all pairs take so many times as long."""
 
@@ -253,6 +274,22 @@ def test_what_all_do_at_once_for_a_day_is_one_incident_of_the_network_and_ends_w
 
     assert places(incident) == [Locus(Kind.NETWORK)]
     assert (incident.last_bad, incident.is_open) == (LEARNED + 109, False)
+
+
+@pytest.mark.parametrize(("failures", "status"), [(253, "unknown"), (165, "recovered")])
+def test_half_of_the_trouble_is_no_recovery_though_alone_it_would_open_nothing(
+    failures: float, status: str
+) -> None:
+    slow = new_active(1, Locus(Kind.NETWORK), Symptom.SLOW, 0, 0, aas=4, fips=12)
+    active = replace(slow, level=np.array([34.0, 9.0, -44.0, -44.0], np.float32), excess=0.29)
+    total = np.array([-8.0, -31.0, -84.0, -118.0], np.float32)
+    of_each = np.zeros((4, 4)), np.zeros((4, 12)), np.zeros((4, len(LANES)))
+    view = View(total, total, *of_each, 477, failures, 159, Counted(477, failures, 159))
+
+    for window in (1, 2, 3):
+        active, found = follow(active, view, window)
+
+    assert found == status
 
 
 def test_five_fips_that_fall_together_are_five_fips_and_neither_aas_nor_the_network() -> None:

@@ -64,6 +64,14 @@ def test_an_outage_is_no_changed_rate_while_and_after_it_is_an_incident() -> Non
     assert level_changes(hours, [an_incident(Fip("BANK"), began, ended)]) == []
 
 
+def test_a_few_bad_hours_are_no_changed_rate() -> None:
+    bad = {203, 206, 209, 212}
+    hours = hours_of(9, lambda hour, _: 0.15 if hour in bad else 0.015, calls=400)
+    until = {at: own for at, own in hours.items() if at < START + 213 * HOUR}
+
+    assert level_changes(until, ()) == []
+
+
 def test_an_api_that_alone_has_changed_is_named() -> None:
     def rate(hour: int, api: int) -> float:
         return 0.09 if hour >= 170 and api == FETCH else 0.02

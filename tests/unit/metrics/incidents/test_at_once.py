@@ -25,6 +25,14 @@ def test_three_fips_of_one_window_are_one_headline_that_names_their_provider() -
     assert apart.text == "3 FIPs at once"
 
 
+def test_fips_that_no_customer_called_are_in_the_headline_too() -> None:
+    by_heartbeats = {"c": an_incident(Fip("C"), NOON, eligible=0)}
+
+    (found,) = at_once(fallen("A", "B") | by_heartbeats, {})
+
+    assert found.fips == ("A", "B", "C")
+
+
 def test_what_did_not_fall_together_is_no_group() -> None:
     slow = an_incident(Fip("C"), NOON, symptoms=(Symptom.SLOW,))
     refusing = an_incident(Fip("C"), NOON, symptoms=(Symptom.CLIENT_ERRORS,))

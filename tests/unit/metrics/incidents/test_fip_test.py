@@ -134,6 +134,25 @@ def test_a_fip_that_is_down_is_bad_in_apis_that_are_called_seldom_but_not_in_tho
     assert state(GOOD, GOOD, causes=(of_heartbeats,)).status is Status.GOOD
 
 
+def test_a_fip_that_is_down_is_not_good_by_what_was_before() -> None:
+    down = replace(cause(Kind.FIP, -1, 1), affected_apis=("hbt",))
+    no_calls = window((0, 0), (0, 0), (0, 0))
+
+    assert state(GOOD, GOOD, no_calls).status is Status.GOOD
+    assert state(GOOD, GOOD, no_calls, causes=(down,)).status is Status.BAD
+
+
+def test_a_slow_or_refusing_fip_is_degraded_where_calls_are_few_and_not_by_outcomes_alone() -> None:
+    few = window((1, 0))
+    for symptom, status in (
+        (Symptom.SLOW, Status.DEGRADED),
+        (Symptom.CLIENT_ERRORS, Status.DEGRADED),
+        (Symptom.OUTCOMES, Status.UNSURE),
+    ):
+        shown = replace(cause(Kind.FIP, -1, 1, symptom), affected_apis=("hbt",))
+        assert state(few, causes=(shown,)).status is status
+
+
 def test_in_a_maintenance_and_after_it_nothing_of_before_is_known() -> None:
     during = window((60, 60), (60, 60))
     during.maintained_fips[1] = True

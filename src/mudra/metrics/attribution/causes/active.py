@@ -26,7 +26,9 @@ from mudra.metrics.attribution.evidence.lanes import (
     same_api,
 )
 from mudra.metrics.attribution.likelihood import TILTS, cell_ratios
+from mudra.metrics.payload.catalogue import RequestType
 
+HEARTBEAT: Final = (RequestType.HEARTBEAT.api,)
 CLOSE_AFTER: Final = 3
 """Good windows in a row that end a cause."""
 GIVE_UP_AFTER: Final = WINDOWS_PER_DAY
@@ -39,6 +41,10 @@ _EXCESS_FADE: Final = 0.9
 _RESIDUE: Final = 0.15
 _SMALL_EXCESS: Final = 0.03
 """What is left of a large cause is recovery, not the cause, below both of these."""
+_GOES_ON: Final = 0.5
+"""A window with more than this part of the excess is none of recovery, though alone it would open
+nothing: at night calls are few, and twice the usual time is within what times wander."""
+_FEW_CALLS: Final = 20.0
 _PART_STEP: Final = (-3.0, 6.0)
 _PART_RANGE: Final = (-12.0, 30.0)
 _CLEARLY_BAD: Final = 3.0
@@ -178,8 +184,10 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
         )
         return _settled(_corrected(active)), CauseStatus.BAD
     now = float(total[int(np.argmax(active.level))])
-    good = now < _GOOD
-    active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
+    goes_on = excess > _GOES_ON * active.excess and view.calls >= _FEW_CALLS
+    good = now < _GOOD and not goes_on
+    quiet = active.quiet if goes_on else active.quiet + min(now, 0.0)
+    active = replace(active, good=active.good + good, quiet=quiet)
     waited = window - active.last_bad >= CLOSE_AFTER
     if active.good >= CLOSE_AFTER or (waited and active.quiet < _QUIET_ENOUGH):
         left = _what_is_left(active.locus, view)
@@ -261,7 +269,8 @@ def _corrected(active: Active) -> Active:
     if locus.kind in {Kind.FIP, Kind.AA}:
         apis = bad_apis(active)
         rest = active.part_lane[active.part_lane < 0].sum()
-        if apis and all(same_api(apis[0], api) for api in apis) and rest < 2 * _CLEARLY_GOOD:
+        least = _CLEARLY_GOOD if apis == HEARTBEAT else 2 * _CLEARLY_GOOD
+        if apis and all(same_api(apis[0], api) for api in apis) and rest < least:
             kind = Kind.FIP_API if locus.kind is Kind.FIP else Kind.AA_API
             place = Locus(kind, locus.aa, locus.fip, tuple(sorted(apis)))
             return replace(active, locus=place, ambiguous_with=())

@@ -1,0 +1,44 @@
+"""The severity of an incident: by the calls of customers that fail, not by heartbeats."""
+
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+from tests.support.metrics.incidents import an_incident
+
+from mudra.metrics.incidents.incident import Fip, FipApi, Network, Subject
+from mudra.metrics.notifications.alarm import counted_text, symptom_text
+from mudra.metrics.notifications.severity import Severity, severity_of
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("subject", "eligible", "succeeded", "severity", "text"),
+    [
+        (Fip("BANK"), 400, 0, Severity.CRITICAL, "100 % of calls failing"),
+        (Fip("BANK"), 2, 0, Severity.MAJOR, "100 % of calls failing"),
+        (Fip("BANK"), 0, 0, Severity.MAJOR, "heartbeats failing"),
+        (Fip("BANK"), 30, 30, Severity.MAJOR, "heartbeats failing"),
+        (FipApi("BANK", "hbt"), 400, 0, Severity.MINOR, "100 % of calls failing"),
+    ],
+)
+def test_what_no_customer_notices_is_not_critical_and_says_so(
+    subject: Subject, eligible: int, succeeded: int, severity: Severity, text: str
+) -> None:
+    incident = an_incident(subject, NOON, eligible=eligible, succeeded=succeeded)
+
+    assert (severity_of(incident), symptom_text(incident)) == (severity, text)
+
+
+def test_heartbeats_are_counted_as_heartbeats() -> None:
+    by_heartbeats = an_incident(Fip("BANK"), NOON, eligible=0)
+
+    assert "heartbeats failed" in counted_text(by_heartbeats)
+
+
+def test_three_calls_are_not_critical_though_many_heartbeats_fail_with_them() -> None:
+    few = an_incident(Network(), NOON, eligible=3, succeeded=0)
+    with_heartbeats = replace(few, cause=replace(few.cause, calls=200, failures=200))
+
+    assert severity_of(with_heartbeats) is Severity.MAJOR
