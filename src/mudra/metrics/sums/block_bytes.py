@@ -146,8 +146,9 @@ def decoded(
     """
     block = _read_numbers(numbers)
     place = _fip_of_rows(block)
-    rows = _chosen_rows(block, place, fips, types)
-    of = names.places(block.fips)[place if rows is None else place[rows]] if block.rows else place
+    mine = None if fips is None else _mine(block, fips)
+    rows = _chosen_rows(block, place, mine, types)
+    of = _named(block, names, mine)[place if rows is None else place[rows]] if block.rows else place
     columns = {
         name: _wide(column, block.rows, rows)
         for name, column in block.columns.items()
@@ -170,14 +171,28 @@ def decoded(
     return cells
 
 
+def _mine(block: _Numbers, fips: Collection[str]) -> Flags:
+    """Returns which FIPs of a block are among these."""
+    return np.fromiter(map(fips.__contains__, block.fips), np.bool_, len(block.fips))
+
+
+def _named(block: _Numbers, names: Names, mine: Flags | None) -> Array:
+    """Returns the numbers of a block's FIPs; only those that are wanted get one."""
+    if mine is None:
+        return names.places(block.fips)
+    found = np.zeros(len(block.fips), np.int64)
+    wanted = np.flatnonzero(mine)
+    found[wanted] = names.places([block.fips[one] for one in wanted.tolist()])
+    return found
+
+
 def _chosen_rows(
-    block: _Numbers, place: Array, fips: Collection[str] | None, types: Collection[int] | None
+    block: _Numbers, place: Array, mine: Flags | None, types: Collection[int] | None
 ) -> _Rows | None:
     """Returns the rows of some FIPs and of some types; None for all."""
     chosen: Flags = np.ones(block.rows, np.bool_)
-    if fips is not None:
-        mine = map(fips.__contains__, block.fips)
-        chosen &= np.fromiter(mine, np.bool_, len(block.fips))[place]
+    if mine is not None:
+        chosen &= mine[place]
     if types is not None:
         known = np.zeros(ALL_TYPES + 1, np.bool_)
         known[list(types)] = True
