@@ -190,6 +190,12 @@ LIST: Final[tuple[Need, ...]] = (
         "tests/conformance/java/requirements.txt", "files", ".build/openapi-generator",
         "openapi_generator_cli/openapi-generator.jar", slow=True,
     ),
+    Locked(
+        "spectral", "the tests of the OpenAPI document by Spectral",
+        "tests/conformance/spectral/package-lock.json", "npm",
+        "tests/conformance/spectral/node_modules", "@stoplight/spectral-cli/dist/index.js",
+        slow=True,
+    ),
     # Debian 12's Patroni 3.0.2 loses writes: deploy/patroni/requirements.txt.
     Locked(
         "patroni", "the tests on Patroni", "deploy/patroni/requirements.txt", "environment",

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.programs import needs
+from tests.support.programs import needs, program
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service
 
@@ -27,15 +27,16 @@ from mudra.metrics.payload.catalogue import WINDOW, window_start
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
+SPECTRAL = Path(__file__).parent / "spectral"
 BASES = {Page, ErrorBody, FindingsErrorBody}
 
 pytestmark = needs("node-packages")
 
 
-def node(package: str, script: str, *arguments: object) -> None:
+def node(package: str, script: str, *arguments: object, place: Path = HERE) -> None:
     done = subprocess.run(
-        [NODE, HERE / "node_modules" / package / script, *map(str, arguments)],
-        cwd=HERE,
+        [NODE, place / "node_modules" / package / script, *map(str, arguments)],
+        cwd=place,
         env={**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"},
         capture_output=True,
         text=True,
@@ -62,6 +63,14 @@ def client(document: Path) -> Path:
 def test_a_strict_linter_finds_nothing(document: Path) -> None:
     """All of Redocly's recommended rules, each as an error; ajv checks every example."""
     node("@redocly/cli", "bin/cli.js", "lint", document, "--extends=recommended-strict")
+
+
+@pytest.mark.slow
+def test_another_linter_finds_nothing(document: Path) -> None:
+    """All rules of Spectral for OpenAPI, with a failure for a hint too."""
+    program("spectral")
+    rules = ("--ruleset", SPECTRAL / "rules.yaml", "--fail-severity", "hint")
+    node("@stoplight/spectral-cli", "dist/index.js", "lint", *rules, document, place=SPECTRAL)
 
 
 def test_each_schema_becomes_one_type(document: Path, client: Path) -> None:

@@ -20,11 +20,14 @@ MAX_VALUES: Final = 400_000
 
 _T = TypeVar("_T")
 _CONTROL_AS_BLANK: Final = bytes.maketrans(bytes(range(32)), b" " * 32)
-_LONE_SURROGATE: Final = re.compile(
-    rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+# Possessive: a repetition that may give back what it took keeps 100 bytes for each byte of a body.
+_SURROGATE: Final = re.compile(
+    rb"(?<!\\)(?:\\\\)*+(?:\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_BRACKET: Final = re.compile(rb"[\[\]{},]")
+_TOKEN: Final = re.compile(rb'["\[\]{},]')
+_IN_TEXT: Final = re.compile(rb'\\.|"', re.DOTALL)
 _RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -59,7 +62,7 @@ def decoded(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T:
 def cleaned(body: bytes) -> bytes:
     """Return a text in UTF-8 without control characters and halves of surrogate pairs."""
     body = body.decode("utf-8", "replace").encode().translate(_CONTROL_AS_BLANK)
-    return _LONE_SURROGATE.sub(_kept, body) if b"\\u" in body else body
+    return _without_lone_surrogates(body) if b"\\u" in body else body
 
 
 def elements(body: bytes) -> Iterator[bytes]:
@@ -79,7 +82,7 @@ def _split(body: bytes) -> Iterator[bytes]:
         raise Unreadable(Reason.MALFORMED, "the body is no JSON array")
     depth, begun, end = 0, 1, len(body)
     found: list[bytes] = []
-    for token in _TOKEN.finditer(body):
+    for token in _tokens(body):
         match token[0]:
             case b"[" | b"{":
                 depth += 1
@@ -99,5 +102,38 @@ def _split(body: bytes) -> Iterator[bytes]:
         yield last
 
 
-def _kept(found: re.Match[bytes]) -> bytes:
-    return found[1] + (found[2] or b"\\ufffd")
+def _tokens(body: bytes) -> Iterator[re.Match[bytes]]:
+    """Return brackets and commas outside of texts. A quote without its end begins no text."""
+    at = 0
+    while token := _TOKEN.search(body, at):
+        at = token.end()
+        if token[0] != b'"':
+            yield token
+        elif (end := _end_of_text(body, at)) > 0:
+            at = end
+        else:
+            yield from _BRACKET.finditer(body, at)
+            return
+
+
+def _end_of_text(body: bytes, at: int) -> int:
+    """Return the place behind the quote that ends a text; 0 where none does."""
+    for found in _IN_TEXT.finditer(body, at):
+        if found[0] == b'"':
+            return found.end()
+    return 0
+
+
+def _without_lone_surrogates(body: bytes) -> bytes:
+    """Return a text with U+FFFD for each half of a surrogate pair.
+
+    Piece by piece: to substitute a million of them at once takes 100 times the memory of the text.
+    """
+    kept, at = bytearray(), 0
+    for found in _SURROGATE.finditer(body):
+        if found[1] is not None:
+            kept += body[at : found.start(1)]
+            kept += b"\\ufffd"
+            at = found.end()
+    kept += body[at:]
+    return bytes(kept)
