@@ -273,7 +273,7 @@ def _beyond(calls: Floats, failed: Floats, since: int) -> Floats:
 
 
 def _higher(calls: Floats, failed: Floats, before: Floats, now: Floats) -> tuple[Flags, Flags]:
-    """Returns the hours with calls enough, and which are nearer to the new rate."""
+    """Returns the hours with calls enough, and which of these are nearer to the new rate."""
     known = calls >= _HOUR_CALLS
     return known, known & (failed > (before + now) / 2 * calls)
 
