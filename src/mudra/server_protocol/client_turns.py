@@ -2,14 +2,13 @@
 
 A limit on how many requests are in progress holds back none that never waits: two hundred of
 them were begun, made and sent in a single round of the loop, and everyone else waited for its end.
-So whatever a client causes, a request as much as the next part of its body, takes a turn first,
-and the turns of a round are few. An answer takes one as well before it is sent: a value that two
-hundred waited for comes to all of them in one round.
+So every step of a request takes a turn first, whatever it waited for: its beginning, the next part
+of its body, an answer of the database. The turns of a round are few.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Generator, Iterable, Sequence
 from time import perf_counter
 from typing import Any, Final
 
@@ -23,13 +22,11 @@ from uvicorn._types import (
 )
 
 from mudra.server_protocol.client_address import client_address
-from mudra.shared.fair_queue import Queue
 from mudra.shared.network_address import Network, address_key
 
-_OF_A_CLIENT: Final = 1
 _IN_ALL: Final = 4
-"""Turns in one round of the loop. A round without any work takes some ten microseconds."""
-_PROMPT: Final = 32
+"""Turns in one round of the loop, of as many clients."""
+_PROMPT: Final = 16
 """Answers to a client in one round that are made where they are read, without a turn: tokens."""
 _ARRIVED: Final = "mudra.arrived"
 
@@ -45,27 +42,84 @@ def arrival(state: dict[str, Any]) -> float:
     return arrived
 
 
+class _Line:
+    """The requests of one client that wait for a turn.
+
+    What has come from within the process goes first: it may hold a connection to the database,
+    and no client can have more of it than there are such places. What a client itself sends or
+    takes it can cause without end.
+    """
+
+    __slots__ = ("begun", "sent")
+
+    def __init__(self) -> None:
+        self.begun: deque[asyncio.Future[None]] = deque()
+        self.sent: deque[asyncio.Future[None]] = deque()
+
+    def next(self) -> asyncio.Future[None] | None:
+        for waiting in (self.begun, self.sent):
+            while waiting:
+                turn = waiting.popleft()
+                if not turn.done():  # else its request has ended
+                    return turn
+        return None
+
+
 class ClientTurns:
-    """The turns of all clients of a process, in rotation by the address of the client."""
+    """The turns of all clients of a process, in rotation: one of each in a round of the loop."""
 
     def __init__(self, proxies: Sequence[Network] = ()) -> None:
         self._proxies = proxies
-        self._queue = Queue(_IN_ALL, per_key=_OF_A_CLIENT)
+        self._had: set[str] = set()
+        """The clients that had a turn in this round."""
+        self._lines: dict[str, _Line] = {}
+        """Of the clients that wait, the one that had its last turn before all others first."""
         self._prompt: Counter[str] = Counter()
 
-    def of(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> "RequestTurn":
-        """Return the turn of a request; a trusted proxy names the client for whom it sends it."""
-        return RequestTurn(self._queue, self._client(peer, headers))
+    def of(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> "RequestTurns":
+        """Return the turns of a request."""
+        return RequestTurns(self, self.client(peer, headers))
+
+    async def take(self, client: str, *, as_sent: bool) -> None:
+        """Return in a round of the loop that has a turn for this client.
+
+        `as_sent` is for what the client itself caused, by sending or by taking.
+        """
+        if client not in self._had and len(self._had) < _IN_ALL:
+            if not self._had:
+                asyncio.get_running_loop().call_soon(self._begin_round)
+            self._had.add(client)
+            return
+        line = self._lines.get(client) or self._lines.setdefault(client, _Line())
+        turn = asyncio.get_running_loop().create_future()
+        (line.sent if as_sent else line.begun).append(turn)
+        await turn
 
     def may_be_prompt(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
         """Count an answer without a turn; False for a client with too many in this round."""
         if not self._prompt:
             asyncio.get_running_loop().call_soon(self._prompt.clear)
-        client = self._client(peer, headers)
+        client = self.client(peer, headers)
         self._prompt[client] += 1
         return self._prompt[client] <= _PROMPT
 
-    def _client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+    def _begin_round(self) -> None:
+        self._had.clear()
+        while self._lines and len(self._had) < _IN_ALL:
+            client = next(iter(self._lines))
+            if client in self._had:
+                break
+            line = self._lines.pop(client)
+            turn = line.next()
+            if turn is not None:
+                self._lines[client] = line
+                self._had.add(client)
+                turn.set_result(None)
+        if self._had:
+            asyncio.get_running_loop().call_soon(self._begin_round)
+
+    def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """Return whose request it is: a trusted proxy names the client for whom it sends it."""
         forwarded = [
             value.decode("latin-1")
             for name, value in (headers if self._proxies else ())
@@ -74,18 +128,18 @@ class ClientTurns:
         return address_key(client_address(peer, forwarded, self._proxies))
 
 
-class RequestTurn:
-    """The turns of one request: each lasts for a round of the loop."""
+class RequestTurns:
+    """The turns of one request: one for each of its steps."""
 
-    def __init__(self, queue: Queue, key: str) -> None:
-        self._queue = queue
-        self._key = key
-        self._is_held = False
+    def __init__(self, turns: ClientTurns, client: str) -> None:
+        self._turns = turns
+        self.client = client
+        self._is_clients = False
+        """What the request waits for now is its client."""
 
-    async def take(self) -> None:
-        """Return in a round of the loop in which the request may do a piece of its work."""
-        if not self._is_held:
-            await self._take_next()
+    async def begin(self) -> None:
+        """Return in a round of the loop in which the request may begin."""
+        await self._turns.take(self.client, as_sent=True)
 
     async def answer(
         self,
@@ -94,27 +148,49 @@ class RequestTurn:
         receive: ASGIReceiveCallable,
         send: ASGISendCallable,
     ) -> None:
-        """Answer by `app`, which goes on in a turn when its client has sent or taken something."""
+        """Answer by `app`, each step of which takes a turn but the first, which has one."""
 
         async def received() -> ASGIReceiveEvent:
-            message = await receive()
-            await self.take()
-            return message
+            self._is_clients = True
+            try:
+                return await receive()
+            finally:
+                self._is_clients = False
 
         async def sent(message: ASGISendEvent) -> None:
-            if message["type"] == "http.response.start":
-                await self.take()
-            await send(message)
-            if message.get("more_body"):
-                await self._take_next()  # else one long answer would be made in one round
+            self._is_clients = True
+            try:
+                await send(message)
+                if message.get("more_body"):
+                    await asyncio.sleep(0)  # else one long answer would be made in one round
+            finally:
+                self._is_clients = False
 
-        await app(scope, received, sent)
+        await _Steps(self, app(scope, received, sent))
 
-    async def _take_next(self) -> None:
-        await self._queue.enter(self._key)
-        self._is_held = True
-        asyncio.get_running_loop().call_soon(self._give_back)
+    async def take(self) -> None:
+        """Return in a round of the loop in which the request may go on."""
+        await self._turns.take(self.client, as_sent=self._is_clients)
 
-    def _give_back(self) -> None:
-        self._is_held = False
-        self._queue.leave(self._key)
+
+class _Steps:
+    """Runs an answer step by step: when what it waited for is there, it waits for a turn."""
+
+    def __init__(self, turns: RequestTurns, answer: Awaitable[None]) -> None:
+        self._turns = turns
+        self._answer = answer
+
+    def __await__(self) -> Generator[object, None, None]:
+        steps = self._answer.__await__()
+        error: BaseException | None = None
+        while True:
+            try:
+                waits_for = next(steps) if error is None else steps.throw(error)
+            except StopIteration:
+                return
+            error = None
+            try:
+                yield waits_for
+                yield from self._turns.take().__await__()
+            except BaseException as raised:  # noqa: BLE001  # passed on: a deadline, the end
+                error = raised

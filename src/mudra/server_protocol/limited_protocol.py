@@ -30,6 +30,7 @@ from mudra.server_protocol.connection_limits import (
 from mudra.server_protocol.lingering_transport import LingeringTransport
 from mudra.server_protocol.raw_response import BodyOf, RawError, error_body, raw_response
 from mudra.shared.clock import Clock
+from mudra.shared.fair_queue import CLIENT
 
 _LINE_OVERHEAD = 4  # ": " and the line's end
 _REQUEST_LINE_OVERHEAD = 12  # two spaces, HTTP/1.1, the line's end
@@ -258,10 +259,11 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             cycle.disconnected = True  # uvicorn notes it of the last request alone
             return
-        turn = self.shared.turns.of(self._peer(), cycle.scope["headers"])
+        turns = self.shared.turns.of(self._peer(), cycle.scope["headers"])
+        CLIENT.set(turns.client)
         self._waits_for_turn = asyncio.current_task()
         try:
-            await turn.take()
+            await turns.begin()
         except asyncio.CancelledError:
             if not self.transport.is_closing():
                 raise
@@ -269,7 +271,7 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         finally:
             self._waits_for_turn = None
-        await turn.answer(app, scope, receive, send)
+        await turns.answer(app, scope, receive, send)
 
     def _all_is_read(self) -> None:
         """Do what remains when the parser has seen all that came in this turn."""

@@ -5,10 +5,14 @@ import contextlib
 from bisect import insort
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from math import inf
 from typing import Final
 
 from msgspec import Struct
+
+CLIENT: Final[ContextVar[str]] = ContextVar("client", default="")
+"""The key of the client whose request this is: its address (IPv6 by /64); empty for own work."""
 
 
 class Patience(Struct, frozen=True):

@@ -1,8 +1,9 @@
 """One address with many connections, each of which asks again as soon as it is answered.
 
-    python -m tests.support.hostile.crowd PORT CONNECTIONS < REQUEST
+    python -m tests.support.hostile.crowd PORT CONNECTIONS
 
-Runs in a process of its own until it is killed, and writes the number of answers each second.
+Runs in a process of its own until it is killed. Each request on its input, after four bytes of
+length, is from then on the one that all send; a line says that they do.
 """
 
 import asyncio
@@ -13,13 +14,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
 import uvloop
 
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 _NO_BODY = (b" 204 ", b" 304 ")
 _AGAIN_S = 0.01
+_LOOKS = 100
+"""After a second a crowd is there, whether each of it was answered or not."""
 
 
 class _Member(asyncio.Protocol):
@@ -54,9 +57,9 @@ class _Member(asyncio.Protocol):
 
 
 class _Crowd:
-    def __init__(self, port: int, request: bytes) -> None:
+    def __init__(self, port: int) -> None:
         self._port = port
-        self.request = request
+        self.request = b""
         self.answers = 0
         self._coming = set[asyncio.Task[None]]()
 
@@ -74,38 +77,52 @@ class _Crowd:
             loop.call_later(_AGAIN_S, self.come)
 
 
-async def _attack(port: int, connections: int, request: bytes) -> None:
-    crowd = _Crowd(port, request)
-    for _ in range(connections):
-        crowd.come()
+async def _attack(port: int, connections: int) -> None:
+    crowd, said = _Crowd(port), asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(said), sys.stdin)
     while True:
-        await asyncio.sleep(1)
-        sys.stdout.write(f"{crowd.answers}\n")
+        crowd.request = await said.readexactly(int.from_bytes(await said.readexactly(4)))
+        if not crowd.answers:
+            for _ in range(connections):
+                crowd.come()
+        enough = crowd.answers + connections
+        for _ in range(_LOOKS):
+            if crowd.answers >= enough:
+                break
+            await asyncio.sleep(_AGAIN_S)
+        sys.stdout.write("there\n")
         sys.stdout.flush()
 
 
-@contextlib.contextmanager
-def crowd(port: int, connections: int, request: bytes) -> Iterator[IO[bytes]]:
-    """Have so many connections from 127.0.0.1 send a request for the length of the block.
+class Crowd:
+    """A crowd that is running."""
 
-    Gives what it writes: a line for each second.
-    """
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._input, self._lines = process.stdin, process.stdout
+
+    def send(self, request: bytes) -> None:
+        """Have all send this request from now on; returns when they do."""
+        self._input.write(len(request).to_bytes(4) + request)
+        self._input.flush()
+        assert self._lines.readline()
+
+
+@contextlib.contextmanager
+def crowd(port: int, connections: int) -> Iterator[Crowd]:
+    """Have so many connections from 127.0.0.1 for the length of the block."""
     command = [sys.executable, "-m", __spec__.name, str(port), str(connections)]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(request)
-        process.stdin.close()
-        yield process.stdout
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    ) as process:
+        try:
+            yield Crowd(process)
+        finally:
+            process.kill()
 
 
 if __name__ == "__main__":
     os.nice(5)
-    uvloop.run(_attack(int(sys.argv[1]), int(sys.argv[2]), sys.stdin.buffer.read()))
+    uvloop.run(_attack(int(sys.argv[1]), int(sys.argv[2])))

@@ -1,8 +1,8 @@
 """Requests take turns at the connections: they queue while the database works, and fail when not.
 
-With more to do than connections, a request waits for its turn. While nothing
-succeeds because the database hangs or is gone, those that wait are refused at once, and one request
-at a time tries whether it is back.
+With more to do than connections, a request waits for its turn, in rotation by client; one client
+has half of them at most (decision 0220). While nothing succeeds because the database hangs or is
+gone, those that wait are refused at once, and one request at a time tries whether it is back.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from mudra.shared.fair_queue import Queue
+from mudra.shared.fair_queue import CLIENT, Queue
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 QUEUE_S: Final = 10.0
@@ -25,7 +25,7 @@ class Turns:
     """The turns of one process. `connections` requests have one at the same time."""
 
     def __init__(self, connections: int) -> None:
-        self._free = Queue(connections)
+        self._free = Queue(connections, per_key=max(1, connections // 2))
         self._trying = Queue(1)
         self._succeeded_at = float("-inf")
         self._gone: Outage | None = None
@@ -44,12 +44,14 @@ class Turns:
 
     @asynccontextmanager
     async def _place_of(self, queue: Queue, wait_s: float) -> AsyncIterator[None]:
-        if not await queue.enter(wait_s=wait_s):
+        client = CLIENT.get()
+        keys = (client,) if client else ()
+        if not await queue.enter(*keys, wait_s=wait_s):
             raise DatabaseUnavailable("no turn in time", self._gone or Outage.ALL_IN_USE)
         try:
             yield
         finally:
-            queue.leave()
+            queue.leave(*keys)
 
     def succeeded(self) -> None:
         """Note that the database did something."""

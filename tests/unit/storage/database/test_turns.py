@@ -4,11 +4,15 @@ import asyncio
 
 import pytest
 
+from mudra.shared.fair_queue import CLIENT
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.database.turns import Turns
 
 
-async def have(turns: Turns, served: list[int], number: int, until: asyncio.Event) -> None:
+async def have(
+    turns: Turns, served: list[int], number: int, until: asyncio.Event, client: str = ""
+) -> None:
+    CLIENT.set(client)
     async with turns.turn():
         served.append(number)
         await until.wait()
@@ -33,6 +37,23 @@ def test_requests_beyond_the_connections_wait_for_their_turn_in_order() -> None:
         return served
 
     assert asyncio.run(scene()) == [0, 1, 2, 3, 4]
+
+
+def test_one_client_has_half_of_the_connections_at_most() -> None:
+    async def scene() -> tuple[list[int], list[int]]:
+        turns, served, until = Turns(8), [], asyncio.Event()
+        crowd = [asyncio.create_task(have(turns, served, n, until, "a")) for n in range(20)]
+        await asyncio.sleep(0)
+        other = asyncio.create_task(have(turns, served, 20, until, "b"))
+        node = asyncio.create_task(have(turns, served, 21, until))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        at_once = list(served)
+        until.set()
+        await asyncio.gather(*crowd, other, node)
+        return at_once, sorted(served)
+
+    assert asyncio.run(scene()) == ([0, 1, 2, 3, 20, 21], list(range(22)))
 
 
 def test_those_who_wait_are_refused_once_nothing_succeeds() -> None:
