@@ -225,7 +225,7 @@ def level_changes(
 ) -> list[LevelChange]:
     """Returns the FIPs whose rate has changed, by the calls that are their own, hour by hour.
 
-    The hours of an incident by which calls fail are left out: that is an outage.
+    The hours of an incident by which many calls fail are left out: that is an outage.
     """
     if not hours:
         return []
@@ -240,7 +240,8 @@ def level_changes(
         failed[at][:, where] = own.counts[Field.FAILED]
     for one in incidents:
         fip = place.get(fip_of(one.subject) or "")
-        if one.failing and fip is not None:
+        many = one.eligible - one.succeeded > _OUTAGE[0] * one.eligible
+        if one.failing and many and fip is not None:
             during = [
                 at
                 for at, start in enumerate(starts)

@@ -276,7 +276,7 @@ def test_what_all_do_at_once_for_a_day_is_one_incident_of_the_network_and_ends_w
     assert (incident.last_bad, incident.is_open) == (LEARNED + 109, False)
 
 
-@pytest.mark.parametrize(("failures", "status"), [(253, "unknown"), (165, "recovered")])
+@pytest.mark.parametrize(("failures", "status"), [(253, "bad"), (165, "recovered")])
 def test_half_of_the_trouble_is_no_recovery_though_alone_it_would_open_nothing(
     failures: float, status: str
 ) -> None:

@@ -64,6 +64,13 @@ def test_an_outage_is_no_changed_rate_while_and_after_it_is_an_incident() -> Non
     assert level_changes(hours, [an_incident(Fip("BANK"), began, ended)]) == []
 
 
+def test_a_changed_rate_that_opened_an_incident_is_one_all_the_same() -> None:
+    hours = hours_of(9, lambda hour, _: 0.07 if hour >= 190 else 0.015, calls=400)
+    mild = an_incident(Fip("BANK"), START + 190 * HOUR, eligible=1000, succeeded=930)
+
+    assert [one.fip_id for one in level_changes(hours, [mild])] == ["BANK"]
+
+
 def test_a_few_bad_hours_are_no_changed_rate() -> None:
     bad = {203, 206, 209, 212}
     hours = hours_of(9, lambda hour, _: 0.15 if hour in bad else 0.015, calls=400)

@@ -42,8 +42,8 @@ _RESIDUE: Final = 0.15
 _SMALL_EXCESS: Final = 0.03
 """What is left of a large cause is recovery, not the cause, below both of these."""
 _GOES_ON: Final = 0.5
-"""A window with more than this part of the excess is none of recovery, though alone it would open
-nothing: at night calls are few, and twice the usual time is within what times wander."""
+"""A window with more than this part of the excess is bad, though alone it would open nothing: at
+night calls are few, and twice the usual time is within what times wander."""
 _FEW_CALLS: Final = 20.0
 _PART_STEP: Final = (-3.0, 6.0)
 _PART_RANGE: Final = (-12.0, 30.0)
@@ -168,7 +168,8 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     total = _without_loudest(active, view)
     worst = float(total.max())
     excess = max(view.failures - view.expected, 0.0) / max(view.calls, 1.0)
-    if worst > _BAD and excess > min(_RESIDUE * active.excess, _SMALL_EXCESS):
+    goes_on = excess > _GOES_ON * active.excess > 0 and view.calls >= _FEW_CALLS
+    if goes_on or (worst > _BAD and excess > min(_RESIDUE * active.excess, _SMALL_EXCESS)):
         tilt = int(np.argmax(active.level + np.minimum(view.total, 200.0)))
         active = replace(
             active,
@@ -180,14 +181,12 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
             good=0,
             quiet=0.0,
             excess=max(excess, active.excess * _EXCESS_FADE),
-            strength=active.strength + worst,
+            strength=active.strength + max(worst, 0.0),
         )
         return _settled(_corrected(active)), CauseStatus.BAD
     now = float(total[int(np.argmax(active.level))])
-    goes_on = excess > _GOES_ON * active.excess and view.calls >= _FEW_CALLS
-    good = now < _GOOD and not goes_on
-    quiet = active.quiet if goes_on else active.quiet + min(now, 0.0)
-    active = replace(active, good=active.good + good, quiet=quiet)
+    good = now < _GOOD
+    active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
     waited = window - active.last_bad >= CLOSE_AFTER
     if active.good >= CLOSE_AFTER or (waited and active.quiet < _QUIET_ENOUGH):
         left = _what_is_left(active.locus, view)
