@@ -168,8 +168,8 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     total = _without_loudest(active, view)
     worst = float(total.max())
     excess = max(view.failures - view.expected, 0.0) / max(view.calls, 1.0)
-    goes_on = excess > _GOES_ON * active.excess > 0 and view.calls >= _FEW_CALLS
-    if goes_on or (worst > _BAD and excess > min(_RESIDUE * active.excess, _SMALL_EXCESS)):
+    lately = max(excess, active.excess * _EXCESS_FADE)
+    if worst > _BAD and excess > min(_RESIDUE * active.excess, _SMALL_EXCESS):
         tilt = int(np.argmax(active.level + np.minimum(view.total, 200.0)))
         active = replace(
             active,
@@ -180,10 +180,13 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
             last_bad=window,
             good=0,
             quiet=0.0,
-            excess=max(excess, active.excess * _EXCESS_FADE),
-            strength=active.strength + max(worst, 0.0),
+            excess=lately,
+            strength=active.strength + worst,
         )
         return _settled(_corrected(active)), CauseStatus.BAD
+    if excess > _GOES_ON * active.excess > 0 and view.calls >= _FEW_CALLS:
+        active = replace(active, last_bad=window, good=0, quiet=0.0, excess=lately)
+        return active, CauseStatus.BAD  # which says nothing new of its place
     now = float(total[int(np.argmax(active.level))])
     good = now < _GOOD
     active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
