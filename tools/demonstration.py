@@ -98,12 +98,14 @@ def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
     ]
 
 
-def member_pages(entity_id: str, email: str) -> list[Page]:
-    """The pages of an entity as its admin sees them."""
+def member_pages(entity_id: str, email: str, incident_id: str = "") -> list[Page]:
+    """The pages of an entity as its admin sees them; without that of an incident of an empty ID."""
     kind = entity_id.rsplit("-", 1)[-1].lower()
+    words = {item.word or "overview": item.word for item in MEMBER_ITEMS}
+    if incident_id:
+        words["incident"] = f"health/incidents/{incident_id}"
     return [
-        Page(f"{kind}-{item.word or 'overview'}", member_path(entity_id, item.word), email)
-        for item in MEMBER_ITEMS
+        Page(f"{kind}-{name}", member_path(entity_id, word), email) for name, word in words.items()
     ]
 
 

@@ -63,7 +63,6 @@ LONG = {
     "restore",
     "soak",
     "start",
-    "truth_scenes",
     "upgrade",
 }
 """86 of the 110 s of CPU that all of them take."""

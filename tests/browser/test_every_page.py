@@ -150,7 +150,7 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
         "fiu": (network.fiu.entity_id, network.fiu.email),
     }
     entity_id, email = members[kind]
-    pages = member_pages(entity_id, email)
+    pages = member_pages(entity_id, email, network.incident_id if kind == "fip" else "")
     sign_in(tour, email)
     are_sound(tour, pages)
 

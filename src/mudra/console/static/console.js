@@ -159,6 +159,7 @@ const KEEPS = "input:not([type=password], [type=hidden], [type=file], [autocompl
 const actOf = (form) => form.elements.namedItem("act")?.value ?? "";
 
 function keep(form) {
+  if ("keeps" in form.dataset) return; // it keeps a draft of its own: registration.js
   const fields = [...form.querySelectorAll(KEEPS)].filter(({ name }) => name);
   const typed = fields.map((one) => [one.name, one.type === "checkbox" || one.type === "radio" ? one.checked : one.value, one.value]);
   try {
