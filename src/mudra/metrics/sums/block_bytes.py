@@ -146,7 +146,7 @@ def decoded(
     """
     block = _read_numbers(numbers)
     place = _fip_of_rows(block)
-    mine = None if fips is None else _mine(block, fips)
+    mine = None if fips is None else np.array([one in fips for one in block.fips], np.bool_)
     rows = _chosen_rows(block, place, mine, types)
     of = _named(block, names, mine)[place if rows is None else place[rows]] if block.rows else place
     columns = {
@@ -171,18 +171,12 @@ def decoded(
     return cells
 
 
-def _mine(block: _Numbers, fips: Collection[str]) -> Flags:
-    """Returns which FIPs of a block are among these."""
-    return np.fromiter(map(fips.__contains__, block.fips), np.bool_, len(block.fips))
-
-
 def _named(block: _Numbers, names: Names, mine: Flags | None) -> Array:
     """Returns the numbers of a block's FIPs; only those that are wanted get one."""
     if mine is None:
         return names.places(block.fips)
-    found = np.zeros(len(block.fips), np.int64)
-    wanted = np.flatnonzero(mine)
-    found[wanted] = names.places([block.fips[one] for one in wanted.tolist()])
+    found = np.zeros(len(mine), np.int64)
+    found[mine] = names.places([block.fips[one] for one in np.flatnonzero(mine).tolist()])
     return found
 
 
