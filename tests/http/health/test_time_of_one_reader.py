@@ -22,7 +22,7 @@ from mudra.storage.database.transaction import Transaction
 PAGE_S = 20.0
 TRANSACTION_S = 3.0
 
-FIRST_S = 0.7
+FIRST_S = 0.3
 """Far less than the server lets a statement wait for a lock."""
 PATH = "/operator/v1/health/fips"
 
