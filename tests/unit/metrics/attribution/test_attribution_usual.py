@@ -7,7 +7,11 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.metrics.attribution.attribution import Fault, even_window, failing
 
-from mudra.metrics.attribution.baselines.rate_baseline import RateBaseline, usual_rates
+from mudra.metrics.attribution.baselines.rate_baseline import (
+    RateBaseline,
+    new_rate_baseline,
+    usual_rates,
+)
 from mudra.metrics.attribution.baselines.wandering import wander
 from mudra.metrics.attribution.causes.cause import CauseStatus
 from mudra.metrics.attribution.engine import evaluate_window
@@ -100,3 +104,16 @@ def test_few_slow_calls_are_judged_by_chance_and_many_by_how_far_times_wander() 
     assert (many.voice[slow] < 0.1).all()
     assert np.array_equal(few.log_odds[: slow.start], many.log_odds[: slow.start])
     assert (many.voice[: slow.start] == 1).all()
+
+
+def test_a_fip_of_which_nearly_all_calls_are_slow_has_a_limit_all_the_same() -> None:
+    baseline = new_rate_baseline(1, 3)
+    first, second = LANES_OF[Symptom.SLOW].start, LANES_OF[Symptom.SLOW].start + 1
+    baseline.fip_events[first], baseline.fip_bad[first] = 1000, 250
+    baseline.fip_events[second, 0], baseline.fip_bad[second, 0] = 1000, 800
+    baseline.fip_bad[first, 1] = 1000  # so its other calls are expected to be slow as well
+
+    found = wander(baseline, np.ones((len(LANES), 1, 3), np.float32), 0, 0)
+
+    assert np.isfinite(found.log_odds).all()
+    assert ((found.voice > 0) & (found.voice <= 1)).all()
