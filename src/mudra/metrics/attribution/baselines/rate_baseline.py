@@ -37,8 +37,9 @@ PRIOR_BAD: Final = 2.0
 _FACTOR_RANGE: Final = (0.2, 8.0)
 _PRIORS: Final = {"aa": 10.0, "path": 20.0}
 _LOWEST: Final = 0.0003
-_HIGHEST: Final = np.full((len(LANES), 1, 1), 0.9, np.float32)
-_HIGHEST[ARRIVALS] = 1.2
+HIGHEST: Final = np.full((len(LANES), 1, 1), 0.9, np.float32)
+HIGHEST[ARRIVALS] = 1.2
+"""The highest rate that is usual, lane first."""
 ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
 ARRIVING[ARRIVALS] = True
 _RULE: Final = 0.05
@@ -129,7 +130,7 @@ def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
     cell = cell * _time_factor(baseline, hour, weekday)[:, None, :]
     for symptom, lanes in enumerate(LANES_OF):
         rates[lanes] *= cell[symptom]
-    return rates.clip(_LOWEST, _HIGHEST, out=rates)
+    return rates.clip(_LOWEST, HIGHEST, out=rates)
 
 
 def unknown_time(baseline: RateBaseline, hour: int, weekday: int) -> Floats:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from mudra.metrics.attribution.baselines.rate_baseline import (
     ARRIVING,
+    HIGHEST,
     PRIOR_BAD,
     USUAL_VARIANCE,
     RateBaseline,
@@ -21,8 +22,6 @@ _RELATIVE: Final = np.array(
 """Lanes without a limit of their own: only history says what is much."""
 _FEW_EVENTS: Final = 100.0
 _PRIOR_WINDOWS: Final = 30.0
-_MOST: Final = 0.9
-"""A rate that is usual is no higher: chance has no part in one of 1."""
 _TOLERATED: Final = 16.0
 """Twice the wandering is tolerated already; the rest of its variance counts by this much less."""
 _CELL_SHARE: Final = 1.2
@@ -54,7 +53,7 @@ def wander(baseline: RateBaseline, events: Floats, hour: int, weekday: int) -> W
         baseline.cell_windows + _PRIOR_WINDOWS
     )
     spread = np.maximum(2.0 * np.sqrt(own), _CELL_SHARE * np.sqrt(np.maximum(cells, 0.0))[:, None])
-    rates = np.minimum(fip_rates(baseline)[_SLOW], np.float32(_MOST))
+    rates = np.minimum(fip_rates(baseline), HIGHEST[..., 0])[_SLOW]
     chance = (1.0 - rates) / (rates * np.maximum(events[_SLOW].sum((0, 1)), 1.0))
     voice = np.ones_like(own)
     voice[_SLOW] = chance / (chance + own[_SLOW] / _TOLERATED)

@@ -114,7 +114,6 @@ class BlockSums:
         now = await self._tx.now()
         others = _others(without)
         times = {"live_after": now - LIVE, "settled_at": now - SETTLED_AFTER}
-        others = _others(without)
         first = (_FIRST_DUE if delayed else _FIRST).where(*others)
         rows = (await self._tx.connection.execute(_times_like(first, others), times)).all()
         if not rows:
