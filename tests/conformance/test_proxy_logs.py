@@ -129,6 +129,7 @@ defaults
   timeout server 1s
   retries 0
   log global
+  option dontlognull
   {_format("haproxy")}
 frontend in
   bind 127.0.0.1:{port}
