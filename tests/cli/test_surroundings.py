@@ -70,6 +70,7 @@ def test_a_file_gets_utf_8_whatever_the_locale(payload: Path) -> None:
 def test_an_output_that_is_full_or_closed_is_a_sentence(payload: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         done = mudra("registry", "lint", payload, "--json", stdout=full)
+        text = mudra("--help", stdout=full)
     closed = subprocess.run(
         ["sh", "-c", 'exec "$@" >&-', "sh", *MUDRA, "registry", "lint", str(payload)],
         stderr=subprocess.PIPE,
@@ -78,6 +79,7 @@ def test_an_output_that_is_full_or_closed_is_a_sentence(payload: Path) -> None:
     )
 
     assert "the output cannot be written: No space left on device" in sentence(done, 1)
+    assert "No space left on device" in sentence(text, 1)
     assert closed.stderr == b""
 
 
