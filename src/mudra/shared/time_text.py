@@ -31,7 +31,9 @@ _DATE: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
 _CLOCK: Final = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,30}))?)?"
 _UTC: Final = r"([Zz]|UTC|GMT)"
 # Go's String() has the name of the zone behind the offset, and its own clock behind both.
-_OFFSET: Final = r"([+-])([0-9]{2})(?::?([0-9]{2}))?(?: [+-]?[A-Z0-9]{2,6})?(?: m=[+-][0-9.]{1,30})?"
+_OFFSET: Final = (
+    r"([+-])([0-9]{2})(?::?([0-9]{2}))?(?: [+-]?[A-Z0-9]{2,6})?(?: m=[+-][0-9.]{1,30})?"
+)
 _SUFFIX: Final = r"((?:\[[^\[\]]{1,80}\]){1,8})"
 _TIME: Final = re.compile(rf"{_DATE}[Tt ]{_CLOCK}[ ]?(?:(?:{_UTC}|{_OFFSET}){_SUFFIX}?)?", re.ASCII)
 # RFC 9557 4.1, and `GMT+05:30`, which Java writes.

@@ -14,7 +14,7 @@ INDIA = timedelta(hours=5, minutes=30)
 @pytest.mark.parametrize(
     ("text", "offset"),
     [
-        # ZonedDateTime.toString()
+        # Java's ZonedDateTime
         ("2026-11-26T10:20Z[UTC]", timedelta(0)),
         ("2026-11-26T15:50+05:30[Asia/Kolkata]", INDIA),
         ("2026-11-26T11:20+01:00[GMT+01:00]", timedelta(hours=1)),
@@ -22,7 +22,7 @@ INDIA = timedelta(hours=5, minutes=30)
         # Temporal, of JavaScript
         ("2026-11-26T15:50:00+05:30[Asia/Kolkata][u-ca=gregory]", INDIA),
         ("2026-11-26T15:50:00+05:30[u-ca=gregory]", INDIA),
-        # String() of Go
+        # Go's time as text
         ("2026-11-26 10:20:00 +0000 UTC", timedelta(0)),
         ("2026-11-26 15:50:00 +0530 IST m=+0.012345678", INDIA),
         ("2026-11-26 15:50:00 +0530 +0530", INDIA),

@@ -18,6 +18,8 @@ import zstandard
 _PIECE: Final = 1 << 20
 _KEPT: Final = 4 << 20
 """Of a packed file, so that what is left of a line is not unpacked again."""
+_HEAD: Final = 4096
+"""Kept of a packed file's begin, which each position names."""
 _MAGIC: Final = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -93,17 +95,21 @@ class PackedFile:
 
     def __init__(self, descriptor: int, kind: str) -> None:
         self._descriptor, self._kind = descriptor, kind
-        self._kept, self._begin = b"", 0
+        self._kept, self._begin, self._head = b"", 0, b""
         self._stream = self._opened()
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Return so many bytes from this place, fewer at the end. Raises DamagedLog."""
+        if offset < self._begin and offset + length <= len(self._head):
+            return self._head[offset : offset + length]
         if offset < self._begin:
             self._stream, self._kept, self._begin = self._opened(), b"", 0
         while self._begin + len(self._kept) < offset + length:
             piece = _next_piece(self._stream)
             if not piece:
                 break
+            if self._begin == 0 and len(self._head) < _HEAD:
+                self._head += piece[: _HEAD - len(self._head)]
             self._kept += piece
             if len(self._kept) > _KEPT + length:
                 cut = len(self._kept) - _KEPT - length
