@@ -121,7 +121,8 @@ class Rotated:
         text = path.read_bytes()
         lines = (gzip.decompress(text) if path.suffix == ".gz" else text).strip(b"\0").split(b"\n")
         if self.got and self.got[-1] in lines:
-            self.noticed += [one for one in lines[lines.index(self.got[-1]) + 1 :] if one]
+            # The last piece is half a line, which comes as one that is unreadable.
+            self.noticed += lines[lines.index(self.got[-1]) + 1 : -1]
 
     # The agent
 
