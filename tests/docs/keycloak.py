@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from mudra.tokens.migration.keycloak_export import key_id
+from mudra.tokens.migration.keycloak_keys import key_id
 
 
 def client(client_id: str, **members: object) -> dict[str, object]:

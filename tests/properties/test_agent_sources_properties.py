@@ -1,25 +1,18 @@
-"""One bad element costs itself, whatever is wrong with it; a followed log gives each line once."""
+"""One bad element costs itself, whatever is wrong with it."""
 
-import gzip
 import json
-import os
-import shutil
-import tempfile
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tests.support.depth import examples
-from tests.support.manual_clock import SECOND, START, MovedClock
+from tests.support.manual_clock import START, MovedClock
 
-from mudra.agent.counting.event import LogPosition
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.left_out import Unreadable
 from mudra.agent.sources.logs.access_log import LineReader
-from mudra.agent.sources.logs.log_file import Lines, LogFile
 from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.sources.otlp import read_json, read_protobuf
 from mudra.agent.sources.route import Peers, SourceContext
@@ -218,114 +211,3 @@ def test_an_instant_is_read_in_each_zone_and_spelling(
     assert {read.at for text in texts if (read := read_time(text))} == {at}
     if not at.second and not at.microsecond:
         assert read_time(at.strftime("%Y-%m-%dT%H:%MZ")) == (at, timedelta(0))
-
-
-ACTS = st.lists(
-    st.sampled_from(["write", "read", "rename", "copy", "copy_and_grow", "pack", "restart"]),
-    max_size=25,
-)
-
-
-class Rotated:
-    """A log that is written, rotated and packed, and an agent that reads or rests."""
-
-    def __init__(self, folder: Path) -> None:
-        self.log, self._clock, self._stamp = folder / "access.json", MovedClock(), 10**18
-        self.log.touch()
-        self._stamped(self.log)
-        self.written: list[bytes] = []
-        self.got: list[bytes] = []
-        self.file = self._follow(None)
-        self.read()
-
-    def write(self, number: int = 2) -> None:
-        with self.log.open("ab") as file:
-            for _ in range(number):
-                at = len(self.written)
-                self.written.append(b"line %06d %s" % (at, b"x" * (at % 7 * 40)))
-                file.write(self.written[-1] + b"\n")
-        self._stamped(self.log)
-
-    def read(self) -> None:
-        for _ in range(200):
-            found = self._look()
-            if found.at_end:
-                return
-            if not found.lines:
-                self._clock.pass_time(SECOND)
-
-    def rename(self) -> None:
-        if self.log.stat().st_size:
-            self.log.rename(self._place())
-            self.log.touch()
-            self._stamped(self.log)
-
-    def copy(self) -> None:
-        if self.log.stat().st_size:
-            copy = self._place()
-            shutil.copyfile(self.log, copy)
-            self._stamped(copy)
-            os.truncate(self.log, 0)
-            self._stamped(self.log)
-
-    def copy_and_grow(self) -> None:
-        self.copy()
-        self.write(12)
-
-    def pack(self) -> None:
-        for plain in self._older():
-            if plain.suffix != ".gz":
-                packed = plain.with_name(f"{plain.name}.gz")
-                packed.write_bytes(gzip.compress(plain.read_bytes()))
-                os.utime(packed, ns=(0, plain.stat().st_mtime_ns))
-                plain.unlink()
-
-    def restart(self) -> None:
-        found = self._look()
-        self.file.close()
-        self.file = self._follow(found.position)
-
-    def _look(self) -> Lines:
-        found = self.file.read()
-        assert found is not None
-        self.got += found.lines
-        return found
-
-    def _follow(self, position: LogPosition | None) -> LogFile:
-        return LogFile(self.log, position, _raise, self._clock.monotonic, from_start=True)
-
-    def _stamped(self, path: Path) -> None:
-        """Each change has a time of its own, which no file system of a test would give."""
-        self._stamp += 10**9
-        os.utime(path, ns=(0, self._stamp))
-
-    def _place(self) -> Path:
-        """The name of the newest rotated file, the others moved on."""
-        for older in self._older():
-            number = _number(older)
-            older.rename(older.with_name(older.name.replace(f".{number}", f".{number + 1}", 1)))
-        return self.log.with_name("access.json.1")
-
-    def _older(self) -> list[Path]:
-        return sorted(self.log.parent.glob("access.json.*"), reverse=True, key=_number)
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(ACTS)
-def test_each_line_of_a_rotated_log_comes_once_and_in_order(acts: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        rotated = Rotated(Path(name))
-        for act in acts:
-            getattr(rotated, act)()
-        rotated.read()
-        rotated.file.close()
-
-        assert rotated.got == rotated.written
-
-
-def _number(path: Path) -> int:
-    return int(path.name.split(".")[2])
-
-
-def _raise(text: str) -> None:
-    raise AssertionError(text)

@@ -5,6 +5,7 @@ Importing them all would cost more than a warm start of the service, and needs e
 
 import errno
 import os
+import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from importlib import import_module
 from typing import Annotated, Any, TypeAlias, cast
@@ -14,6 +15,7 @@ import typer.main
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
+from mudra.cli.output.streams import end_streams
 from mudra.cli.table import NOT_INSTALLED, ROWS, Extra, Row
 
 _Command: TypeAlias = TyperCommand | TyperGroup
@@ -56,6 +58,17 @@ class _Commands(TyperGroup):
         super().__init__(**attributes)
         self.commands = cast("Any", _Lazy())  # Typer does not export the type that it declares
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the program; what this machine refuses, a help text included, is a sentence."""
+        try:
+            return super().main(*args, **options)
+        except OSError as error:  # Typer itself ends at a reader that ended
+            problem = end_streams() or _machine_says(error)
+        except UnicodeError:
+            problem = "what was typed is not in UTF-8: set a UTF-8 locale, such as LC_ALL=C.UTF-8"
+        sys.stderr.write(f"mudra: {problem}\n")
+        sys.exit(1)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was typed; one that cannot go on ends with its sentence."""
         # Loaded with every command, and not for a list of them.
@@ -66,12 +79,6 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except CommandFailed as failed:
             fail(str(failed), failed.code)
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                raise  # a reader that ended: Typer's own way
-            fail(_machine_says(error))
-        except UnicodeError:
-            fail("what was typed is not in UTF-8: set a UTF-8 locale, such as LC_ALL=C.UTF-8")
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002  # as the base has it
         """Name them in the order of the table."""

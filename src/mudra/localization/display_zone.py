@@ -11,12 +11,13 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from msgspec import Struct
 
-from mudra.shared.time_text import INDIA
+from mudra.shared.time_text import INDIA, read_time
 
 _INDIA: Final = {INDIA, "Asia/Calcutta"}
 """The second is what Chromium reports."""
 _UTC: Final = "UTC"
 _LOCAL: Final = "%Y-%m-%dT%H:%M"
+_DATE_LENGTH: Final = len("2026-01-31")
 
 
 class ZoneChoice(enum.StrEnum):
@@ -60,15 +61,16 @@ class DisplayZone(Struct, frozen=True):
     def instant(self, typed: str, *, latest: bool = False) -> datetime | None:
         """Reads an instant in UTC: ISO 8601 with its offset, or without one in this zone.
 
-        A wall time that comes twice when clocks are set back is the first of them, or with
-        `latest` the second; one that is left out is moved by the gap. None if it is no time.
+        A date alone is its midnight. A wall time that comes twice when clocks are set back is
+        the first of them, or with `latest` the second; one that is left out is moved by the gap.
+        None if it is no time.
         """
+        read = read_time(f"{typed}T00:00" if len(typed) == _DATE_LENGTH else typed)
+        if read is None or read.offset is not None:
+            return None if read is None else read.at
         try:
-            read = datetime.fromisoformat(typed)
-            if read.tzinfo is None:
-                read = read.replace(tzinfo=self.info, fold=int(latest))
-            return read.astimezone(UTC)
-        except (ValueError, OverflowError):
+            return read.at.replace(tzinfo=self.info, fold=int(latest)).astimezone(UTC)
+        except OverflowError:
             return None
 
 

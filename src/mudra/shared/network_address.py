@@ -18,7 +18,7 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 _IPV6_CUSTOMER_BITS: Final = 64
 """What one customer is given; a limit per single IPv6 address limits no one."""
-_WITH_PORT: Final = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([0-9.]+):\d{1,5}")
+_WITH_PORT: Final = re.compile(r"\[([^\[\]]+)\](?::[0-9]{0,5})?|([0-9.]+):[0-9]{0,5}", re.ASCII)
 
 
 @lru_cache(maxsize=4096)
@@ -31,8 +31,10 @@ def address_key(address: str) -> str:
 
 
 def parse_address(text: str) -> Address | None:
-    """Parse an address, with or without a port; None for anything else."""
+    """Parse an address, with or without a port or quotes; None for anything else."""
     text = text.strip(" \t")
+    if text[:1] == '"' == text[-1:]:  # RFC 7239 has addresses with a port in quotes
+        text = text[1:-1]
     with_port = _WITH_PORT.fullmatch(text)
     if with_port:
         text = with_port[1] or with_port[2]

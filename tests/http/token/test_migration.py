@@ -18,7 +18,7 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.migration.keycloak_export import ExportedKey
+from mudra.tokens.migration.keycloak_keys import ExportedKey
 from mudra.tokens.migration.move_in import KeyMove, Line
 from mudra.tokens.secrets.secret import rotate
 from mudra.tokens.secrets.secret_store import Secrets

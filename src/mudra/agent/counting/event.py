@@ -113,6 +113,13 @@ class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """When the file was last written, in nanoseconds: other files are newer or older than it."""
     tail: int = 0
     """Checksum of as many bytes before the offset: a file may be emptied and grow beyond it."""
+    read_until: int = 0
+    """When the files read before this one were last written, which may be later than this one."""
+
+    @property
+    def newer(self) -> int:
+        """Return the time after which files that are not read were written, in nanoseconds."""
+        return max(self.modified, self.read_until)
 
 
 def plausible_size(size: int) -> int:

@@ -15,10 +15,15 @@ from mudra.agent.counting.window import CLOSE_DELAY, WINDOW, Windows
 from mudra.agent.sources.left_out import SourceMetrics
 from mudra.agent.sources.logs.access_log import LineReader
 from mudra.agent.sources.logs.log_formats import Fields
+from mudra.agent.sources.logs.log_source import pieces
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.shared.build_version import version
 
-_LINES: Final = 5_000
+_MAX_LINE: Final = 1 << 20
+
+
+class UnreadableLog(Exception):
+    """The log cannot be read, and why."""
 
 
 @dataclass(slots=True)
@@ -69,13 +74,15 @@ class Replay:
         return self._clock.now > 0
 
     def payloads(self, path: Path) -> Iterator[Payload]:
-        """Return the payloads of this log, window by window. Raises OSError."""
+        """Return the payloads of this log, plain or packed, window by window.
+
+        Raises UnreadableLog.
+        """
         reader = LineReader(self._fields, self._context, inbound=self._inbound, name=str(path))
-        with path.open("rb") as file:
-            while lines := file.readlines(_LINES * 200):
-                self.counter.apply(reader.calls(lines))
-                self._clock.now = max(self._clock.now, reader.latest)
-                yield from self._closed(self._clock.now)
+        for lines in _lines(path):
+            self.counter.apply(reader.calls(lines))
+            self._clock.now = max(self._clock.now, reader.latest)
+            yield from self._closed(self._clock.now)
         yield from self._closed(self._clock.now + WINDOW + CLOSE_DELAY)
 
     def _closed(self, now: int) -> Iterator[Payload]:
@@ -83,3 +90,18 @@ class Replay:
         by = Reporter(self._aa_id, f"mudra-{version()}")
         for start in self.counter.windows.due(now):
             yield from payloads(start, self.counter.close(start), by)
+
+
+def _lines(path: Path) -> Iterator[list[bytes]]:
+    """Return the lines; one without an end in a megabyte comes in parts, none of them readable."""
+    rest = b""
+    try:
+        for piece in pieces(path):
+            *lines, rest = (rest + piece).split(b"\n")
+            if len(rest) > _MAX_LINE:
+                lines, rest = [*lines, rest], b""
+            yield lines
+    except OSError as error:
+        raise UnreadableLog(error.strerror or str(error)) from None
+    if rest:
+        yield [rest]

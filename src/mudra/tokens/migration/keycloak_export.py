@@ -5,40 +5,38 @@ itself. Private keys are never read: the certificate next to each has the public
 has and a move does not take over is said, client by client.
 """
 
-import base64
-import binascii
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
-from typing import Final, TypeVar
+from typing import Final, TypeVar, get_origin
 
 import msgspec
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from msgspec import Struct, field
 
 from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
+from mudra.shared.whole_number import number
 from mudra.tokens.migration.foreign_claims import SERVICE_ACCOUNT
+from mudra.tokens.migration.keycloak_keys import Component, ExportedKey, signing_key
 
 KEY_PROVIDER: Final = "org.keycloak.keys.KeyProvider"
-MIN_BITS: Final = 2048
-_RSA_PROVIDERS: Final = frozenset({"rsa-generated", "rsa", "java-keystore"})
 _OWN_CLIENTS: Final = frozenset(
     {
         *("account", "account-console", "admin-cli", "broker", "realm-management"),
         *("security-admin-console", "master-realm"),
     }
 )
+_OPENID: Final = "openid-connect"
 _MASKED: Final = "**********"
 MAX_SECRET: Final = 1024
 EXPIRATION: Final = "client.secret.expiration.time"
 ROTATED: Final = "client.secret.rotated"
 ROTATED_EXPIRATION: Final = "client.secret.rotated.expiration.time"
 """Attributes of a client where Keycloak's feature client-secret-rotation is on."""
+_NO_TIME: Final = "an expiry that is no time in seconds"
 _TRUE: Final = frozenset({"true", True})
+
+
+_NOTHING: Final = msgspec.Raw(b"null")
 
 
 class ExportUnreadable(Exception):
@@ -52,35 +50,27 @@ class _Mapper(Struct):
 
 class _Client(Struct, rename="camel"):
     client_id: str
-    name: str = ""
+    name: object = ""
     enabled: bool = True
     public_client: bool = False
+    bearer_only: bool = False
+    protocol: object = _OPENID
     service_accounts_enabled: bool = False
     client_authenticator_type: str = "client-secret"
     secret: str = ""
-    not_before: int = 0
+    not_before: object = 0
     attributes: dict[str, object] = field(default_factory=dict)
-    protocol_mappers: list[_Mapper] = field(default_factory=list)
-
-
-class _Component(Struct, rename="camel"):
-    name: str = ""
-    provider_id: str = ""
-    config: dict[str, list[str]] = field(default_factory=dict)
-
-    def first(self, name: str, default: str = "") -> str:
-        """Return the one value of a setting."""
-        return next(iter(self.config.get(name, ())), default)
+    protocol_mappers: object = ()
 
 
 class _Realm(Struct, rename="camel"):
     realm: str
     clients: list[msgspec.Raw] | None = None
-    components: dict[str, list[msgspec.Raw] | None] | None = None
-    not_before: int | None = None
-    users: list[msgspec.Raw] | None = None
-    groups: list[msgspec.Raw] | None = None
-    identity_providers: list[msgspec.Raw] | None = None
+    components: msgspec.Raw = _NOTHING
+    not_before: msgspec.Raw = _NOTHING
+    users: msgspec.Raw = _NOTHING
+    groups: msgspec.Raw = _NOTHING
+    identity_providers: msgspec.Raw = _NOTHING
 
 
 class ExportedSecret(Struct, frozen=True):
@@ -104,13 +94,6 @@ class ExportedClient(Struct, frozen=True):
     why: str = ""
     rotated: ExportedSecret | None = None
     lost: Sequence[str] = ()
-
-
-class ExportedKey(Struct, frozen=True):
-    """The public half of a key that signs, by the ID that Keycloak gives it."""
-
-    kid: str
-    public_jwk: dict[str, str]
 
 
 class Export(Struct, frozen=True):
@@ -145,34 +128,63 @@ def read_export(data: bytes, realm: str = "") -> Export:
 
 
 def _read(realm: _Realm) -> Export:
-    clients: list[ExportedClient] = []
+    clients: dict[str, ExportedClient] = {}
     keys: list[ExportedKey] = []
     skipped, unreadable = list[tuple[str, str]](), list[tuple[str, str]]()
-    for number, raw in enumerate(realm.clients or ()):
+    for place, raw in enumerate(realm.clients or ()):
         client = _one(raw, _Client)
         if isinstance(client, str):
-            unreadable.append((_name_of(raw) or f"client {number + 1} of the export", client))
+            unreadable.append((_name_of(raw) or f"client {place + 1} of the export", client))
         elif why := _no_member(client):
             skipped.append((f"client {client.client_id[:64]}", why))
+        elif client.client_id in clients:
+            unreadable.append((client.client_id[:64], "the export has it twice: the first counts"))
         else:
-            clients.append(_client(client))
-    for number, raw in enumerate((realm.components or {}).get(KEY_PROVIDER) or ()):
-        component = _one(raw, _Component)
-        key = component if isinstance(component, str) else _key(component)
+            clients[client.client_id] = _client(client)
+    providers = _key_providers(realm)
+    if isinstance(providers, str):
+        skipped.append(("keys", providers))
+    for place, raw in enumerate(() if isinstance(providers, str) else providers):
+        component = _one(raw, Component)
+        key = component if isinstance(component, str) else signing_key(component)
         if isinstance(key, ExportedKey):
             keys.append(key)
         else:
             name = "" if isinstance(component, str) else component.name or component.provider_id
-            skipped.append((f"key {name[:64] or number + 1}", key))
-    return Export(realm.realm, clients, keys, [*skipped, *_of_realm(realm)], unreadable)
+            skipped.append((f"key {name[:64] or place + 1}", key))
+    skipped += _of_realm(realm)
+    return Export(realm.realm, [*clients.values()], keys, skipped, unreadable)
+
+
+def _key_providers(realm: _Realm) -> Sequence[msgspec.Raw] | str:
+    """Return the providers of keys, or why they cannot be read."""
+    if _is_null(realm.components):
+        return ()
+    components = _one(realm.components, dict[str, msgspec.Raw])
+    if isinstance(components, str):
+        return components
+    found = components.get(KEY_PROVIDER, _NOTHING)
+    return () if _is_null(found) else _one(found, list[msgspec.Raw])
+
+
+def _is_null(raw: msgspec.Raw) -> bool:
+    return bytes(raw).strip() == b"null"
+
+
+def _elements(raw: msgspec.Raw) -> Sequence[msgspec.Raw]:
+    """Return the elements of a list; none of what is no list."""
+    found = _one(raw, list[msgspec.Raw])
+    return found if isinstance(found, list) else ()
 
 
 T = TypeVar("T")
 
 
 def _one(raw: msgspec.Raw, kind: type[T]) -> T | str:
-    """Return one element of a list, or why it cannot be read; null counts as missing."""
+    """Return a value of this kind, or why it cannot be read; null counts as missing."""
     try:
+        if get_origin(kind) is not None:  # of raw elements, each read by itself
+            return msgspec.json.decode(raw, type=kind)
         value = msgspec.json.decode(raw)
         if isinstance(value, dict):
             value = {name: part for name, part in value.items() if part is not None}
@@ -195,17 +207,18 @@ class _Named(Struct, rename="camel"):
 
 def _of_realm(realm: _Realm) -> Iterator[tuple[str, str]]:
     """Say what else a realm holds that a move does not take over."""
-    people = [one for one in realm.users or () if _is_person(one)]
+    people = [one for one in _elements(realm.users) if _is_person(one)]
     if people:
         admins = "people get accounts by invitation: name them in the file of admins"
         yield f"users ({len(people)})", admins
-    if realm.groups:
-        yield f"groups ({len(realm.groups)})", "admins are named for each member"
-    if realm.identity_providers:
-        name = f"identity providers ({len(realm.identity_providers)})"
+    if groups := _elements(realm.groups):
+        yield f"groups ({len(groups)})", "admins are named for each member"
+    if providers := _elements(realm.identity_providers):
+        name = f"identity providers ({len(providers)})"
         yield name, "operators sign in by one provider: MUDRA_SSO_ISSUER"
-    if realm.not_before:
-        yield f"realm {realm.realm[:64]}", f"{_not_before(realm.not_before)}: of all its clients"
+    not_before = _one(realm.not_before, object)
+    if not_before:
+        yield f"realm {realm.realm[:64]}", f"{_not_before(not_before)}: of all its clients"
 
 
 def _is_person(raw: msgspec.Raw) -> bool:
@@ -221,7 +234,7 @@ class _User(Struct, rename="camel"):
     service_account_client_id: str = ""
 
 
-def _not_before(seconds: int) -> str:
+def _not_before(seconds: object) -> str:
     refused = f"refuses tokens that were issued before {_day(instant(seconds))}"
     return f"{refused}, which are accepted here until the imported keys end"
 
@@ -233,8 +246,12 @@ def _day(at: datetime | str | None) -> str:
 def _no_member(client: _Client) -> str:
     if client.client_id in _OWN_CLIENTS or client.client_id.endswith("-realm"):
         return "Keycloak's own"
+    if client.protocol not in ("", _OPENID):
+        return "no client of OpenID Connect"
     if not client.enabled:
         return "disabled"
+    if client.bearer_only:
+        return "gets no tokens: bearer only"
     if client.public_client or not client.service_accounts_enabled:
         return "has no service account"
     return ""
@@ -245,7 +262,7 @@ def _client(client: _Client) -> ExportedClient:
     rotated, lost = _rotated(client)
     return ExportedClient(
         client_id=client.client_id,
-        name=client.name or client.client_id,
+        name=client.name if client.name and isinstance(client.name, str) else client.client_id,
         entity_type=_entity_type(client),
         secret=None if isinstance(secret, str) else secret,
         why=secret if isinstance(secret, str) else "",
@@ -297,10 +314,12 @@ def instant(value: object) -> datetime | str | None:
     `0` and an empty text are none.
     """
     try:
-        seconds = float(value or 0) if isinstance(value, str | int | float | None) else math.nan
+        seconds = number(0 if value is None or value == "" else value)
+        if seconds is None:
+            return _NO_TIME
         return datetime.fromtimestamp(seconds, UTC) if seconds else None
     except (ValueError, OverflowError, OSError):
-        return "an expiry that is no time in seconds"
+        return _NO_TIME
 
 
 def _lost(client: _Client) -> Iterator[str]:
@@ -315,59 +334,18 @@ def _lost(client: _Client) -> Iterator[str]:
 
 def _entity_type(client: _Client) -> str:
     """Return the type that a hardcoded claim `roles` gives, else that at the end of the ID."""
-    for mapper in client.protocol_mappers:
+    mappers = client.protocol_mappers
+    for one in mappers if isinstance(mappers, list) else ():
+        try:
+            mapper = msgspec.convert(one, _Mapper)
+        except msgspec.ValidationError:
+            continue  # it says no type
         config = mapper.config or {}
         named = config.get("claim.name")
         if mapper.protocol_mapper == "oidc-hardcoded-claim-mapper" and named == "roles":
             return str(config.get("claim.value", "")).upper()[:8]
     ending = client.client_id.rpartition("-")[2].upper()
     return ending if ending in {"FIP", "FIU", "AA"} else ""
-
-
-def _key(component: _Component) -> ExportedKey | str:
-    if component.provider_id not in _RSA_PROVIDERS or component.first("keyUse", "SIG") not in {
-        *("SIG", "sig")
-    }:
-        return "no RSA key that signs"
-    if component.first("enabled", "true") != "true":
-        return "disabled"
-    if component.first("algorithm", "RS256") != "RS256":
-        return "signs otherwise than RS256"
-    try:
-        der = base64.b64decode("".join(component.first("certificate").split()), validate=True)
-        public = x509.load_der_x509_certificate(der).public_key()
-    except (binascii.Error, ValueError):
-        return "has no certificate that can be read"
-    if not isinstance(public, RSAPublicKey) or public.key_size < MIN_BITS:
-        return f"is no RSA key of {MIN_BITS} bits or more"
-    return ExportedKey(key_id(public), _jwk(public))
-
-
-def key_id(public: RSAPublicKey) -> str:
-    """Return the `kid` that Keycloak gives: SHA-256 of the key's SubjectPublicKeyInfo."""
-    return _base64url(
-        sha256(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).digest()
-    )
-
-
-def _jwk(public: RSAPublicKey) -> dict[str, str]:
-    numbers = public.public_numbers()
-    return {
-        "kty": "RSA",
-        "use": "sig",
-        "alg": "RS256",
-        "kid": key_id(public),
-        "n": _number(numbers.n),
-        "e": _number(numbers.e),
-    }
-
-
-def _number(value: int) -> str:
-    return _base64url(value.to_bytes((value.bit_length() + 7) // 8))
-
-
-def _base64url(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 Admins = Mapping[str, "AdminOf"]

@@ -25,7 +25,8 @@ from mudra.shared.refusal import ValueRefused
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.migration.carried_secrets import CarriedSecrets, carried_secrets
-from mudra.tokens.migration.keycloak_export import Admins, ExportedClient, ExportedKey
+from mudra.tokens.migration.keycloak_export import Admins, ExportedClient
+from mudra.tokens.migration.keycloak_keys import ExportedKey
 from mudra.tokens.secrets.secret_store import Secrets
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey, at_once
 from mudra.tokens.signing_keys.signing_key_store import SigningKeys

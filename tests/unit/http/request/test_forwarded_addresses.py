@@ -17,6 +17,10 @@ TRUSTED = (ip_network("10.0.0.0/8"),)
         ["203.0.113.9, ,"],
         [", 203.0.113.9 ,, 10.0.0.2"],
         ["203.0.113.9:51234"],
+        ["203.0.113.9:"],
+        ['"203.0.113.9:51234"'],
+        ['"203.0.113.9"', '"[::ffff:10.0.0.4]:80"'],
+        ["::ffff:203.0.113.9"],
         ["203.0.113.9", ""],
         ["203.0.113.9,", ",10.0.0.3"],
         ["198.51.100.1, 203.0.113.9"],
@@ -32,5 +36,10 @@ def test_a_list_without_an_address_gives_the_proxy(lines: list[str]) -> None:
     assert client_address("10.0.0.1", lines, TRUSTED) == "10.0.0.1"
 
 
-def test_an_address_of_version_6_may_have_a_port() -> None:
-    assert client_address("10.0.0.1", ["[2001:db8::1]:443,"], TRUSTED) == "2001:db8::1"
+@pytest.mark.parametrize(
+    "entry",
+    ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443,", "[2001:db8::1]:", '"[2001:db8::1]:443"',
+     "[2001:db8::1%eth0]:443"],
+)  # fmt: skip  # of one address
+def test_an_address_of_version_6_may_have_a_port(entry: str) -> None:
+    assert client_address("10.0.0.1", [entry], TRUSTED) == "2001:db8::1"

@@ -23,6 +23,8 @@ def asks(*lines: str) -> bool:
         [f'W/"{NAME}-br"'],  # Apache's mod_brotli
         [f'"{NAME}--gzip"'],  # Jetty
         [f'"{NAME};gzip"'],
+        [f'"{NAME}-gzip-br"'],  # two that pack
+        [f"{TAG}-gzip"],  # Apache 2.2
         [f'"other", {TAG}'],
         [f'"other",,{TAG},'],
         ['"other"', TAG],
@@ -35,7 +37,8 @@ def test_a_validator_that_an_intermediary_changed_is_known(lines: list[str]) -> 
 
 @pytest.mark.parametrize(
     "line",
-    ["", '""', NAME, f'"{NAME[:-1]}"', f'"{NAME}-other"', f'"{NAME}-gzip', f'"x{NAME}"', '"-gzip"'],
+    ["", '""', NAME, f'"{NAME[:-1]}"', f'"{NAME}-other"', f'"{NAME}-gzip', f'"x{NAME}"', '"-gzip"', '-gzip',
+     f"{TAG}x", f"{TAG}-gzip-gzip"],
 )
 def test_another_validator_is_not(line: str) -> None:
     assert not asks(line)

@@ -253,6 +253,12 @@ def test_every_spelling_of_utc_is_kept_as_sent(timestamp):
     assert checked(fip() | {"timestamp": timestamp}).entry.timestamp == timestamp
 
 
+def test_the_longest_time_that_java_writes_is_taken_in_utc():
+    sent = fip() | {"timestamp": "2024-02-06T15:41:29.123456789+05:30[Asia/Kolkata]"}
+
+    assert checked(sent).entry.timestamp == "2024-02-06T10:11:29.123Z"
+
+
 def test_names_of_indian_scripts_are_kept():
     name = "क्\u200dष बैंक"
 

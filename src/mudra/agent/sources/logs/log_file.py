@@ -4,8 +4,9 @@ The position is written to the journal together with the events of the lines, so
 crash neither loses nor doubles a line. Before each read the file is compared with what
 was read of it: it may have been renamed, or copied and emptied, also within one write.
 The file that it was is found again (`rotated_files.py`) and read to its end first. Programs
-write to a renamed file until they have opened the new one, so it is left only when nothing
-has come for some seconds. What cannot be found is counted as a gap, and said.
+write to a renamed file until they have opened the new one, so it is left only when the new one
+has content and nothing has come for some seconds. What cannot be found is counted as a gap, and
+said.
 """
 
 from collections.abc import Callable
@@ -83,6 +84,7 @@ class LogFile:
         self._leaving: _Leaving | None = None
         self._position = position
         """After the lines that were returned last."""
+        self._read_until = 0 if position is None else position.read_until
         self._from_start = from_start
 
     @property
@@ -124,7 +126,7 @@ class LogFile:
         Its size does not say it: emptied in place, it may have grown beyond that place since.
         """
         position = self._position
-        if position is None:
+        if position is None or self._opened().is_packed:  # no one writes to a packed file
             return
         copy = older_unread(self.path, position, self._opened().status())
         if copy is None and goes_on(self._opened(), position):
@@ -164,17 +166,24 @@ class LogFile:
         file = self._opened()
         mine = file.status()
         try:
-            if not file.is_packed and same_file(mine, self.path.stat()):
-                return False
+            log = self.path.stat()
         except FileNotFoundError:
             return False  # between two steps of a rotation
+        if not file.is_packed and same_file(mine, log):
+            return False
         rest = file.read_at(self._offset, MAX_LINE)
-        if b"\n" not in rest and (file.is_packed or self._is_complete(mine.st_size)):
+        if b"\n" in rest:
+            return True
+        # The log may have been rotated more than once since the last read.
+        following = next_after(self.path, self._position_here())
+        if following == self.path and not log.st_size:
+            return False  # no one has opened the new log: this one may still be written
+        if file.is_packed or self._is_complete(mine.st_size):
             if rest.strip(b"\0") and not self._skipping:
                 lines.append(rest)
                 self._offset += len(rest)
-            # The log may have been rotated more than once since the last read.
-            self._open(next_after(self.path, position_in(file, self._offset)), 0)
+            self._read_until = max(self._read_until, mine.st_mtime_ns)
+            self._open(following, 0)
         return True
 
     def _is_complete(self, size: int) -> bool:
@@ -192,6 +201,7 @@ class LogFile:
         self._note_gap(f"a packed file of {self.path} is damaged: {error.strerror}")
         modified = self._opened().status().st_mtime_ns
         position = self._position or LogPosition(0, 0, 0)
+        self._read_until = max(self._read_until, modified)
         self._open(next_after(self.path, replace(position, modified=modified, head_length=0)), 0)
         self._position = self._position_here()
 
@@ -231,4 +241,5 @@ class LogFile:
         return self._file
 
     def _position_here(self) -> LogPosition:
-        return position_in(self._opened(), self._offset)
+        here = position_in(self._opened(), self._offset)
+        return replace(here, read_until=self._read_until)

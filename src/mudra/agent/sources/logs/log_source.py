@@ -9,6 +9,7 @@ import io
 import lzma
 import os
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol, cast
 
@@ -17,6 +18,8 @@ import zstandard
 _PIECE: Final = 1 << 20
 _KEPT: Final = 4 << 20
 """Of a packed file, so that what is left of a line is not unpacked again."""
+_HEAD: Final = 4096
+"""Kept of a packed file's begin, which each position names."""
 _MAGIC: Final = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -52,9 +55,16 @@ class LogSource(Protocol):
 def open_source(path: Path) -> LogSource:
     """Open a file. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    first = os.pread(descriptor, _LONGEST_MAGIC, 0)
-    kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
+    kind = _kind(os.pread(descriptor, _LONGEST_MAGIC, 0))
     return PackedFile(descriptor, kind) if kind else PlainFile(descriptor)
+
+
+def pieces(path: Path) -> Iterator[bytes]:
+    """Return the plain text of a file, which may be a pipe, in pieces. Raises OSError."""
+    with path.open("rb") as raw:
+        stream = _unpacked(raw, _kind(raw.peek(_LONGEST_MAGIC)))
+        while piece := _next_piece(stream):
+            yield piece
 
 
 class PlainFile:
@@ -85,20 +95,21 @@ class PackedFile:
 
     def __init__(self, descriptor: int, kind: str) -> None:
         self._descriptor, self._kind = descriptor, kind
-        self._kept, self._begin = b"", 0
+        self._kept, self._begin, self._head = b"", 0, b""
         self._stream = self._opened()
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Return so many bytes from this place, fewer at the end. Raises DamagedLog."""
+        if offset < self._begin and offset + length <= len(self._head):
+            return self._head[offset : offset + length]
         if offset < self._begin:
             self._stream, self._kept, self._begin = self._opened(), b"", 0
         while self._begin + len(self._kept) < offset + length:
-            try:
-                piece = self._stream.read(_PIECE)
-            except (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-                raise DamagedLog(0, f"it cannot be unpacked to its end: {error}") from None
+            piece = _next_piece(self._stream)
             if not piece:
                 break
+            if self._begin == 0 and len(self._head) < _HEAD:
+                self._head += piece[: _HEAD - len(self._head)]
             self._kept += piece
             if len(self._kept) > _KEPT + length:
                 cut = len(self._kept) - _KEPT - length
@@ -119,12 +130,30 @@ class PackedFile:
     def _opened(self) -> io.BufferedIOBase:
         raw = os.fdopen(os.dup(self._descriptor), "rb")
         raw.seek(0)
-        if self._kind == "gzip":
-            return gzip.GzipFile(fileobj=raw)
-        if self._kind == "xz":
-            return lzma.LZMAFile(raw)
-        if self._kind == "bzip2":
-            return bz2.BZ2File(raw)
+        return _unpacked(raw, self._kind)
+
+
+def _kind(first: bytes) -> str:
+    return next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
+
+
+def _unpacked(raw: io.BufferedReader, kind: str) -> io.BufferedIOBase:
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=raw)
+    if kind == "xz":
+        return lzma.LZMAFile(raw)
+    if kind == "bzip2":
+        return bz2.BZ2File(raw)
+    if kind == "zstd":
         unpack = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
-        stream = unpack.stream_reader(raw, read_across_frames=True)
-        return cast("io.BufferedIOBase", stream)
+        return cast("io.BufferedIOBase", unpack.stream_reader(raw, read_across_frames=True))
+    return raw
+
+
+def _next_piece(stream: io.BufferedIOBase) -> bytes:
+    try:
+        return stream.read(_PIECE)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the machine, not of what is packed
+        raise DamagedLog(0, f"it cannot be unpacked to its end: {error}") from None

@@ -72,7 +72,7 @@ def older_unread(path: Path, position: LogPosition, mine: os.stat_result) -> Pat
     """
     if position.offset:
         return None
-    for candidate in _rotated(path, written_after=position.modified):
+    for candidate in _rotated(path, written_after=position.newer):
         with contextlib.suppress(FileNotFoundError):
             status = candidate.stat()
             if not same_file(status, mine) and status.st_mtime_ns < mine.st_mtime_ns:
@@ -92,7 +92,7 @@ def is_read(path: Path, position: LogPosition) -> bool:
 
 def next_after(path: Path, position: LogPosition) -> Path:
     """Return the file that was written after the one of this position: rotated too, or the log."""
-    for candidate in _rotated(path, written_after=position.modified):
+    for candidate in _rotated(path, written_after=position.newer):
         if not _is_copy(candidate, position):
             return candidate
     return path

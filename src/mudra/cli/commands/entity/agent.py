@@ -15,7 +15,7 @@ from mudra.agent.clock import MachineClock
 from mudra.agent.host.check import check as run_checks
 from mudra.agent.host.config import Config, ConfigError, log_of, read_config
 from mudra.agent.host.log_check import CheckResult
-from mudra.agent.host.replay import Replay
+from mudra.agent.host.replay import Replay, UnreadableLog
 from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
 from mudra.agent.sources.left_out import Reason
@@ -100,7 +100,7 @@ def replay(
 ) -> None:
     """Turn a log into payloads, one a line, without sending anything.
 
-    The configuration names the format of each log; it applies to rotated files too.
+    The configuration names the format of each log; it applies to rotated files too, packed or not.
 
     Example: `mudra agent replay /var/log/nginx/fips.json.1 | jq .fips[0]`
     """
@@ -122,15 +122,14 @@ def replay(
     made = Replay(read.aa_id, fields, fips, inbound=inbound)
     try:
         _write_payloads(made, file, as_json=as_json)
-    except OSError as error:
-        _raise_if_reader_ended(error)
-        typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
+    except UnreadableLog as error:
+        typer.echo(f"{file} cannot be read: {error}", err=True)
         raise typer.Exit(1) from None
     _refuse_unread(made, file)
 
 
 def _write_payloads(made: Replay, file: Path, *, as_json: bool) -> None:
-    """Write the payloads of a log, and what of it is in none. Raises OSError."""
+    """Write the payloads of a log, and what of it is in none. Raises UnreadableLog."""
     payloads, left = (payload.body for payload in made.payloads(file)), made.metrics
     if as_json:
         raws = [msgspec.Raw(body) for body in payloads]
@@ -199,12 +198,6 @@ def resend(
         typer.echo(msgspec.json.encode(result).decode())
     else:
         typer.echo(f"{len(sent)} will be sent again, {len(old)} are too old")
-
-
-def _raise_if_reader_ended(error: OSError) -> None:
-    """Raise what is about the reader of the payloads, such as `head`, and not about the log."""
-    if isinstance(error, BrokenPipeError):
-        raise error
 
 
 def _read(path: Path) -> Config:

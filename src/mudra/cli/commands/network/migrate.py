@@ -85,13 +85,7 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
         lines = [Line("skipped", name, "skipped", why) for name, why in export.skipped]
         lines += [Line("member", name, "refused", why) for name, why in export.unreadable]
         lines += await _keys(dependencies, export, issuer, until, apply=apply)
-        seen: set[str] = set()
         for client in export.clients:
-            if client.client_id in seen:
-                again = "the export has it twice"
-                lines.append(Line("member", client.client_id[:64], "refused", again))
-                continue
-            seen.add(client.client_id)
             async with dependencies.transaction() as tx:
                 lines.append(
                     await move_member(tx, client, known, Caller(operator_name()))

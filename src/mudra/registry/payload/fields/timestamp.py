@@ -15,7 +15,7 @@ UTC_TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-]00:?00)"
 )
 
-_RULE = TextRule(ALLOWED, 40)
+_RULE = TextRule(ALLOWED, 120)
 
 
 def read_timestamp(inspection: Inspection, path: str, value: object) -> str:

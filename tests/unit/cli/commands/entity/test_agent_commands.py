@@ -1,7 +1,10 @@
 """`mudra agent`: check, status, replay, and their texts when something is wrong."""
 
 import asyncio
+import bz2
+import gzip
 import json
+import lzma
 import os
 import random
 import time
@@ -196,6 +199,15 @@ def test_replay_turns_a_log_into_payloads_and_sends_nothing(tmp_path: Path) -> N
     counts = {"otherCalls": 1, "unknownFip": 0, "unproven": 0, "unreadable": 1}
     assert document["notCounted"] == counts
     assert not (tmp_path / "spool").exists()
+    for pack in (gzip.compress, bz2.compress, lzma.compress):
+        packed = pack(log.read_bytes())
+        log.with_suffix(".1").write_bytes(packed)
+        log.with_suffix(".2").write_bytes(packed[:-9])
+        arguments[1] = str(log.with_suffix(".1"))
+        assert json.loads(CliRunner().invoke(app, arguments).stdout) == document
+        arguments[1] = str(log.with_suffix(".2"))
+        cut = CliRunner().invoke(app, arguments)
+        assert (cut.exit_code, "cannot be unpacked to its end" in cut.stderr) == (1, True)
 
 
 def test_replay_knows_a_log_of_the_configuration_by_any_path_and_once_rotated(

@@ -35,11 +35,13 @@ def weakness_of_others(n: int) -> bool:
         (prime(2048), "prime itself"),
         (prime(683) ** 3, "power of one prime"),
         (P**2, "power of one prime"),
-        (65521 * prime(2040), "small prime factor"),
+        (65521 * prime(2032), "small prime factor"),
+        (16_777_213 * prime(2024), "small prime factor"),  # the last below 2^24
+        (16_777_213 * prime(8168), "small prime factor"),
         (P * int(gmpy2.next_prime(P)), "close"),
         (roca_modulus(), "ROCA"),
     ],
-    ids=["prime", "cube", "square", "small-factor", "close", "roca"],
+    ids=["prime", "cube", "square", "small-factor", "24-bits", "of-8192", "close", "roca"],
 )
 def test_a_weak_modulus_is_refused_with_its_reason(modulus: int, problem: str) -> None:
     found = weakness(modulus)

@@ -1,0 +1,91 @@
+"""Exports of Keycloak as hands and other programs leave them: a fault costs its element."""
+
+import json
+from typing import Any
+
+import pytest
+
+from mudra.tokens.migration.keycloak_export import Export, read_export
+
+GOOD: dict[str, Any] = {
+    "clientId": "KAVERI-FIP", "serviceAccountsEnabled": True, "secret": "s" * 30,
+}  # fmt: skip  # one line
+
+
+def exported(*clients: object, **realm: object) -> Export:
+    return read_export(json.dumps({"realm": "aa", "clients": clients, **realm}).encode())
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"protocolMappers": [None, "x", {"config": []}]},
+        {"protocolMappers": {}},
+        {"name": 7},
+        {"protocol": None},
+        {"bearerOnly": None, "attributes": None, "notBefore": None},
+        {"enabled": "true", "serviceAccountsEnabled": "true"},
+        {"attributes": {"client.secret.expiration.time": None, "x": [1]}},
+    ],
+)
+def test_a_fault_in_what_no_one_needs_costs_nothing(odd: dict[str, object]) -> None:
+    found = exported(GOOD | odd)
+
+    assert not found.unreadable
+    (client,) = found.clients
+    assert client.secret is not None
+    assert (client.name, client.entity_type, client.lost) == ("KAVERI-FIP", "FIP", ())
+
+
+@pytest.mark.parametrize("realm", [{"users": {}}, {"groups": "x"}, {"identityProviders": 1}])
+def test_a_list_of_the_realm_that_is_none_costs_no_client(realm: dict[str, object]) -> None:
+    assert len(exported(GOOD, **realm).clients) == 1
+
+
+@pytest.mark.parametrize(
+    "components",
+    [[], "x", {"org.keycloak.keys.KeyProvider": {}}, {"org.keycloak.keys.KeyProvider": [7]}],
+)
+def test_keys_that_cannot_be_read_are_said(components: object) -> None:
+    found = exported(GOOD, components=components)
+
+    assert len(found.clients) == 1
+    ((name, why),) = found.skipped
+    assert name.startswith("key")
+    assert "cannot be read" in why
+
+
+@pytest.mark.parametrize("not_before", ["soon", 1.5, 10**20, True])
+def test_a_time_that_is_none_is_said(not_before: object) -> None:
+    (client,) = exported(GOOD | {"notBefore": not_before}).clients
+
+    assert "refuses tokens" in client.lost[0]
+
+
+@pytest.mark.parametrize(
+    "expiry", ["NaN", "1e999", "1_893_456_000", "2030-01-01", True, ["1"], " "]
+)
+def test_a_secret_with_an_end_that_is_not_understood_does_not_move(expiry: object) -> None:
+    (client,) = exported(GOOD | {"attributes": {"client.secret.expiration.time": expiry}}).clients
+
+    assert client.secret is None
+    assert "no time in seconds" in client.why
+
+
+@pytest.mark.parametrize(
+    ("odd", "why"),
+    [({"protocol": "saml"}, "OpenID Connect"), ({"protocol": []}, "OpenID Connect"),
+     ({"bearerOnly": True}, "bearer only")],
+)  # fmt: skip  # of one kind
+def test_a_client_that_gets_no_tokens_is_no_member(odd: dict[str, object], why: str) -> None:
+    found = exported(GOOD | odd)
+
+    assert not found.clients
+    assert why in found.skipped[0][1]
+
+
+def test_the_first_of_two_clients_with_one_id_counts() -> None:
+    found = exported(GOOD, GOOD | {"secret": "t" * 30})
+
+    assert [str(one.secret and one.secret.text.reveal()) for one in found.clients] == ["s" * 30]
+    assert [(name, "twice" in why) for name, why in found.unreadable] == [("KAVERI-FIP", True)]
