@@ -162,9 +162,7 @@ def is_answer(body: bytes, answer: bytes) -> bool:
         return False
 
 
-def status_body(
-    news: News, incident: Incident, name: str, link: str
-) -> tuple[StatusEvent, bytes]:
+def status_body(news: News, incident: Incident, name: str, link: str) -> tuple[StatusEvent, bytes]:
     """Returns the event and body of a message about an incident."""
     over = news.state is NewsState.OVER
     event = StatusEvent.OPERATIONAL if over else StatusEvent.DISRUPTED

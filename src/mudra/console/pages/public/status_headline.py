@@ -8,7 +8,6 @@ from mudra.console.pages.public.status_lines import LESSER, MAINTENANCE, STATES,
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.status_history import DayState
 
-
 _POSSIBLY, _DEGRADED = LESSER.values()
 _SENTENCES: Final = {
     STATES[DayState.BAD][0]: translatable("%(who)s disrupted"),

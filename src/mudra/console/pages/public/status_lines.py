@@ -14,8 +14,8 @@ from mudra.metrics.health.status_history import (
     Day,
     DayState,
     FipHistory,
-    StatusSnapshot,
     PublicIncident,
+    StatusSnapshot,
     maintained_now,
     share_of_good_days,
 )
