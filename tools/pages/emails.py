@@ -89,6 +89,8 @@ SAMPLES: Final[Mapping[str, str]] = {
     "webhook": "",
     "days": "3",
     "apis": "FI fetch",
+    "effect": "disrupted",
+    "symptom": "calls failing",
     "began": "2026-03-02 14:50 IST (09:20 UTC)",
     "ended": "",
     "end_link": "https://tokens.network.example/status/subscription/sample",

@@ -174,7 +174,8 @@ def _public() -> Iterator[str]:
     yield from ("### status.disrupted", "")
     began = NOW.replace(minute=20, second=0)
     news = News(_ID, "KAVERI-FIP", "fif", NewsState.OPEN, began, None, NOW)
-    yield from _json(status_body(news, "Kaveri Bank", _STATUS)[1])
+    incident = _incident(began)
+    yield from _json(status_body(news, incident, "Kaveri Bank", _STATUS)[1])
     yield from ("### status.announcement", "")
     said = ("Maintenance on Sunday", "No data can be fetched from 02:00 to 04:00 IST.")
     hindi = Translation("hi", "रविवार को रखरखाव", "02:00 से 04:00 IST तक डेटा नहीं लिया जा सकेगा।")
@@ -186,7 +187,7 @@ def _public() -> Iterator[str]:
     yield from _json(announcement_body(one, _STATUS, NOW)[1])
     yield from ("### status.operational", "")
     over = replace(news, state=NewsState.OVER, ended=began + timedelta(minutes=20))
-    yield from _json(status_body(over, "Kaveri Bank", _STATUS)[1])
+    yield from _json(status_body(over, incident, "Kaveri Bank", _STATUS)[1])
 
 
 def _json(body: bytes) -> Iterator[str]:
@@ -204,14 +205,9 @@ def _announcement(change: Change) -> Announcement:
 
 
 def _changes() -> dict[Event, Change]:
-    subject, symptoms = FipApi("KAVERI-FIP", "fif"), (Symptom.FAILURES,)
     began = NOW.replace(minute=20, second=0)
     window = timedelta(minutes=10)
-    entry = TimelineEntry(began, TimelineChange.OPENED, subject, symptoms)
-    cause = Cause(symptoms, 200, 160, 2.0, 250.0, (), ("SAARTHI-AA",))
-    incident = Incident(
-        *(subject, began, NOW, began + window, None, Ending.OPEN, 2, 80, 400, cause, (entry,))
-    )
+    incident = _incident(began)
     over = replace(incident, ended=began + 2 * window, ending=Ending.RECOVERED)
     before = replace(incident, subject=Path("SAARTHI-AA", "KAVERI-FIP"))
     return {
@@ -221,6 +217,16 @@ def _changes() -> dict[Event, Change]:
         Event.REOPENED: Reopened(over, incident),
         Event.WITHDRAWN: withdrawn(incident, began + 3 * window),
     }
+
+
+def _incident(began: datetime) -> Incident:
+    subject, symptoms = FipApi("KAVERI-FIP", "fif"), (Symptom.FAILURES,)
+    entry = TimelineEntry(began, TimelineChange.OPENED, subject, symptoms)
+    cause = Cause(symptoms, 200, 160, 2.0, 250.0, (), ("SAARTHI-AA",))
+    last_bad = began + timedelta(minutes=10)
+    return Incident(
+        *(subject, began, NOW, last_bad, None, Ending.OPEN, 2, 80, 400, cause, (entry,))
+    )
 
 
 def _personal() -> bytes:

@@ -224,6 +224,19 @@ def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfac
     surfaces.service.wait_until(lambda: bool(surfaces.feed()[bank]["consent"]["causes"]), 60)
     assert surfaces.feed()[bank]["consent"]["causes"][0]["text"] == found["cause"]
     assert found["cause"] in surfaces.service.cli("health", "matrix").stdout
+    public = surfaces.service.client()
+
+    def status(file: str) -> str:
+        return str(public.get(f"{surfaces.service.root}/status{file}").text)
+
+    surfaces.service.wait_until(lambda: "possibly disrupted</h1>" in status(""), 60)
+    assert "One AA alone sees it" in status("")
+    assert "Possibly disrupted" in status(f"/fip/{bank}/badge.svg")
+    shown = msgspec.json.decode(status("/network.json"))
+    effects = [one["effect"] for one in shown["incidents"] if one["fip_id"] == bank]
+    assert effects == ["possibly-disrupted"]
+    (of_bank,) = (one for one in shown["fips"] if one["fip_id"] == bank)
+    assert "BAD" not in {one["status"] for one in of_bank["apis"]}
 
 
 def test_a_planned_maintenance_is_on_every_surface(surfaces: Surfaces) -> None:

@@ -87,8 +87,11 @@ def test_a_fip_in_maintenance_is_unsure_in_the_feed_and_no_day_of_it_is_bad(
     assert "bad" not in {one["state"] for one in found["days"]}
 
 
-def test_slow_calls_are_degraded_and_refused_ones_too(network: HealthNetwork) -> None:
+def test_slow_calls_are_degraded_and_refused_ones_too_and_the_public_reads_why(
+    network: HealthNetwork,
+) -> None:
     slow, refusing = (one.entity_id for one in network.fips[2:4])
+    client, root = network.service.client(), network.service.root
 
     network.windows(3, at_fip(slow, slower=4), at_fip(refusing, refused=0.6))
     network.settled()
@@ -98,3 +101,12 @@ def test_slow_calls_are_degraded_and_refused_ones_too(network: HealthNetwork) ->
     assert of_slow["consent"]["status"] == of_refusing["consent"]["status"] == "DEGRADED"
     assert "slow" in of_slow["consent"]["reasons"]
     assert of_refusing["consent"]["reasons"] == ["refusing"]
+
+    degraded = "2 of 4 institutions degraded"
+    until_shown(network.service, lambda: degraded in client.get(f"{root}/status").text)
+    page, atom = (client.get(f"{root}/status{end}").text for end in ("", "/feed.atom"))
+    for why in ("calls slow", "requests refused (4xx)"):
+        assert f"windows of ten minutes: {why}." in page
+        assert f": all APIs {why}</title>" in atom
+    badges = [client.get(f"{root}/status{one}/badge.svg").text for one in ("", f"/fip/{slow}")]
+    assert ["Operational" in badges[0], "Degraded" in badges[1]] == [True, True]

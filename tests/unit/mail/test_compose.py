@@ -84,6 +84,8 @@ VALUES: dict[str, str | SecretText] = {
     "institution": "Sunrise Bank",
     "webhook": "yes",
     "days": "3",
+    "effect": "disrupted",
+    "symptom": "calls failing",
     "apis": "consent and FI fetch",
     "began": "2026-03-01 17:30 IST (12:00 UTC)",
     "ended": "2026-03-01 18:30 IST (13:00 UTC)",

@@ -89,7 +89,8 @@ def public_status(
     """Returns the status by FIP and API, made of sums over AAs, so that it names none.
 
     BAD is a broken rule, over the calls that are the FIP's own, and with an incident of the API or
-    beyond chance. What most AAs see has no other test.
+    beyond chance. What most AAs see has no other test. Where one AA alone saw the incident, so that
+    it may be that AA's, it is UNSURE instead.
     """
     judged = _Judged(last_day or LastDay())
     return [
@@ -107,7 +108,7 @@ class _Own(NamedTuple):
     total: int
     eligible: int
     failed: int
-    is_bad: bool
+    status: Status
     in_part: bool
     """Others were made, which are not its own."""
 
@@ -120,12 +121,15 @@ class _Judged:
         self._places = last_day.own.places()
         self._counts = counts
         self._below, self._broken = below(counts), broken(counts)
-        self._hit = {
-            (fip_of(one.subject), code)
-            for one in last_day.incidents
-            if one.failing
-            for code in codes_of(one.subject) or CUSTOMER_CODES
-        }
+        self._hit, self._in_doubt = (
+            {
+                (fip_of(one.subject), code)
+                for one in last_day.incidents
+                if one.failing and one.may_be_elsewhere is in_doubt
+                for code in codes_of(one.subject) or CUSTOMER_CODES
+            }
+            for in_doubt in (False, True)
+        )
 
     def is_in_part(self, fip_id: str, code: str) -> bool:
         """Returns whether some calls are not the FIP's own."""
@@ -141,15 +145,18 @@ class _Judged:
             failed = health.eligible - health.succeeded
             beyond = float(root(np.array([failed]), np.array([health.eligible]))[0]) >= BAD_Z
             is_bad = health.status is Status.BAD and (beyond or hit or _is_slow(health))
-            return _Own(health.total, health.eligible, failed, is_bad, in_part=False)
+            status = Status.BAD if is_bad else Status.GOOD
+            return _Own(health.total, health.eligible, failed, status, in_part=False)
         at = CUSTOMER_CODES.index(code), place
         whole, in_part = self._counts[(slice(None), *at)], self.is_in_part(fip_id, code)
-        is_bad = bool(self._below[at] and (hit or self._broken[at]))
+        is_broken = bool(self._below[at] and (hit or self._broken[at]))
+        in_doubt = not hit and (fip_id, code) in self._in_doubt
+        is_bad = is_broken or (not in_part and _is_slow(health))
         return _Own(
             int(whole[Field.TOTAL]),
             int(whole[Field.ELIGIBLE]),
             int(whole[Field.FAILED]),
-            is_bad or (not in_part and _is_slow(health)),
+            Status.UNSURE if is_broken and in_doubt else Status.BAD if is_bad else Status.GOOD,
             in_part=in_part,
         )
 
@@ -175,15 +182,14 @@ def _public_row(fip_id: str, api: str, health: Health, own: _Own, floor: PublicF
     if own.total < floor.min_calls or not own.eligible:
         few = own.total > 0 or health.total > 0
         return PublicRow(fip_id, api, Status.UNSURE, too_few_calls=few)
-    status = Status.BAD if own.is_bad else Status.GOOD
     if own.in_part:
         success = percentage(share_of(own.eligible - own.failed, own.eligible))
-        return PublicRow(fip_id, api, status, own.total, success)
+        return PublicRow(fip_id, api, own.status, own.total, success)
     errors, time = health.errors, health.time
     return PublicRow(
         fip_id,
         api,
-        status,
+        own.status,
         health.total,
         percentage(health.success),
         percentage(share_of(errors.no_answer, health.total)),

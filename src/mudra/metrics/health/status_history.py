@@ -23,7 +23,14 @@ from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
 from mudra.metrics.health.judging import LARGE, eligible, succeeded
 from mudra.metrics.health.own_calls import ALL, BAD_Z, Field, OwnCalls, broken, root
 from mudra.metrics.health.public_rows import PublicFloor, PublicRow, is_current, unsure
-from mudra.metrics.incidents.incident import Ending, Incident, Network, changed_at
+from mudra.metrics.incidents.incident import (
+    Effect,
+    Ending,
+    Incident,
+    Network,
+    Symptom,
+    changed_at,
+)
 from mudra.metrics.incidents.subject import SubjectKind, codes_of, fip_of, name_of
 from mudra.metrics.payload.catalogue import Position, RequestType, day_start
 from mudra.metrics.rollup.percentage import percentage, share_of
@@ -81,6 +88,9 @@ class PublicIncident(msgspec.Struct, frozen=True):
     """Sorts of places that fit the evidence as well, such as a path: only one AA sees it, say."""
     updated: datetime | None = None
     """When its last change was seen, also of one that reports which came late proved."""
+    symptoms: tuple[Symptom, ...] = ()
+    """What is wrong: several may come from one cause."""
+    effect: Effect = Effect.DISRUPTED
 
 
 class PublicMaintenance(msgspec.Struct, frozen=True):
@@ -267,13 +277,19 @@ def _days(
 
 
 def with_incidents(day: Day, incidents: Iterable[Incident], *, is_below: bool) -> Day:
-    """Returns a day of a FIP with the incidents of its APIs; `is_below` is that of the day."""
+    """Returns a day of a FIP with the incidents of its APIs; `is_below` is that of the day.
+
+    It is not bad by the calls of one AA that may have failed at that AA.
+    """
     start = datetime.combine(day.day, time(), UTC)
     end = start + timedelta(days=1)
     hits = [one for one in incidents if one.began < end and (one.ended or end) > start]
+    failing = [one for one in hits if one.failing]
+    if failing and all(one.may_be_elsewhere for one in failing):
+        return msgspec.structs.replace(day, state=DayState.PARTLY)
     if not hits or day.state is DayState.BAD:
         return day
-    is_bad = is_below and any(one.failing for one in hits)
+    is_bad = is_below and bool(failing)
     return msgspec.structs.replace(day, state=DayState.BAD if is_bad else DayState.PARTLY)
 
 
@@ -320,6 +336,8 @@ def public_incident(incident: Incident) -> PublicIncident | None:
         percentage(share_of(incident.succeeded, incident.eligible), _PLACES) if counted else None,
         tuple(dict.fromkeys(name_of(one).kind for one in incident.cause.ambiguous_with)),
         changed_at(incident),
+        incident.cause.symptoms,
+        incident.effect,
     )
 
 
@@ -349,17 +367,6 @@ def open_incidents(snapshot: StatusSnapshot) -> list[PublicIncident]:
 def maintained_now(snapshot: StatusSnapshot, now: datetime) -> frozenset[str]:
     """Returns the FIPs in planned maintenance."""
     return frozenset(one.fip_id for one in snapshot.maintenance if one.begins <= now < one.ends)
-
-
-def state_now(fip: FipHistory, *, is_open: bool, of_network: bool = False) -> DayState:
-    """Returns the state of a FIP: bad while one of its incidents is open, else of 24 hours.
-
-    While nearly the whole network is bad, each FIP with calls is.
-    """
-    if is_open:
-        return DayState.BAD
-    has_calls = fip.last_24_hours is not DayState.NO_DATA
-    return DayState.BAD if of_network and has_calls else fip.last_24_hours
 
 
 def history_csv(snapshot: StatusSnapshot) -> str:

@@ -104,6 +104,21 @@ class Symptom(enum.StrEnum):
     """Notifications, or reports, that do not come."""
 
 
+HARM: Final = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
+"""Symptoms by which customers get no data. Slow calls reach it, and a refused one is answered."""
+
+
+class Effect(enum.StrEnum):
+    """What an incident of a FIP means for customers, as the public reads it."""
+
+    DISRUPTED = "disrupted"
+    """They get no data."""
+    POSSIBLY_DISRUPTED = "possibly-disrupted"
+    """One AA alone sees that: it may be that AA's own trouble."""
+    DEGRADED = "degraded"
+    """Calls are slow or refused."""
+
+
 class Ending(enum.StrEnum):
     """The state of an incident."""
 
@@ -212,6 +227,18 @@ class Incident(Struct, frozen=True):
     def refused(self) -> bool:
         """Return whether it is about refused requests (4xx) alone: a kind of its own."""
         return self.cause.symptoms == (Symptom.CLIENT_ERRORS,)
+
+    @property
+    def may_be_elsewhere(self) -> bool:
+        """Return whether the evidence fits another place as well as the FIP, such as a path."""
+        return any(not isinstance(one, Fip | FipApi) for one in self.cause.ambiguous_with)
+
+    @property
+    def effect(self) -> Effect:
+        """Return what an incident of a FIP means for customers."""
+        if HARM.isdisjoint(self.cause.symptoms):
+            return Effect.DEGRADED
+        return Effect.POSSIBLY_DISRUPTED if self.may_be_elsewhere else Effect.DISRUPTED
 
 
 class StoredIncident(Struct, frozen=True):

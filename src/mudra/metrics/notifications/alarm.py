@@ -1,5 +1,6 @@
 """The text of an email or a webhook message about a change of an incident."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
@@ -136,6 +137,11 @@ def symptom_text(incident: Incident) -> str:
         share = failing_text(incident.succeeded, incident.eligible)
         return gettext("%(share)s of calls failing", share=share)
     return gettext(_SYMPTOMS[first])
+
+
+def symptoms_text(symptoms: Iterable[Symptom]) -> str:
+    """Returns the symptom that is named first, without a share, such as "calls slow"."""
+    return gettext(next((_SYMPTOMS[one] for one in _SYMPTOMS if one in set(symptoms)), ""))
 
 
 def counted_text(incident: Incident) -> str:

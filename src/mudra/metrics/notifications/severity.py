@@ -4,7 +4,7 @@ import enum
 from typing import Final
 
 from mudra.localization.language import translatable
-from mudra.metrics.incidents.incident import AaReporting, Incident, Network, Path, Symptom
+from mudra.metrics.incidents.incident import HARM, AaReporting, Incident, Network, Path
 from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.payload.catalogue import RequestType
 
@@ -26,9 +26,6 @@ class Severity(enum.StrEnum):
         return order.index(self) >= order.index(other)
 
 
-_HARM = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
-
-
 _MANY: Final = 50
 """Failed calls of a window, five a minute, below which half of them is not critical."""
 _MANY_OF_ALL: Final = 20
@@ -40,7 +37,7 @@ _VERY_MANY: Final = 1_000
 def severity_of(incident: Incident) -> Severity:
     """Returns how bad an incident is, by its failed calls and their share."""
     cause = incident.cause
-    if isinstance(incident.subject, AaReporting) or _HARM.isdisjoint(cause.symptoms):
+    if isinstance(incident.subject, AaReporting) or HARM.isdisjoint(cause.symptoms):
         return Severity.MINOR
     if codes_of(incident.subject) == {RequestType.HEARTBEAT.value}:
         return Severity.MINOR

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from mudra.localization.language import translatable
 from mudra.metrics.announcements.announcement import Announcement, Translation
+from mudra.metrics.incidents.incident import Effect, Incident, Symptom
 from mudra.metrics.notifications.webhook import CHALLENGE
 from mudra.metrics.subscriptions.public_news import News, NewsState
 from mudra.shared.refusal import Refusal, RefusalKind
@@ -92,6 +93,8 @@ class StatusData(msgspec.Struct, rename="camel", kw_only=True):
     """One incident of an institution.
 
     `apis` are codes of spec 2.5, empty for all of them; `ended` is null while it goes on.
+    `effect` is that on customers: possibly disrupted where one AA alone sees it, so that it may be
+    that AA or its connection.
     """
 
     incident_id: str
@@ -99,6 +102,8 @@ class StatusData(msgspec.Struct, rename="camel", kw_only=True):
     name: str
     state: str
     apis: tuple[str, ...]
+    symptoms: tuple[Symptom, ...]
+    effect: Effect
     began: datetime
     ended: datetime | None
     link: str
@@ -157,7 +162,7 @@ def is_answer(body: bytes, answer: bytes) -> bool:
         return False
 
 
-def status_body(news: News, name: str, link: str) -> tuple[StatusEvent, bytes]:
+def status_body(news: News, incident: Incident, name: str, link: str) -> tuple[StatusEvent, bytes]:
     """Returns the event and body of a message about an incident."""
     over = news.state is NewsState.OVER
     event = StatusEvent.OPERATIONAL if over else StatusEvent.DISRUPTED
@@ -168,6 +173,8 @@ def status_body(news: News, name: str, link: str) -> tuple[StatusEvent, bytes]:
         name=name,
         state=event.value.partition(".")[2],
         apis=tuple(codes),
+        symptoms=incident.cause.symptoms,
+        effect=incident.effect,
         began=news.began,
         ended=news.ended,
         link=link,

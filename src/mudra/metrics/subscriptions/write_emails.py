@@ -16,8 +16,9 @@ from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.notifications.alarm import time_text
+from mudra.metrics.notifications.alarm import symptoms_text, time_text
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.public_news import News, NewsState, news_of
 from mudra.metrics.subscriptions.subscribe import COUNTED
@@ -128,24 +129,31 @@ class StatusEmails(Struct, frozen=True):
                 [news.fip_id], news.at, news.after, _BATCH
             )
             names = await tx.service(HealthService).names()
+            found = await tx.service(IncidentService).find(news.incident_id)
+            assert isinstance(found, StoredIncident), "news are of stored incidents"
             for one in readers:
                 if not one.url:
-                    await tx.service(Outbox).post(self._notice(one, news, names))
+                    notice = self._notice(one, news, found.incident, names)
+                    await tx.service(Outbox).post(notice)
             hooks = [one.subscription_id for one in readers if one.url]
             if hooks:
                 name = names.get(news.fip_id, news.fip_id)
-                event, body = status_body(news, name, self._page(news))
+                event, body = status_body(news, found.incident, name, self._page(news))
                 await tx.service(Subscriptions).webhooks.post(hooks, event.value, body)
             last = readers[-1].subscription_id if readers else news.after
             done = len(readers) < _BATCH
             await tx.service(Subscriptions).news.advance(news.incident_id, last, done=done)
         return True
 
-    def _notice(self, one: Subscription, news: News, names: Mapping[str, str]) -> Notice:
+    def _notice(
+        self, one: Subscription, news: News, incident: Incident, names: Mapping[str, str]
+    ) -> Notice:
         with written_in(self.languages.of(one.language)):
             facts: dict[str, str | SecretText] = {
                 "institution": names.get(news.fip_id, news.fip_id),
                 "apis": api_names(news.codes) if news.codes else "",
+                "effect": incident.effect.value,
+                "symptom": symptoms_text(incident.cause.symptoms),
                 "over": "yes" if news.state is NewsState.OVER else "",
                 "began": time_text(news.began, _ZONE),
                 "ended": _time(news.ended),

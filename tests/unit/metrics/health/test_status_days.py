@@ -33,7 +33,7 @@ from mudra.metrics.health.status_history import (
     with_incidents,
 )
 from mudra.metrics.incidents.fip_counts import own_calls
-from mudra.metrics.incidents.incident import Fip, Symptom
+from mudra.metrics.incidents.incident import Fip, Path, Symptom
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock
 
@@ -137,6 +137,15 @@ def test_with_an_incident_a_day_is_bad_where_the_rule_is_broken_and_else_partly_
     assert state_of(own_of(*[GOOD] * 3, ((60, 30), (60, 30), (60, 30))), incident) is DayState.BAD
     assert state_of(own_of(*[GOOD] * 3, ((60, 30), (60, 30), (60, 30))), slow) is DayState.PARTLY
     assert state_of(own_of(((3, 3),)), incident) is DayState.PARTLY
+
+
+def test_what_one_aa_alone_saw_and_may_be_its_own_makes_no_day_bad():
+    alone = an_incident(Fip("BANK"), NOON, ambiguous_with=(Path("AA", "BANK"),))
+    day = own_of(*[((60, 1),)] * 10, *[((60, 60),)] * 5)
+
+    assert state_of(day) is DayState.BAD
+    assert state_of(day, alone) is DayState.PARTLY
+    assert state_of(day, alone, an_incident(Fip("BANK"), NOON)) is DayState.BAD
 
 
 def test_few_calls_and_heartbeats_alone_are_not_no_data():

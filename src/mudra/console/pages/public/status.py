@@ -42,6 +42,7 @@ from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.health.status_history import (
     open_incidents,
 )
+from mudra.metrics.notifications.alarm import symptoms_text
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
@@ -98,6 +99,7 @@ async def status(
             **announced(snapshot, dependencies.clock()),
             "older": len(closed) - len(recent),
             "api_names": api_names,
+            "symptoms_text": symptoms_text,
             "names": names,
         },
     )
@@ -137,6 +139,7 @@ async def status_of_fip(
             "incidents": incidents,
             **announced(cached.snapshot, dependencies.clock(), fip_id),
             "api_names": api_names,
+            "symptoms_text": symptoms_text,
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(fip.days, query),
             "names": {fip.fip_id: fip.name},

@@ -17,7 +17,8 @@ from mudra.metrics.health.status_history import (
     PublicIncident,
     StatusSnapshot,
 )
-from mudra.metrics.incidents.subject import SubjectKind
+from mudra.metrics.incidents.incident import Effect
+from mudra.metrics.notifications.alarm import symptoms_text
 
 MAX_ENTRIES: Final = 50
 ATOM: Final = "application/atom+xml"
@@ -149,7 +150,7 @@ def _announced(one: PublicAnnouncement, root: str) -> _Item:
 
 def _item(one: PublicIncident, name: str, root: str) -> _Item:
     what = api_names(one.type) if one.type else "all APIs"
-    state = "disrupted" if one.ended is None else "over"
+    state = symptoms_text(one.symptoms) if one.ended is None else "over"
     page = _page(root, one.fip_id)
     return _Item(
         title=f"{name}: {what} {state}",
@@ -163,13 +164,14 @@ def _item(one: PublicIncident, name: str, root: str) -> _Item:
 
 
 def _summary(one: PublicIncident) -> str:
-    share = one.success_percentage
+    share, text = one.success_percentage, symptoms_text(one.symptoms)
+    what = text[:1].upper() + text[1:]
     counted = "" if share is None else f" {share} % of the calls succeeded."
-    if SubjectKind.PATH in one.ambiguous_with:
-        counted += " One AA alone sees it: it may lie at its connection."
+    if one.effect is Effect.POSSIBLY_DISRUPTED:
+        counted += " One AA alone sees it: it may be that AA or its connection."
     if one.ended is None:
-        return f"Since {_instant(one.began)}.{counted}"
-    return f"From {_instant(one.began)} to {_instant(one.ended)}.{counted}"
+        return f"{what} since {_instant(one.began)}.{counted}"
+    return f"{what} from {_instant(one.began)} to {_instant(one.ended)}.{counted}"
 
 
 def _updated(one: PublicIncident) -> datetime:

@@ -2,10 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
-from mudra.console.pages.public.status_lines import MAINTENANCE, STATES, FipState
-from mudra.localization.language import current, gettext
+from mudra.console.pages.public.status_lines import LESSER, MAINTENANCE, STATES, FipState
+from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.status_history import DayState
+
+_POSSIBLY, _DEGRADED = LESSER.values()
+_SENTENCES: Final = {
+    STATES[DayState.BAD][0]: translatable("%(who)s disrupted"),
+    _POSSIBLY[0]: translatable("%(who)s possibly disrupted"),
+    _DEGRADED[0]: translatable("%(who)s degraded"),
+    STATES[DayState.PARTLY][0]: translatable("Operational now; %(who)s disrupted within 24 hours"),
+    _POSSIBLY[1]: translatable("Operational now; %(who)s possibly disrupted within 24 hours"),
+    _DEGRADED[1]: translatable("Operational now; %(who)s degraded within 24 hours"),
+}
+"""By the state of the institutions, the worst first."""
 
 
 def headline(
@@ -19,17 +31,12 @@ def headline(
     if silent_since is not None:
         return gettext("No data"), "quiet"
     total = len(names)
-    bad, warned = (
-        [names[line.fip.fip_id] for line in lines if line.tone == tone] for tone in ("bad", "warn")
-    )
+    for state, sentence in _SENTENCES.items():
+        if troubled := [line for line in lines if line.state == state]:
+            named = [names[line.fip.fip_id] for line in troubled]
+            return gettext(sentence, who=who(named, total)), troubled[0].tone
     maintained = sum(1 for line in lines if line.state == MAINTENANCE)
     known = sum(1 for line in lines if line.tone != "quiet")
-    if bad:
-        return gettext("%(who)s disrupted", who=who(bad, total)), "bad"
-    if warned:
-        return gettext(
-            "Operational now; %(who)s disrupted within 24 hours", who=who(warned, total)
-        ), "warn"
     if not known and maintained:
         return gettext(
             "%(count)s of %(total)s institutions in planned maintenance",

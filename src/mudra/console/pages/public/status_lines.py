@@ -1,8 +1,8 @@
 """Institutions on the public status: those with troubles first, found by words, by the page."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
@@ -14,12 +14,12 @@ from mudra.metrics.health.status_history import (
     Day,
     DayState,
     FipHistory,
+    PublicIncident,
     StatusSnapshot,
     maintained_now,
-    open_incidents,
     share_of_good_days,
-    state_now,
 )
+from mudra.metrics.incidents.incident import Effect
 
 PAGE: Final = 25
 MAX_WORDS: Final = 100
@@ -39,7 +39,16 @@ STATES: Final = {
     DayState.NO_DATA: (translatable("No data"), "quiet"),
     DayState.TOO_FEW: (translatable("Too few calls"), "quiet"),
 }
+LESSER: Final = {
+    Effect.POSSIBLY_DISRUPTED: (
+        translatable("Possibly disrupted"),
+        translatable("Possibly disrupted within 24 hours"),
+    ),
+    Effect.DEGRADED: (translatable("Degraded"), translatable("Degraded within 24 hours")),
+}
+"""While such an incident is open, and after it, the worse first."""
 MAINTENANCE: Final = translatable("Planned maintenance")
+_DAY: Final = timedelta(days=1)
 _ORDER: Final = ("bad", "warn", "quiet", "good")
 
 
@@ -125,18 +134,41 @@ def names_of(fips: Iterable[FipHistory]) -> dict[str, str]:
 
 def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
     """Returns all institutions, those with troubles first."""
-    troubled = {one.fip_id for one in open_incidents(snapshot)}
+    recent: defaultdict[str, list[PublicIncident]] = defaultdict(list)
+    for one in snapshot.incidents:
+        if one.ended is None or one.ended > snapshot.as_of - _DAY:
+            recent[one.fip_id].append(one)
     maintained = maintained_now(snapshot, now)
     of_network = snapshot.network_since is not None
     found = [
         FipState(fip, MAINTENANCE, "quiet")
         if fip.fip_id in maintained
-        else FipState(
-            fip, *STATES[state_now(fip, is_open=fip.fip_id in troubled, of_network=of_network)]
-        )
+        else FipState(fip, *_state_of(fip, recent[fip.fip_id], of_network=of_network))
         for fip in snapshot.fips
     ]
     return sorted(found, key=lambda one: one.rank)
+
+
+def _state_of(
+    fip: FipHistory, recent: Sequence[PublicIncident], *, of_network: bool
+) -> tuple[str, str]:
+    """Returns the state of an institution by its incidents of 24 hours, and its tone.
+
+    While nearly the whole network is bad, each institution with calls is.
+    """
+    is_open = [one for one in recent if one.ended is None]
+    has_calls = fip.last_24_hours is not DayState.NO_DATA
+    now, lately = ({one.effect for one in some} for some in (is_open, recent))
+    if Effect.DISRUPTED in now or (of_network and has_calls):
+        return STATES[DayState.BAD]
+    for effect, (text, _) in LESSER.items():
+        if effect in now:
+            return text, "warn"
+    if fip.last_24_hours is DayState.PARTLY and Effect.DISRUPTED not in lately:
+        for effect, (_, text) in LESSER.items():
+            if effect in lately:
+                return text, "warn"
+    return STATES[fip.last_24_hours]
 
 
 def page_of(
