@@ -46,6 +46,7 @@ from mudra.console.pages.operator.health import (
     health_subject,
     held_reports,
     incident,
+    incident_list_acts,
     incidents,
     silences,
 )
@@ -82,6 +83,7 @@ def console_pages(
         *health_subject.handlers,
         *incidents.handlers,
         *incident.handlers,
+        *incident_list_acts.handlers,
         *silences.handlers,
         *announcements.handlers,
         *held_reports.handlers,

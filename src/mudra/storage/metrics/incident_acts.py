@@ -1,6 +1,6 @@
 """Acts on incidents in PostgreSQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
@@ -10,6 +10,7 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.acts.act import Act, ActKind
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.storage.database.among import is_among
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.incidents import stored_incident
 from mudra.storage.metrics.reports import Row
@@ -46,6 +47,18 @@ class PostgresIncidentActs:
             .order_by(_A.number)
         )
         return [Act(row[0], row[1], ActKind(row[2]), row[3], row[4]) for row in rows]
+
+    async def notes(self, incident_ids: Sequence[str]) -> Mapping[str, Act]:
+        """Returns what was written last about each: its post-mortem, else a reason or comment."""
+        rows = await self._tx.connection.execute(
+            sa.select(_A.incident_id, _A.at, _A.actor, _A.kind, _A.text, _A.owner)
+            .distinct(_A.incident_id)
+            .where(is_among(_A.incident_id, incident_ids), _A.text != "")
+            .order_by(
+                _A.incident_id, (_A.kind == ActKind.POST_MORTEM.value).desc(), _A.number.desc()
+            )
+        )
+        return {row[0]: Act(row[1], row[2], ActKind(row[3]), row[4], row[5]) for row in rows}
 
     async def add(self, before: StoredIncident, after: StoredIncident, act: Act) -> None:
         """Stores an act on a locked incident, and the owner and decision after it."""

@@ -15,6 +15,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.health.callable_members import members_at_cause
 from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
@@ -22,7 +23,7 @@ from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table
-from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
+from mudra.console.pages.operator.health.silences import LENGTHS, MAX_OWNERS, silence_about
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
@@ -31,6 +32,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act import ActCommand, ActKind
 from mudra.metrics.incidents.acts.act_service import IncidentActService
+from mudra.metrics.incidents.acts.similar import MAX_SEARCHED, Similar
 from mudra.metrics.incidents.acts.story import hand_over_of, post_mortem_of, story_of
 from mudra.metrics.incidents.contrast import Contrast, contrasts
 from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
@@ -54,7 +56,6 @@ from mudra.shared.refusal import Refusal
 _LATEST: Final = timedelta(hours=1)
 _MAX_EVIDENCE: Final = timedelta(days=7)
 _MAX_CONTACTS: Final = 8
-_MAX_OWNERS: Final = 200
 _SILENCED: Final = "silence"
 NOTICES: Final[Mapping[str, str]] = {
     ActKind.ASSIGN: "The owner is saved.",
@@ -174,6 +175,7 @@ async def _page(
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
         **await _acts(page_context, stored),
+        "similar": await _similar(page_context, stored),
         "stored": stored,
         "incident": stored.incident,
         "view": view,
@@ -210,6 +212,9 @@ def _verdict(
         if found.failing
         else None,
         "percent": percentage,
+        "headline_of": headline,
+        "state_of": state_label,
+        "path_of": operator_path_of,
         "reach": reach,
         "apis": apis_text(found, reach.apis) if reach.apis else "",
         "runbook": settings.health_runbook.replace("{kind}", kind),
@@ -247,32 +252,42 @@ async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[st
         "hand_over": hand_over_of(acts) if stored.is_open else None,
         "mine": stored.acknowledged_by == page_context.caller.actor,
         "me": page_context.caller.actor.removeprefix("operator:"),
-        "owners": (await tx.service(IncidentActService).owners())[:_MAX_OWNERS],
+        "owners": (await tx.service(IncidentActService).owners())[:MAX_OWNERS],
         "silenced": [one for one in silences if one.covers(subject, now)],
         "lengths": LENGTHS,
     }
 
 
-def _named(found: Incident) -> Sequence[str]:
-    """Returns the members at the cause."""
-    both = fip_concerned(found.subject), aa_concerned(found.subject)
-    return [one for one in both if one]
+async def _similar(page_context: PageContext, stored: StoredIncident) -> Sequence[Similar]:
+    """Returns incidents of the member at the cause that are like this one."""
+    tx = page_context.tx
+    others = [
+        one
+        for entity_id in members_at_cause(stored.incident.subject)
+        for one in await tx.service(IncidentService).latest(
+            entity_id=entity_id, limit=MAX_SEARCHED
+        )
+    ]
+    return await tx.service(IncidentActService).similar(
+        stored, list({one.incident_id: one for one in others}.values())
+    )
 
 
 def _affected(found: Incident) -> Sequence[str]:
     """Returns the members that the cause affects, without those at it."""
     both = [*found.cause.affected_aas, *found.cause.affected_fips]
-    return [one for one in both if one not in _named(found)]
+    return [one for one in both if one not in members_at_cause(found.subject)]
 
 
 def _not_listed(found: Incident) -> int:
     """Returns how many affected members are beyond the list of contacts."""
-    return max(0, len(_named(found)) + len(_affected(found)) - _MAX_CONTACTS)
+    named = members_at_cause(found.subject)
+    return max(0, len(named) + len(_affected(found)) - _MAX_CONTACTS)
 
 
 async def _sides(page_context: PageContext, found: Incident) -> Sequence[Side]:
     """Returns whom to call: those at the cause first, then those that it affects."""
-    named = _named(found)
+    named = members_at_cause(found.subject)
     affected = _affected(found)[: _MAX_CONTACTS - len(named)]
     search = MemberSearch(page_context.tx)
     return [
