@@ -134,6 +134,11 @@ class EmailFactsError(ValueError):
     """An email cannot be composed: names the email and the fact, never its value."""
 
 
+def hidden_facts(notice: Notice, hidden: str) -> dict[str, str]:
+    """Returns what replaces the secret facts of a notice where others read it."""
+    return {name: hidden for name, value in notice.facts.items() if isinstance(value, SecretText)}
+
+
 def checked_facts(notice: Notice) -> dict[str, str]:
     """Return the facts of a notice as text; raises EmailFactsError if one is missing or unsafe."""
     missing = [name for name in FACTS[notice.kind] if name not in notice.facts]

@@ -31,6 +31,9 @@ ALTER TABLE alarm_preference ADD COLUMN apis text[] NOT NULL DEFAULT '{}';
 -- A hand-over waits for acceptance: its invitation names the admin from whom it takes over.
 ALTER TABLE admin_invitation ADD COLUMN takes_over text NOT NULL DEFAULT '';
 
+-- When a person signed in last, to the console or for a token.
+ALTER TABLE user_account ADD COLUMN signed_in_at timestamptz;
+
 -- Readers of an entity: people who see its pages and change nothing.
 CREATE TABLE entity_reader (
     entity_id text NOT NULL

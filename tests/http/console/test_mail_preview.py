@@ -1,0 +1,55 @@
+"""The text of an email on the operators' page: all of it but what its recipient alone may use."""
+
+from tests.support.mailbox import latest_link, mails
+from tests.support.members import onboard
+from tests.support.people.console import reader
+from tests.support.people.operators import new_operator
+from tests.support.service import Service
+
+MAILS = "/console/operator/mails"
+
+
+def test_an_operator_reads_an_email_without_its_link(service: Service) -> None:
+    browser = reader(service)
+    browser.sign_in(new_operator(service, "members").email)
+    _, email = onboard(service)
+    link, sent = latest_link(service, email), mails(service, email)[-1]
+
+    listed = browser.get(f"{MAILS}?mails.q={email}").text
+    shown = browser.get(f"{MAILS}/{sent['id']}").text
+
+    assert f'href="{MAILS}/{sent["id"]}"' in listed
+    assert "[a link for the recipient alone]" in shown
+    assert link.rpartition("/")[2] not in listed + shown
+    assert "24 hours" in shown
+
+
+def test_only_operators_for_members_read_emails(service: Service) -> None:
+    browser = reader(service)
+    browser.sign_in(new_operator(service, "health").email)
+    _, email = onboard(service)
+
+    refused = browser.get(f"{MAILS}/{mails(service, email)[-1]['id']}")
+
+    assert refused.status_code == 403
+
+
+def test_the_list_of_operators_shows_the_last_sign_in_and_the_second_factor(
+    service: Service,
+) -> None:
+    browser, operator = reader(service), new_operator(service, "members")
+    asleep = service.cli("operator", "create", "asleep@network.example", "--scope", "audit")
+    assert asleep.exit_code == 0, asleep.stderr
+    browser.sign_in(operator.email)
+
+    page = browser.get("/console/operator/people").text
+    (listed,) = operator.get("/users", words=operator.email).json()["users"]
+    (other,) = operator.get("/users", words="asleep@network.example").json()["users"]
+
+    own = page.partition(operator.email)[2].partition("</li>")[0]
+    assert "Last sign-in" in own
+    assert "no second factor" in own
+    assert "Never signed in" in page.partition("asleep@network.example")[2].partition("</li>")[0]
+    assert listed["signedInAt"] is not None
+    assert listed["secondFactors"] == []
+    assert other["signedInAt"] is None
