@@ -88,9 +88,10 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("link", "end_link"),
     ),
     # kind is information, incident or maintenance; institutions is empty for the whole network;
-    # begins and ends may be empty.
+    # begins and ends may be empty; update is what was added last, or empty; over is "yes" where
+    # that ended it.
     NoticeKind.STATUS_ANNOUNCEMENT: (
-        *("kind", "title", "text", "institutions", "begins", "ends"),
+        *("kind", "title", "text", "update", "over", "institutions", "begins", "ends"),
         *("link", "end_link"),
     ),
 }

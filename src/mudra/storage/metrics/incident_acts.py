@@ -1,4 +1,4 @@
-"""Acts on incidents in PostgreSQL."""
+"""Acts on incidents, and silences, in PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,15 +10,23 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.acts.act import Act, ActKind
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.silence import Silence
 from mudra.storage.database.among import is_among
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.incidents import stored_incident
 from mudra.storage.metrics.reports import Row
+from mudra.storage.tables.alarms import health_silence
 from mudra.storage.tables.identity import operator_scope, user_account
 from mudra.storage.tables.metrics import incident_act, metrics_incident
 
 _I: Final = metrics_incident.c
 _A: Final = incident_act.c
+_S: Final = health_silence.c
+_ENDING_AFTER: Final = (
+    sa.select(health_silence)
+    .where(_S.ends > sa.bindparam("moment"))
+    .order_by(_S.ends, _S.silence_id)
+)
 
 
 class PostgresIncidentActs:
@@ -98,3 +106,42 @@ class PostgresIncidentActs:
             .order_by(u.email)
         )
         return list(found)
+
+
+class PostgresSilences:
+    """Stored silences."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def add(self, silence: Silence) -> None:
+        """Stores a new one."""
+        await self._tx.connection.execute(
+            sa.insert(health_silence).values(
+                silence_id=silence.silence_id,
+                entity_id=silence.entity_id,
+                peer_id=silence.peer_id,
+                maintenance=silence.maintenance,
+                type=silence.type,
+                begins=silence.begins,
+                ends=silence.ends,
+                reason=silence.reason,
+                made_by=silence.made_by,
+            )
+        )
+
+    async def ending_after(self, moment: datetime) -> Sequence[Silence]:
+        """Returns those that end after a moment, the earliest end first."""
+        rows = await self._tx.connection.execute(_ENDING_AFTER, {"moment": moment})
+        return [Silence(*row) for row in rows]
+
+    async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
+        """Ends one that has not ended; None when there is none of this ID."""
+        rows = await self._tx.connection.execute(
+            sa.update(health_silence)
+            .where(_S.silence_id == silence_id, _S.ends > at)
+            .values(ends=at, begins=sa.func.least(_S.begins, at), ended_by=by)
+            .returning(*health_silence.c)
+        )
+        row = rows.first()
+        return None if row is None else Silence(*row)

@@ -7,7 +7,7 @@ displayed. Names no AA.
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import structlog
 from litestar import Response, get
@@ -18,6 +18,7 @@ from mudra.console.framework.error_page import no_such_page, out_of_reach_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
+from mudra.console.pictures.public_chart import line_chart
 from mudra.console.pages.public import status_downloads, subscription
 from mudra.console.pages.public.public_response import choose_language, in_language, public
 from mudra.console.pages.public.status_announcements import announced
@@ -42,6 +43,7 @@ from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.health.status_history import (
     open_incidents,
 )
+from mudra.metrics.payload.catalogue import hour_start
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
@@ -139,6 +141,9 @@ async def status_of_fip(
             "api_names": api_names,
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(fip.days, query),
+            "by_day": line_chart([one.success_percentage for one in fip.days]),
+            "by_hour": line_chart(fip.success_by_hour),
+            "hours_began": hour_start(cached.snapshot.as_of) - timedelta(days=1),
             "names": {fip.fip_id: fip.name},
         },
     )
@@ -203,6 +208,7 @@ def _site(
     return {
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
+        "root": urljoin(dependencies.settings.issuer, "/status"),
         "kept": kept,
         "data_license": dependencies.settings.status_license,
         "may_subscribe": subscription.may_subscribe(dependencies),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
@@ -23,6 +23,7 @@ from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table
+from mudra.console.pages.operator.health.incident_public import public_facts
 from mudra.console.pages.operator.health.silences import LENGTHS, MAX_OWNERS, silence_about
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
@@ -65,6 +66,8 @@ NOTICES: Final[Mapping[str, str]] = {
     ActKind.REOPEN: "Reopened.",
     ActKind.POST_MORTEM: "Post-mortem saved.",
     _SILENCED: "Silence started.",
+    "announce": "Announced on the public status. Subscribers get it.",
+    "update": "Update published. Subscribers get it.",
 }
 
 
@@ -91,12 +94,14 @@ class Refused(Struct, frozen=True):
     problem: str = ""
     status: int = 200
     text: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    """All that was typed, where the form has more than a text."""
 
 
 @page.get("/operator/incidents/{incident_id:uuid}", gate=operator(Scope.HEALTH), reads=True)
 async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Outcome:
     """Show one incident."""
-    return await _page(page_context, str(incident_id))
+    return await incident_page(page_context, str(incident_id))
 
 
 @page.post(
@@ -115,7 +120,7 @@ async def act(page_context: PageContext, fields: Fields, incident_id: FromPath[U
     if isinstance(outcome, NoSuchIncident):
         return outcome
     if isinstance(outcome, Refusal):
-        return await _page(page_context, wanted, _refused(kind, outcome, text))
+        return await incident_page(page_context, wanted, _refused(kind, outcome, text))
     return GoTo(f"{operator_path_of(outcome)}?told={kind}")
 
 
@@ -140,7 +145,7 @@ async def silence(
     outcome = await tx.service(SilenceService).begin(command, page_context.caller, page_context.now)
     if isinstance(outcome, Refusal):
         typed = fields.get("reason", "")
-        return await _page(page_context, wanted, _refused(_SILENCED, outcome, typed))
+        return await incident_page(page_context, wanted, _refused(_SILENCED, outcome, typed))
     return GoTo(f"{operator_path_of(stored)}?told={_SILENCED}")
 
 
@@ -149,9 +154,10 @@ def _refused(form: str, refusal: Refusal, text: str) -> Refused:
     return Refused(form, sentence(problem.sentence), problem.status, text)
 
 
-async def _page(
+async def incident_page(
     page_context: PageContext, incident_id: str, refused: Refused | None = None
 ) -> Outcome:
+    """Shows the page, with the form that was refused."""
     stored = await page_context.tx.service(IncidentService).find(incident_id)
     if isinstance(stored, Refusal):
         return stored
@@ -175,6 +181,7 @@ async def _page(
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
         **await _acts(page_context, stored),
+        **await public_facts(page_context, stored),
         "similar": await _similar(page_context, stored),
         "stored": stored,
         "incident": stored.incident,
