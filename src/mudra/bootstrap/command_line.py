@@ -86,9 +86,7 @@ class LocalProgram:
 
         return new_signing_key(secrets.token_bytes)
 
-    def webhook_headers(
-        self, key: SecretText, message_id: str, body: bytes
-    ) -> Mapping[str, str]:
+    def webhook_headers(self, key: SecretText, message_id: str, body: bytes) -> Mapping[str, str]:
         """Sign a message as the service does now; returns its headers."""
         from mudra.bootstrap.clock import ServiceClock  # noqa: PLC0415
         from mudra.webhook.sign import signed_headers  # noqa: PLC0415  # few commands sign

@@ -52,7 +52,10 @@ def test_the_list_of_operators_shows_the_last_sign_in_and_the_second_factor(
     own = page.partition(f'<p class="quiet">{operator.email}')[2].partition("</li>")[0]
     assert "Last sign-in" in own
     assert "no second factor" in own
-    assert "Never signed in" in page.partition('<p class="quiet">asleep@network.example')[2].partition("</li>")[0]
+    assert (
+        "Never signed in"
+        in page.partition('<p class="quiet">asleep@network.example')[2].partition("</li>")[0]
+    )
     assert listed["signedInAt"] is not None
     assert listed["secondFactors"] == []
     assert other["signedInAt"] is None

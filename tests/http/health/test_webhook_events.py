@@ -1,6 +1,9 @@
 """The events of a webhook: kept with their bodies, sent again under their ID, forwarded."""
 
-import threading
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
+MUDRA = str(Path(sys.executable).with_name("mudra"))
 HOOKS = "/metrics/perf/v1/webhooks"
 RESENDS = 20
 UNKNOWN = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
@@ -62,14 +66,18 @@ def test_an_event_is_kept_and_sent_again_under_its_id(service: Service, member: 
         service.wait_until(lambda: len(sink.posted) >= 3 and hook.over())
         (after,) = hook.events()
 
-    assert (before["event"], before["state"], before["attempts"]) == ("webhook.test", "delivered", 1)
+    assert (before["event"], before["state"], before["attempts"]) == (
+        "webhook.test",
+        "delivered",
+        1,
+    )
     assert before["body"].encode() == sink.posted[0].body
     assert first.status_code == 200
     assert (waiting["state"], meanwhile.status_code) == ("waiting", 404)
     assert {one.message_id for one in sink.posted} == {before["messageId"]}
     assert all(one.is_signed_by(hook.key) for one in sink.posted)
     assert (after["state"], after["attempts"]) == ("delivered", 3)
-    audited = service.cli("audit", "search", "--event", "metrics:webhook:resend", "--json").stdout
+    audited = service.cli("audit", "list", "--event", "metrics:webhook:resend", "--json").stdout
     assert before["messageId"] in audited
 
 
@@ -84,7 +92,9 @@ def test_no_one_else_sends_it_again_and_an_hour_permits_twenty(
         service.wait_until(lambda: bool(sink.posted) and hook.over())
         message_id = hook.events()[0]["messageId"]
         foreign = other.client.post(
-            f"{service.root}{hook.path}/events/{message_id}/resend", json={}, headers=as_entity(other)
+            f"{service.root}{hook.path}/events/{message_id}/resend",
+            json={},
+            headers=as_entity(other),
         )
         unknown = hook.resend(UNKNOWN)
         statuses = []
@@ -126,24 +136,28 @@ def test_listen_forwards_new_events_signed_with_a_key_of_its_own(
         hook.post(f"{hook.path}/test")
         service.wait_until(lambda: bool(sink.posted) and hook.over())
         known = sink.posted[0].message_id
-
-        def act() -> None:
+        words = ("--entity", member.entity_id, "--webhook", hook.id, "--count", "2")
+        with subprocess.Popen(
+            [MUDRA, "webhook", "listen", "--forward-to", mine.url, *words],
+            env=os.environ | service.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as listening:
+            assert listening.stderr is not None
+            shown = [listening.stderr.readline() for _ in range(3)]
             hook.resend(known)
             service.wait_until(lambda: len(mine.posted) == 1)
             hook.post(f"{hook.path}/test")
+            out, _ = listening.communicate(timeout=60)
 
-        begun = threading.Timer(1, act)
-        begun.start()
-        words = ("--entity", member.entity_id, "--webhook", hook.id, "--count", "2")
-        done = service.cli("webhook", "listen", "--forward-to", mine.url, *words)
-        begun.join()
-
-    key = done.output.partition("session: ")[2].split()[0]
+    key = shown[1].strip()
+    assert listening.returncode == 0
     assert [one.is_signed_by(key) for one in mine.posted] == [True, True]
     assert mine.posted[0].message_id == known
     assert mine.posted[1].message_id not in {known, ""}
     assert key != hook.key
-    assert done.output.count("answered 204") == 2
+    assert out.count("answered 204") == 2
 
 
 def test_listen_says_which_webhook_it_needs(service: Service, member: Member) -> None:

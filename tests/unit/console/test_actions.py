@@ -86,7 +86,10 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/operator/v1/announcements/{announcement_id:uuid}",
         "announcement change",
     ),
-    ("operator_announcement", "/console/operator/announcements/{{ one.announcement_id }}/updates"): (
+    (
+        "operator_announcement",
+        "/console/operator/announcements/{{ one.announcement_id }}/updates",
+    ): (
         "/operator/v1/announcements/{announcement_id:uuid}/updates",
         "announcement update",
     ),

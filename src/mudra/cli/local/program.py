@@ -110,9 +110,7 @@ class Program(Protocol):
     def webhook_key(self) -> SecretText:
         """Make a key that signs messages of webhooks."""
 
-    def webhook_headers(
-        self, key: SecretText, message_id: str, body: bytes
-    ) -> Mapping[str, str]:
+    def webhook_headers(self, key: SecretText, message_id: str, body: bytes) -> Mapping[str, str]:
         """Sign a message as the service does now; returns its headers."""
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:

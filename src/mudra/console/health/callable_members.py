@@ -1,4 +1,4 @@
-"""Whom to call about an incident: the member at its cause, with the telephone of its contact."""
+"""The member to call about an incident: the one at its cause, with a telephone."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

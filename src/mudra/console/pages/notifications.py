@@ -1,4 +1,4 @@
-"""What was sent to the signed-in person: by which channel, and whether it arrived."""
+"""Messages to the signed-in person: by which channel they went, and whether they arrived."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -61,7 +61,9 @@ _TABLE: Final = Table[Notification](
         Column("at", translatable("Sent at"), lambda one: one.at, "time"),
         Column("channel", translatable("Channel"), lambda one: one.channel, "label"),
         Column("what", translatable("Message"), lambda one: one.what, link=lambda one: one.link),
-        Column("state", translatable("Result"), lambda one: one.state, "tag", tone=lambda o: o.tone),
+        Column(
+            "state", translatable("Result"), lambda one: one.state, "tag", tone=lambda o: o.tone
+        ),
         Column("problem", translatable("Problem"), lambda one: one.problem or None, "below"),
     ),
     first_sort="-at",

@@ -17,8 +17,8 @@ from mudra.http.request.health_requests import (
 )
 from mudra.http.response.alarm_responses import (
     AttemptsResponse,
-    EventsResponse,
     NewWebhookResponse,
+    WebhookEventsResponse,
     WebhookResponse,
     WebhooksResponse,
     added_response,
@@ -157,7 +157,7 @@ async def attempts(
 
 async def events(
     call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
-) -> EventsResponse | Refusal:
+) -> WebhookEventsResponse | Refusal:
     """List the latest 50 messages with their bodies, the newest first."""
     return events_response(
         await call.tx.service(WebhookService).events(str(webhook_id), call.owner)

@@ -154,7 +154,7 @@ class AttemptsResponse(ResponseBody, kw_only=True):
     attempts: list[AttemptDetails]
 
 
-class EventDetails(Struct, rename="camel", kw_only=True):
+class WebhookEventDetails(Struct, rename="camel", kw_only=True):
     """One message: `state` is waiting, delivered or failed, `problem` of its last attempt."""
 
     message_id: str
@@ -168,19 +168,19 @@ class EventDetails(Struct, rename="camel", kw_only=True):
     """The text that is posted, which is signed."""
 
 
-class EventsResponse(ResponseBody, kw_only=True):
+class WebhookEventsResponse(ResponseBody, kw_only=True):
     """The latest messages, the newest first."""
 
-    events: list[EventDetails]
+    events: list[WebhookEventDetails]
 
 
-def events_response(found: Sequence[Event] | Refusal) -> EventsResponse | Refusal:
+def events_response(found: Sequence[Event] | Refusal) -> WebhookEventsResponse | Refusal:
     """Return events as the wire has them."""
     if isinstance(found, Refusal):
         return found
-    return EventsResponse(
+    return WebhookEventsResponse(
         events=[
-            EventDetails(
+            WebhookEventDetails(
                 message_id=one.message_id,
                 event=one.event,
                 made_at=iso_ms(one.made_at),

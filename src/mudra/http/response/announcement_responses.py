@@ -10,7 +10,7 @@ from mudra.shared.time_text import iso_ms
 
 
 class UpdateDetails(Struct):
-    """What was added to an announcement later."""
+    """A text that was added to an announcement later."""
 
     at: str
     text: str

@@ -39,7 +39,7 @@ class UserRow(Struct, frozen=True):
 
     @property
     def second_factor(self) -> bool:
-        """Whether any second factor is enrolled."""
+        """Returns whether any second factor is enrolled."""
         return self.app or self.passkeys > 0
 
 

@@ -68,7 +68,7 @@ class TranslatedText(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True):
-    """What was added to an announcement later; `text` is English."""
+    """A text that was added to an announcement later, in English."""
 
     at: datetime
     text: str
@@ -81,7 +81,7 @@ class Update(Struct, frozen=True):
 
 
 class UpdateCommand(Struct, frozen=True):
-    """What an operator adds to an announcement; with `ends` it is the last that is said."""
+    """A text that an operator adds to an announcement; with `ends` it is the last one."""
 
     text: str
     translations: tuple[TranslatedText, ...] = ()

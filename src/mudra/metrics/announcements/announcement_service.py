@@ -74,10 +74,7 @@ class AnnouncementService(Struct, frozen=True):
         unended = await self.store.latest(now, MAX_UNENDED)
         if made.incident_id and made.incident_id in {one.incident_id for one in unended}:
             return ANNOUNCED_BEFORE
-        if (
-            len(unended) >= MAX_UNENDED
-            or await self.store.made_since(now - COUNTED) >= MAX_A_DAY
-        ):
+        if len(unended) >= MAX_UNENDED or await self.store.made_since(now - COUNTED) >= MAX_A_DAY:
             return TOO_MANY_ANNOUNCEMENTS
         await self.store.add(made)
         await self._note(EventName.METRICS_ANNOUNCEMENT_PUBLISH, made, caller)

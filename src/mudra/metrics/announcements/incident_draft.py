@@ -1,4 +1,4 @@
-"""What is announced of an incident, as a first text that an operator may change.
+"""The first text of an announcement about an incident, which an operator may change.
 
 Names the institution and never an AA: the public status names none.
 """

@@ -198,7 +198,8 @@ def too_many_resends(retry_after_s: int) -> PlainRefusal:
     """Refuse: the owner had as many events sent again as one hour permits."""
     return PlainRefusal(
         RefusalKind.LIMITED,
-        translatable("one hour permits to send 20 events again, which are used up") + f"; {WAIT_TEXT}",
+        translatable("20 events were sent again within an hour, the most allowed")
+        + f"; {WAIT_TEXT}",
         retry_after_s,
     )
 

@@ -53,13 +53,13 @@ class ChatMessage(Struct, frozen=True):
     over: bool
     link: str
     public_button: str = ""
-    """The text of the button to the link, of a message to the public: it tells no severity."""
+    """The text of the button to the link, of a message to the public, which has no severity."""
 
     @property
     def severity_lines(self) -> tuple[str, ...]:
         """The severity in words, where there is one."""
-        told = self.severity and not self.public_button
-        return (f"Severity: {self.severity}",) if told else ()
+        is_shown = self.severity and not self.public_button
+        return (f"Severity: {self.severity}",) if is_shown else ()
 
     @property
     def button(self) -> str:

@@ -23,7 +23,9 @@ from mudra.shared.secret_text import SecretText
 _SLACK: Final = "hooks.slack.com"
 _SLACK_PATH: Final = re.compile(r"/services/(T[A-Z0-9]{1,30})/B[A-Z0-9]{1,30}/[A-Za-z0-9]{1,60}")
 _TEAMS: Final = (".logic.azure.com", ".api.powerplatform.com", ".webhook.office.com")
-_TEAMS_PATH: Final = re.compile(r"/(?:[A-Za-z0-9-]+/){0,4}(?:workflows|webhookb2)/([^/]{8,100})/?.*")
+_TEAMS_PATH: Final = re.compile(
+    r"/(?:[A-Za-z0-9-]+/){0,4}(?:workflows|webhookb2)/([^/]{8,100})(?:/.*)?"
+)
 CHATS: Final = {Format.SLACK: "Slack", Format.TEAMS: "Microsoft Teams"}
 _PURPOSE: Final = b"channel of a subscription"
 _LINK: Final = re.compile(r"([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})")

@@ -137,7 +137,9 @@ class PostgresWebhooks:
         sealed = await self._tx.connection.scalar(
             sa.select(_W.sealed_secret).where(_W.webhook_id == webhook_id)
         )
-        return None if sealed is None else self._encryption.decrypt_text(sealed, *_PLACE, webhook_id)
+        if sealed is None:
+            return None
+        return self._encryption.decrypt_text(sealed, *_PLACE, webhook_id)
 
     async def new_secret(
         self, webhook_id: str, secret: SecretText, previous_until: datetime

@@ -37,7 +37,7 @@ def test_any_text_fits_within_a_bounded_size_and_time(text: str) -> None:
     assert margin.getcolors() == [(50 * 610, (255, 255, 255))]
 
 
-def test_a_name_in_letters_that_the_font_has_not_is_told_apart() -> None:
+def test_a_name_in_letters_that_the_font_has_not_is_found() -> None:
     assert not is_drawable("A “Bank”")
     assert is_drawable("Kāveri Bank & Söhne")
     assert not is_drawable("कावेरी बैंक")

@@ -60,7 +60,7 @@ def test_only_the_link_made_with_the_key_is_one() -> None:
     assert subscription_in(SecretText("x" * 4000)) is None
 
 
-def test_a_message_to_the_public_tells_no_severity_and_holds_no_markup() -> None:
+def test_a_message_to_the_public_has_no_severity_and_holds_no_markup() -> None:
     message = confirmation("<!channel> *Bank*", SecretText("https://status.example/channel/x"))
 
     assert b"Severity" not in slack_body(message) + teams_body(message)

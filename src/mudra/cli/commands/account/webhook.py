@@ -48,13 +48,12 @@ class Which:
         of = f"{self.prefix}/webhooks" if self.entity else _OF_PERSON if self.own else _OF_NETWORK
         found = (await api.get(of))["webhooks"]
         ids = [one["webhookId"] for one in found]
-        if self.webhook is None and len(ids) == 1:
-            return api, f"{of}/{ids[0]}"
-        if self.webhook is not None and str(self.webhook) in ids:
-            return api, f"{of}/{self.webhook}"
         if not ids:
             fail("there is no webhook whose events could be shown: add one first", Exit.USAGE)
-        fail(f"--webhook must be one of {', '.join(ids)}", Exit.USAGE)
+        chosen = ids[0] if self.webhook is None and len(ids) == 1 else str(self.webhook)
+        if chosen not in ids:
+            fail(f"--webhook must be one of {', '.join(ids)}", Exit.USAGE)
+        return api, f"{of}/{chosen}"
 
 
 @user_command(app, "mudra webhook events --entity KAVERI-FIP --json")
@@ -106,11 +105,14 @@ async def listen(
     shown first: let your program check signatures with it.
     """
     if urlsplit(forward_to).scheme not in {"http", "https"} or not urlsplit(forward_to).hostname:
-        fail("--forward-to must be an http or https URL, such as http://127.0.0.1:3000/", Exit.USAGE)
+        fail(
+            "--forward-to must be an http or https URL, such as http://127.0.0.1:3000/", Exit.USAGE
+        )
     caller, path = await which.path(api)
     key = program().webhook_key()
     seen = set(map(_key, (await caller.get(f"{path}/events"))["events"]))
-    typer.echo(f"Signing secret of this session: {key.reveal()}", err=True)
+    typer.echo("Signing secret of this session:", err=True)
+    typer.echo(key.reveal(), err=True)
     typer.echo(f"Forwarding new events to {forward_to}", err=True)
     forwarded = 0
     async with httpx2.AsyncClient(timeout=_LIMIT_S, trust_env=False) as client:

@@ -18,7 +18,6 @@ from mudra.console.framework.error_page import no_such_page, out_of_reach_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
-from mudra.console.pictures.public_chart import line_chart
 from mudra.console.pages.public import status_downloads, subscription
 from mudra.console.pages.public.public_response import choose_language, in_language, public
 from mudra.console.pages.public.status_announcements import announced
@@ -33,6 +32,7 @@ from mudra.console.pages.public.status_lines import (
     states_of,
 )
 from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
+from mudra.console.pictures.public_chart import line_chart
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable

@@ -137,7 +137,7 @@ def _items(snapshot: StatusSnapshot, root: str, fip_id: str) -> Sequence[_Item]:
 
 
 def _announced(one: PublicAnnouncement, root: str) -> _Item:
-    """Returns an announcement with its updates, the latest first; one item, also when it is over."""
+    """Returns an announcement with its updates: one item, also when it is over."""
     page = _page(root, one.fip_ids[0]) if len(one.fip_ids) == 1 else root
     said = one.updates[::-1]
     return _Item(

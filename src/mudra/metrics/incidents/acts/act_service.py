@@ -57,7 +57,7 @@ class IncidentActService(Struct, frozen=True):
     async def similar(
         self, stored: StoredIncident, others: Sequence[StoredIncident]
     ) -> Sequence[Similar]:
-        """Returns those of other incidents that are like one, with what was written about them."""
+        """Returns other incidents that are like one, with what was written about them."""
         found = similar_to(stored, others, {})
         notes = await self.store.notes([one.stored.incident_id for one in found]) if found else {}
         return similar_to(stored, [one.stored for one in found], notes)

@@ -1,4 +1,4 @@
-"""Earlier incidents of the same member that are like one, with what people wrote about them. Pure."""
+"""Incidents of the same member that are like one, with what people wrote about them. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -25,7 +25,7 @@ class Similar(Struct, frozen=True):
 def similar_to(
     stored: StoredIncident, others: Iterable[StoredIncident], notes: Mapping[str, Act]
 ) -> Sequence[Similar]:
-    """Returns those at the same member with a common symptom, the most alike first, then the newest.
+    """Returns those at the same member with a common symptom, the most alike and newest first.
 
     More alike are incidents of the same APIs at the same place. `notes` are by incident ID.
     """

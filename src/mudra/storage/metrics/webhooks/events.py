@@ -77,9 +77,7 @@ class WebhookEvents:
             .order_by(_E.over_at.desc(), _E.message_id)
             .offset(MAX_EVENTS)
         )
-        await self._tx.connection.execute(
-            sa.delete(webhook_event).where(_E.message_id.in_(older))
-        )
+        await self._tx.connection.execute(sa.delete(webhook_event).where(_E.message_id.in_(older)))
 
     async def resend(self, webhook_id: str, message_id: str, now: datetime) -> str | None:
         """Queues one that is over once more, under its ID; returns its event, None for none.
@@ -88,9 +86,7 @@ class WebhookEvents:
         """
         found = await self._tx.connection.execute(
             sa.delete(webhook_event)
-            .where(
-                _E.webhook_id == webhook_id, sa.cast(_E.message_id, sa.Text) == message_id
-            )
+            .where(_E.webhook_id == webhook_id, sa.cast(_E.message_id, sa.Text) == message_id)
             .returning(_E.message_id, _E.event, _E.body, _E.attempts)
         )
         row = found.first()

@@ -228,7 +228,9 @@ def _command(page_context: PageContext, fields: Fields) -> AnnouncementCommand |
             for tag in tags
         ),
         tuple(fields.get("institutions", "").replace(",", " ").split()),
-        **times,
+        times["publish_at"],
+        times["begins"],
+        times["ends"],
     )
 
 

@@ -271,9 +271,7 @@ async def _similar(page_context: PageContext, stored: StoredIncident) -> Sequenc
     others = [
         one
         for entity_id in members_at_cause(stored.incident.subject)
-        for one in await tx.service(IncidentService).latest(
-            entity_id=entity_id, limit=MAX_SEARCHED
-        )
+        for one in await tx.service(IncidentService).latest(entity_id=entity_id, limit=MAX_SEARCHED)
     ]
     return await tx.service(IncidentActService).similar(
         stored, list({one.incident_id: one for one in others}.values())

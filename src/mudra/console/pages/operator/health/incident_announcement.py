@@ -1,4 +1,4 @@
-"""An incident told to the public: announced in one step from its page, then updated there."""
+"""An incident on the public status: announced in one step from its page, then updated there."""
 
 from typing import Final
 from uuid import UUID

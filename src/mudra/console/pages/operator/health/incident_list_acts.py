@@ -29,7 +29,7 @@ _BACK: Final = {
 }
 _TICKED: Final = f"{INCIDENTS}.tick."
 _NONE_CHOSEN: Final = InvalidField("choose incidents: tick those to assign")
-_TOLD: Final = "assigned"
+_DONE: Final = "assigned"
 _MAX_DIGITS: Final = 4
 
 
@@ -46,13 +46,13 @@ async def assign_many(page_context: PageContext, fields: Fields) -> Outcome:
         return outcome
     back = _BACK.get(fields.get("back", ""), _BACK["all"])
     mark = "&" if "?" in back else "?"
-    return GoTo(f"{back}{mark}told={_TOLD}-{len(outcome.assigned)}-{len(outcome.left)}")
+    return GoTo(f"{back}{mark}told={_DONE}-{len(outcome.assigned)}-{len(outcome.left)}")
 
 
-def assigned_text(told: str) -> str:
+def assigned_text(done: str) -> str:
     """Returns what the form above came to, from the address that it led to; else nothing."""
-    word, *numbers = told.split("-")
-    if word != _TOLD or [one for one in numbers if not one.isdecimal() or len(one) > _MAX_DIGITS]:
+    word, *numbers = done.split("-")
+    if word != _DONE or [one for one in numbers if not one.isdecimal() or len(one) > _MAX_DIGITS]:
         return ""
     match [int(one) for one in numbers]:
         case [assigned, left]:

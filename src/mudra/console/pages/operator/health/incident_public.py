@@ -1,4 +1,4 @@
-"""What an incident's page shows of what the public was told about it."""
+"""Announcements about an incident, as its page shows them."""
 
 from collections.abc import Mapping
 
@@ -44,5 +44,5 @@ async def _draft(page_context: PageContext, stored: StoredIncident) -> Mapping[s
 
 
 def network_zone(page_context: PageContext) -> DisplayZone:
-    """Returns the zone in which the public is told of times."""
+    """Returns the zone of times in a text for the public."""
     return zone_of("", page_context.dependencies.settings.time_zone)

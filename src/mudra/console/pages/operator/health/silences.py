@@ -75,7 +75,7 @@ class SilenceForm(Struct, frozen=True):
 
 async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcome:
     """Shows the list of incidents with the silences, and the form for another one."""
-    told = page_context.query.get("told", "")
+    done = page_context.query.get("told", "")
     only_open = page_context.query.get("open") == "true"
     found = page_context.tx.service(IncidentService)
     rows = await (found.to_handle if only_open else found.latest)(limit=_MAX_COUNT)
@@ -92,7 +92,7 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
         "lengths": LENGTHS,
         "entity_ids": sorted(await page_context.tx.service(HealthService).names()),
         "form": form,
-        "message": _MESSAGES.get(told, "") or assigned_text(told),
+        "message": _MESSAGES.get(done, "") or assigned_text(done),
         "owners": (await page_context.tx.service(IncidentActService).owners())[:MAX_OWNERS],
     }
     return RenderedPage("incidents.html", facts, form.status)
