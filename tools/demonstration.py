@@ -137,6 +137,7 @@ def operator_pages(
         Page("account", ACCOUNT, email),
         Page("second-factor", SECOND_FACTOR, email),
         Page("own-webhook", f"{ACCOUNT}/webhooks", email),
+        Page("notifications", f"{ACCOUNT}/notifications", email),
     ]
 
 

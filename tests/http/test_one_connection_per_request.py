@@ -122,6 +122,8 @@ NOT_SHOWN = {
     "GET /console/operator/entry",  # wants to know of which member
     f"GET /console/operator/announcements/{UNKNOWN}",
     f"GET /console/operator/incidents/{UNKNOWN}",
+    f"GET /console/operator/mails/{UNKNOWN}",
+    f"GET /console/account/notifications/{UNKNOWN}",
     f"GET /console/entity/{FIP}/health/incidents/{UNKNOWN}",
 }
 """Pages that do not exist here; every other one is shown."""

@@ -68,11 +68,14 @@ NOT_SERIOUS = {
         "acts",
         "announcements",
         "announcements/{announcement_id:uuid}",
+        "announcements/{announcement_id:uuid}/updates",
+        *("incidents/assign", "announce", "update"),
         "silence",
         "silences",
         "end",
     ),
     "webhooks/{webhook_id:uuid}/{act:str}",  # a test, or an end
+    "webhooks/{webhook_id:uuid}/events/{message_id:uuid}",
     "held-reports/{receipt_id:uuid}/{decision:str}",
 }
 

@@ -97,6 +97,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "kind": "maintenance",
     "text": "No data can be fetched from 02:00 to 04:00 IST.",
     "institutions": "Kaveri Bank",
+    "update": "",
     "begins": "2026-03-08 02:00 IST (7 March, 20:30 UTC)",
     "ends": "2026-03-08 04:00 IST (7 March, 22:30 UTC)",
 }

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mudra.metrics.announcements.announcement import Announcement as Said
-from mudra.metrics.announcements.announcement import Kind, Translation
+from mudra.metrics.announcements.announcement import Kind, Translation, Update
 from mudra.metrics.incidents.incident import (
     Cause,
     Ending,
@@ -104,11 +104,18 @@ Anyone subscribes on the status page, with an https address (port 443) and an em
    10 seconds; else a message comes again some seven times in 24 hours, under the same
    `webhook-id`.
 
+The address of an incoming webhook of Slack (`https://hooks.slack.com/services/…`) or of a workflow
+of Microsoft Teams (hosts below `logic.azure.com`, `api.powerplatform.com` and
+`webhook.office.com`) gets messages for people in place of these. A chat answers no challenge: the
+button posts a link into the channel, and one of its readers confirms by it. The same link ends the
+messages.
+
 To end it, open the link of the email, or answer 410. Redirects are not followed, of answers
 only the status is read, of that to a challenge at most {answer} bytes.
 
 Limits: {emails} emails with a link to one email address in 24 hours; {of_email} webhooks of one
-email address, {of_host} of one host, {proven} in all; in 24 hours {asked} challenges of one
+email address, {of_host} of one host (of Slack of one workspace,
+of Teams of one workflow), {proven} in all; in 24 hours {asked} challenges of one
 email address, {asked_host} to one host, {asked_all} in all; {waiting} messages that wait for
 one webhook, further ones are dropped. When a message is given up, the email address hears of
 it; when nothing was taken for {days} days, the subscription ends with an email, and all that is
@@ -183,6 +190,7 @@ def _public() -> Iterator[str]:
     one = Said(
         *(_ID, Kind.MAINTENANCE, *said, (hindi,), ("KAVERI-FIP",)),
         *(NOW, begins, ends, "operator:1", NOW),
+        updates=(Update(NOW, "The work ends at 05:00 IST."),),
     )
     yield from _json(announcement_body(one, _STATUS, NOW)[1])
     yield from ("### status.operational", "")

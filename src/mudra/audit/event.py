@@ -160,6 +160,8 @@ class EventName(enum.StrEnum):
     """An announcement on the public status was changed."""
     METRICS_ANNOUNCEMENT_END = "metrics:announcement:end"
     """An announcement on the public status was ended by hand."""
+    METRICS_ANNOUNCEMENT_UPDATE = "metrics:announcement:update"
+    """An operator added an update to an announcement, which subscribers get."""
     METRICS_FIPS_FOLLOW = "metrics:fips:follow"
     """A FIU follows a FIP, or no longer does."""
     METRICS_WEBHOOK_ADD = "metrics:webhook:add"
@@ -168,6 +170,8 @@ class EventName(enum.StrEnum):
     """A webhook was removed."""
     METRICS_WEBHOOK_ROTATE = "metrics:webhook:rotate"
     """A webhook got a new signing key."""
+    METRICS_WEBHOOK_RESEND = "metrics:webhook:resend"
+    """An event of a webhook was sent to it once more."""
     METRICS_WEBHOOK_TEST = "metrics:webhook:test"
     """A test message was sent to a webhook."""
 

@@ -21,7 +21,8 @@ from mudra.storage.metrics.alarm_mails import (
     PostgresAlarmPreferences,
     PostgresFollowedFips,
 )
-from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
+from mudra.storage.metrics.alarms import PostgresWebhooks
+from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.receipts import OnboardedMembers
 
 if TYPE_CHECKING:  # it imports this module

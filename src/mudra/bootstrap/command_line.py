@@ -5,6 +5,7 @@ database alone take longer than most commands.
 """
 
 import os
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -78,6 +79,19 @@ class LocalProgram:
                 return await action(client)
 
         return self.in_store(within, data_dir)
+
+    def webhook_key(self) -> SecretText:
+        """Make a key that signs messages of webhooks."""
+        from mudra.metrics.notifications.webhook import new_signing_key  # noqa: PLC0415
+
+        return new_signing_key(secrets.token_bytes)
+
+    def webhook_headers(self, key: SecretText, message_id: str, body: bytes) -> Mapping[str, str]:
+        """Sign a message as the service does now; returns its headers."""
+        from mudra.bootstrap.clock import ServiceClock  # noqa: PLC0415
+        from mudra.webhook.sign import signed_headers  # noqa: PLC0415  # few commands sign
+
+        return signed_headers([key], message_id, ServiceClock.machine(), body)
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
         """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""

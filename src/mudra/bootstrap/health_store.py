@@ -11,10 +11,10 @@ from mudra.shared.unavailable import DatabaseUnavailable, ServiceUnavailable
 from mudra.storage.database.deadline import TimeIsOver
 from mudra.storage.database.outage import is_lost
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.attribution import PostgresFipStates, PostgresOwnCalls
 from mudra.storage.metrics.blocks.questions import BlockQuestions
+from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.report_marks import PostgresReportMarks

@@ -21,10 +21,11 @@ from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox
-from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
+from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
+from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports

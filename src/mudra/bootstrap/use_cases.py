@@ -152,7 +152,11 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(
         StatusWebhooks,
         lambda tx: StatusWebhooks(
-            tx.service(Subscriptions), secrets.token_bytes, parts.public_reach.url_fault
+            tx.service(Subscriptions),
+            secrets.token_bytes,
+            parts.public_reach.url_fault,
+            parts.languages,
+            parts.public_status,
         ),
     )
 

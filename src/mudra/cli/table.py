@@ -108,6 +108,11 @@ ROWS: Final = {
         "Your alarms about incidents: channel, webhook, severity, quiet hours.",
         Extra.CLI,
     ),
+    "webhook": Row(
+        "account.webhook",
+        "Events of a webhook: list, send again, forward to a program of yours.",
+        Extra.CLI,
+    ),
     "keys": Row("node.keys", "Signing keys of the service.", Extra.SERVER),
     "database": Row("node.database", "Roles, schema and rights of the database.", Extra.SERVER),
     "metrics": Row("node.metrics", "Stored metrics: check, repair, export.", Extra.SERVER),

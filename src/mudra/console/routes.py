@@ -9,7 +9,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
-from mudra.console.pages import webhooks
+from mudra.console.pages import notifications, webhooks
 from mudra.console.pages.member import (
     account,
     account_alarms,
@@ -46,6 +46,8 @@ from mudra.console.pages.operator.health import (
     health_subject,
     held_reports,
     incident,
+    incident_announcement,
+    incident_list_acts,
     incidents,
     silences,
 )
@@ -82,6 +84,8 @@ def console_pages(
         *health_subject.handlers,
         *incidents.handlers,
         *incident.handlers,
+        *incident_announcement.handlers,
+        *incident_list_acts.handlers,
         *silences.handlers,
         *announcements.handlers,
         *held_reports.handlers,
@@ -103,6 +107,7 @@ def console_pages(
         *health.handlers,
         *member_incident.handlers,
         *webhooks.handlers,
+        *notifications.handlers,
         *registration.handlers,
         *registration_key.handlers,
         *people.handlers,

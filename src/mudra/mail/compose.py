@@ -20,7 +20,7 @@ from mudra.localization.language import current, gettext, translatable, written_
 from mudra.localization.languages import Languages
 from mudra.localization.templates import add_translation
 from mudra.mail.calendar import Date, calendar_file
-from mudra.mail.facts import FACTS, EmailFactsError, checked_facts
+from mudra.mail.facts import FACTS, EmailFactsError, checked_facts, hidden_facts
 from mudra.shared.email_message import Attachment, Email
 from mudra.shared.mail_text import unsafe_in_mail
 from mudra.shared.notice import Notice, NoticeKind
@@ -43,6 +43,7 @@ _LINK_LABELS: Final = {
 }
 _LINK_LABEL: Final = translatable("Set your password")
 _NO_CONTACT: Final = translatable("the operator of the network")
+_HIDDEN: Final = translatable("[a link for the recipient alone]")
 _SAMPLE_TIME: Final = "2026-01-31T12:00:00.000Z"
 
 
@@ -123,8 +124,10 @@ class EmailComposer:
 
     def _compose(self, notice: Notice) -> Email:
         facts = checked_facts(notice) | self._everywhere()
-        rendered = self._templates.get_template(f"{notice.kind.value}.txt.j2").render(facts)
-        subject, _, body = rendered.strip().partition("\n")
+        template = self._templates.get_template(f"{notice.kind.value}.txt.j2")
+        subject, _, body = template.render(facts).strip().partition("\n")
+        hidden = hidden_facts(notice, gettext(_HIDDEN))
+        shown = template.render(facts | hidden).strip().partition("\n")[2] if hidden else body
         if unsafe_in_mail(subject.strip()):
             raise EmailFactsError(f"the subject of the email {notice.kind} is not one plain line")
         html = self._templates.select_template(
@@ -144,6 +147,7 @@ class EmailComposer:
             ),
             attachments=_attachments(notice.kind, facts),
             unsubscribe=notice.unsubscribe.reveal() if notice.unsubscribe else "",
+            shown=shown.strip() + "\n",
         )
 
     def check(self) -> None:

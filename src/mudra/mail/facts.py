@@ -89,9 +89,10 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("link", "end_link"),
     ),
     # kind is information, incident or maintenance; institutions is empty for the whole network;
-    # begins and ends may be empty.
+    # begins and ends may be empty; update is what was added last, or empty; over is "yes" where
+    # that ended it.
     NoticeKind.STATUS_ANNOUNCEMENT: (
-        *("kind", "title", "text", "institutions", "begins", "ends"),
+        *("kind", "title", "text", "update", "over", "institutions", "begins", "ends"),
         *("link", "end_link"),
     ),
 }
@@ -133,6 +134,11 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
 
 class EmailFactsError(ValueError):
     """An email cannot be composed: names the email and the fact, never its value."""
+
+
+def hidden_facts(notice: Notice, hidden: str) -> dict[str, str]:
+    """Returns what replaces the secret facts of a notice where others read it."""
+    return {name: hidden for name, value in notice.facts.items() if isinstance(value, SecretText)}
 
 
 def checked_facts(notice: Notice) -> dict[str, str]:

@@ -201,6 +201,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "incident_act": ByJob("deleted with its row of `metrics_incident`"),
     "health_silence": ByJob("deleted by `metrics-retention` 90 days after their end"),
     "health_webhook": Kept("until its owner removes it; of a subscription, until that ends"),
+    "webhook_event": ByJob("the latest 50 of each webhook are kept"),
     "webhook_attempt": ByJob("the latest 20 of each webhook are kept"),
     "webhook_message": ByJob("deleted once delivered, or given up after 24 hours"),
     "alarm_preference": Kept("one for each person at most"),

@@ -29,6 +29,9 @@ class Email(msgspec.Struct, frozen=True):
     unsubscribe: str = ""
     """The address to which one click posts that no more are wanted (RFC 8058); empty for none."""
 
+    shown: str = ""
+    """The text for operators: links and codes of one use are left out; empty for one of 1.0.0."""
+
     def __repr__(self) -> str:
         return f"Email(to={self.to!r}, subject={self.subject!r})"
 

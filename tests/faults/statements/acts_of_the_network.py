@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 import msgspec
+import sqlalchemy as sa
 from tests.faults.statements.world import AA, FIP, World, new_id
 from tests.support.metrics.incidents import an_incident
 from tests.support.metrics.metrics_payloads import as_value, notification_metrics, request_metrics
@@ -99,6 +100,7 @@ def incidents(w: World) -> None:
     made = w.act(path, w.staff, said).json()["announcement"]["announcementId"]
     one = f"{path}/{{announcement_id}}"
     w.act(one, w.staff, said | {"kind": "maintenance"}, announcement_id=made)
+    w.act(f"{one}/updates", w.staff, {"text": "It takes longer."}, announcement_id=made)
     w.act(f"{one}/end", w.staff, announcement_id=made)
     for name, by in (
         ("/operator/v1/health/silences", w.staff),
@@ -123,6 +125,23 @@ def new_incident(w: World) -> str:
     return incident_id
 
 
+def delivered(w: World, webhook_id: str) -> str:
+    """The ID of a message of a webhook that is over, as the job leaves it."""
+    kept = (
+        "INSERT INTO webhook_event (message_id, webhook_id, event, body, made_at, attempts, over_at,"
+        " problem) SELECT message_id, webhook_id, event, body, made_at, 1, made_at, ''"
+        " FROM webhook_message WHERE webhook_id = :id"
+    )
+
+    async def deliver() -> None:
+        async with w.served.edge.dependencies.database.transaction() as transaction:
+            for change in (kept, "DELETE FROM webhook_message WHERE webhook_id = :id"):
+                await transaction.connection.execute(sa.text(change), {"id": webhook_id})
+
+    w.served.do(deliver())
+    return w.one("SELECT message_id FROM webhook_event WHERE webhook_id = %s", webhook_id)
+
+
 def alarms(w: World) -> None:
     """Webhooks of operators, members and people; preferences; followed FIPs."""
     for name, by in (
@@ -132,8 +151,12 @@ def alarms(w: World) -> None:
     ):
         w.act(f"POST {name}", by, HOOK)
         hook = w.one("SELECT webhook_id FROM health_webhook ORDER BY made_at DESC LIMIT 1")
-        for act in ("test", "rotate", "remove"):
-            w.act(f"POST {name}/{{webhook_id}}/{act}", by, webhook_id=hook)
+        one = f"POST {name}/{{webhook_id}}"
+        w.act(f"{one}/test", by, webhook_id=hook)
+        again, sent = f"{one}/events/{{message_id}}/resend", delivered(w, hook)
+        w.act(again, by, webhook_id=hook, message_id=sent)
+        for act in ("rotate", "remove"):
+            w.act(f"{one}/{act}", by, webhook_id=hook)
     w.act("POST /iam/v1/user/alarm/preferences", w.admin, {"ofMembers": "major"})
     w.act("PUT /metrics/perf/v1/followed-fips/{fip_id}", w.fiu, fip_id=FIP)
     w.act("DELETE /metrics/perf/v1/followed-fips/{fip_id}", w.fiu, fip_id=FIP)

@@ -1,7 +1,7 @@
 """Incidents that are put into a service's database: what reads them is tested, not their detection."""
 
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 from tests.support.metrics.incidents import stored_row
@@ -12,14 +12,14 @@ from mudra.metrics.payload.catalogue import window_start
 from mudra.storage.tables.metrics import metrics_incident
 
 
-def open_incident(service: Service, fip_id: str) -> str:
+def open_incident(service: Service, fip_id: str, ago: timedelta = timedelta()) -> str:
     """Store an open incident of one API of a FIP; gives its ID.
 
-    It begins now: one of a window that is judged is withdrawn by the next run, which finds no
-    calls of it.
+    It begins now, or so long `ago`: one of a window that is judged is withdrawn by the next run,
+    which finds no calls of it.
     """
     incident_id = str(uuid.uuid4())
-    began = window_start(datetime.fromtimestamp(service.wall(), UTC))
+    began = window_start(datetime.fromtimestamp(service.wall(), UTC) - ago)
     row = stored_row(incident_id, "fip-api", fip_id, began) | {"ended": None, "ending": "open"}
     _execute(service, sa.insert(metrics_incident).values(row))
     return incident_id

@@ -256,3 +256,21 @@ def says_consent(aa: PushingAa, window: datetime, fip_id: str, failed: int = 0) 
     payload = msgspec.structs.replace(aa.requests(window), fips=(RequestFip(fip_id, (block,)),))
     answer = aa.push(payload)
     assert answer.status_code == 200, answer.text
+
+
+def test_a_link_to_a_page_is_shown_with_a_card(service: Service) -> None:
+    fip_id, _ = onboard(service, "FIP", name="Mahi Bank")
+    client = service.client()
+    until_shown(service, lambda: "Mahi Bank" in client.get(f"{service.root}/status").text)
+
+    for path in ("/status", f"/status/fip/{fip_id}"):
+        page = client.get(service.root + path).text
+        found = re.search(r'<meta property="og:image" content="([^"]+)">', page)
+        assert found is not None
+        assert found[1].endswith(f"{path}/card.png")
+        card = client.get(f"{service.root}{path}/card.png")
+        assert (card.status_code, card.headers["content-type"]) == (200, "image/png")
+        assert card.content.startswith(b"\x89PNG")
+        tag = {"If-None-Match": card.headers["etag"]}
+        assert client.get(f"{service.root}{path}/card.png", headers=tag).status_code == 304
+    assert client.get(f"{service.root}/status/fip/NO-BANK/card.png").status_code == 404

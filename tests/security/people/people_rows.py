@@ -100,6 +100,8 @@ ROWS = (
     Row("GET", _HOOKS, frozenset({200}), own=False),
     Row("POST", _HOOKS, frozenset({400}), own=False),
     Row("GET", f"{_HOOKS}/{_NONE}/attempts", frozenset({404}), own=False),
+    Row("GET", f"{_HOOKS}/{_NONE}/events", frozenset({404}), own=False),
+    Row("POST", f"{_HOOKS}/{_NONE}/events/{_NONE}/resend", frozenset({404}), own=False),
     *(
         Row("POST", f"{_HOOKS}/{_NONE}/{act}", frozenset({404}), own=False)
         for act in ("remove", "test", "rotate")

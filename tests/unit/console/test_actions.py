@@ -86,6 +86,30 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/operator/v1/announcements/{announcement_id:uuid}",
         "announcement change",
     ),
+    (
+        "operator_announcement",
+        "/console/operator/announcements/{{ one.announcement_id }}/updates",
+    ): (
+        "/operator/v1/announcements/{announcement_id:uuid}/updates",
+        "announcement update",
+    ),
+    ("incident", "{{ path }}/announce"): ("/operator/v1/announcements", "announcement publish"),
+    ("incident", "{{ path }}/update"): (
+        "/operator/v1/announcements/{announcement_id:uuid}/updates",
+        "announcement update",
+    ),
+    ("incidents", "/console/operator/incidents/assign"): (
+        "/operator/v1/incidents/{incident_id:uuid}/acts",
+        "health act",
+    ),
+    ("operator_dashboard", "/console/operator/incidents/assign"): (
+        "/operator/v1/incidents/{incident_id:uuid}/acts",
+        "health act",
+    ),
+    ("webhooks", "{{ path }}/{{ id }}/events/{{ event.message_id }}"): (
+        "/operator/v1/health/webhooks/{webhook_id:uuid}/events/{message_id:uuid}/resend",
+        "webhook resend",
+    ),
     ("held_reports", "/console/operator/held-reports/{{ one.receipt_id }}/refuse"): (
         "/operator/v1/health/held-reports/{receipt_id:uuid}/refuse",
         "health refuse",
@@ -202,6 +226,8 @@ CONSOLE_ALONE = {
     ("subscription", "/status/subscription/{{ subscription.token.reveal() }}/confirm"),
     ("subscription", "/status/subscription/{{ subscription.token.reveal() }}/challenge"),
     ("subscription", "/status/subscription/{{ subscription.token.reveal() }}/end"),
+    ("subscription", "/status/channel/{{ channel }}/confirm"),
+    ("subscription", "/status/channel/{{ channel }}/end"),
     # Of the console's own sign-in: a User Access Token must not bind a factor (decision 0075).
     ("second_step", "/console/sign-in/code"),
     ("second_factor", "/console/account/second-factor/begin"),

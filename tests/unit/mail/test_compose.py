@@ -93,12 +93,15 @@ VALUES: dict[str, str | SecretText] = {
     "kind": "maintenance",
     "text": "No data can be fetched.",
     "institutions": "Sunrise Bank",
+    "update": "",
     "begins": "2026-03-01 17:30 IST (12:00 UTC)",
     "ends": "2026-03-01 18:30 IST (13:00 UTC)",
 }
 
 
-def write(kind: NoticeKind, writer: EmailComposer | None = None, **changed: str) -> Email:
+def write(
+    kind: NoticeKind, writer: EmailComposer | None = None, **changed: str | SecretText
+) -> Email:
     facts = {name: VALUES[name] for name in FACTS[kind]} | changed
     writer = writer or EmailComposer("Demo Network", contact="help@network.example")
     return writer.compose(Notice("asha@bank.example", kind, facts))

@@ -107,6 +107,12 @@ class Program(Protocol):
         Its caller is `owner`, the owner of this machine, with all rights of an operator.
         """
 
+    def webhook_key(self) -> SecretText:
+        """Make a key that signs messages of webhooks."""
+
+    def webhook_headers(self, key: SecretText, message_id: str, body: bytes) -> Mapping[str, str]:
+        """Sign a message as the service does now; returns its headers."""
+
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
         """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.console.health.callable_members import Callee
 from mudra.console.health.incident_state import StateNow, state_now
 from mudra.console.health.labels import SEVERITY_TONES, headline, operator_path_of, subject_ids
 from mudra.metrics.health.api_names import api_names
@@ -44,6 +45,9 @@ class CauseRow(Struct, frozen=True):
     state: StateNow
     doubt: str
     """What the evidence does not separate; empty when the cause is certain."""
+    incident_id: str
+    callee: Callee | None
+    """Whom to call about it; None where no member at the cause has a telephone."""
 
     @property
     def tone(self) -> str:
@@ -57,13 +61,17 @@ def cause_rows(
     now: datetime,
     never_reported: Collection[str] = (),
     names: Mapping[str, str] | None = None,
+    called: Mapping[str, Callee] | None = None,
 ) -> list[CauseRow]:
     """Returns one row for each incident: first those that are bad now, by the calls they affect.
 
     What recovers comes after them, and an agent that is silent after calls that fail.
     """
     known = names or {}
-    rows = [_row(one, state_now(one, judged_until, now), never_reported, known) for one in found]
+    rows = [
+        _row(one, state_now(one, judged_until, now), never_reported, known, called or {})
+        for one in found
+    ]
 
     def rank(row: CauseRow) -> tuple[bool, float, float]:
         return row.state.recovering, -(row.calls_a_minute or 0), -row.began.timestamp()
@@ -91,6 +99,7 @@ def _row(
     state: StateNow,
     never_reported: Collection[str],
     names: Mapping[str, str],
+    called: Mapping[str, Callee],
 ) -> CauseRow:
     incident = stored.incident
     reach = reach_of(incident)
@@ -106,6 +115,8 @@ def _row(
         stored.owner,
         state,
         ambiguity(incident),
+        stored.incident_id,
+        called.get(stored.incident_id),
     )
 
 

@@ -1,11 +1,12 @@
 """The tables of the health pages, each with its columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from msgspec import Struct
 
 from mudra.console.framework.table import Column, Table
+from mudra.console.health.callable_members import Callee
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
@@ -23,6 +24,8 @@ from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.rollup import ResponseTime
 
 R = TypeVar("R")
+INCIDENTS: Final = "incidents"
+"""The table of incidents, by its name in addresses and forms."""
 _FROM: Final = translatable("From")
 _SUCCESS: Final = translatable("Success %")
 _EACH: Final = {
@@ -98,10 +101,16 @@ def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
     return column(50), column(95), column(99)
 
 
-def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
-    """Returns the table of incidents, the latest first."""
+def incidents_table(
+    title: str = "Incidents", callees: Mapping[str, Callee] | None = None
+) -> Table[StoredIncident]:
+    """Returns the table of incidents, the latest first; rows can be chosen where one can act.
+
+    That is where `callees` says, by incident, who is to be called.
+    """
+    called = callees or {}
     return Table(
-        "incidents",
+        INCIDENTS,
         title,
         (
             Column("began", "Began", lambda one: one.incident.began, "time", link=operator_path_of),
@@ -130,8 +139,22 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
             Column("success", _SUCCESS, incident_success, "number"),
             Column("seen", "Owner", lambda one: one.owner or None),
+            *([] if callees is None else [_call_column(called)]),
         ),
         first_sort="-began",
+        choose=None if callees is None else lambda one: one.incident_id,
+    )
+
+
+def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
+    def callee(one: StoredIncident) -> Callee | None:
+        return called.get(one.incident_id)
+
+    return Column(
+        "call",
+        "Call",
+        lambda one: found.phone if (found := callee(one)) else None,
+        link=lambda one: found.link if (found := callee(one)) else "",
     )
 
 

@@ -36,7 +36,13 @@ _MESSAGES: Final = {
     "test": translatable(
         "A test message is on its way. Its result appears below within seconds: reload."
     ),
+    "resend": translatable("The event is sent again, under the same ID. Reload for its result."),
     "remove": translatable("The webhook was removed with its undelivered messages."),
+}
+_STATES: Final = {
+    "waiting": (translatable("waiting"), "warn"),
+    "delivered": (translatable("delivered"), "good"),
+    "failed": (translatable("failed"), "bad"),
 }
 _FORMATS: Final = {
     Format.STANDARD.value: translatable("Standard Webhooks (JSON, signed)"),
@@ -86,12 +92,13 @@ async def _page(
     opened = next((one for one in found if one.webhook_id == wanted), None)
     if opened is None and len(found) == 1:
         opened = found[0]
-    attempts = await service.attempts(opened.webhook_id, place.among) if opened else []
+    events = await service.events(opened.webhook_id, place.among) if opened else []
     problem = page_problem(shown.refusal) if shown.refusal is not None else None
     facts = {
         "webhooks": found,
         "opened": opened.webhook_id if opened else "",
-        "attempts": [] if isinstance(attempts, NoSuchWebhook) else attempts,
+        "events": [] if isinstance(events, NoSuchWebhook) else events,
+        "states": _STATES,
         "path": place.path,
         "kind": place.kind,
         "formats": _FORMATS,
@@ -167,6 +174,18 @@ async def _act(page_context: PageContext, place: _Place, webhook_id: UUID, act: 
     )
 
 
+async def _resend(
+    page_context: PageContext, place: _Place, webhook_id: UUID, message_id: UUID
+) -> Outcome:
+    service, id_ = page_context.tx.service(WebhookService), str(webhook_id)
+    outcome = await service.resend(
+        id_, str(message_id), place.among, page_context.caller, page_context.now
+    )
+    if isinstance(outcome, Refusal):
+        return outcome
+    return GoTo(f"{place.path}?told=resend&of={id_}#{id_}")
+
+
 def _mounted(
     path: str,
     gate: PersonGate[object],
@@ -197,7 +216,14 @@ def _mounted(
         """Test or remove one."""
         return await _act(page_context, place_of(page_context), webhook_id, act)
 
-    return [show, add, rotate, act]
+    @page.post(f"{path}{_ONE}/events/{{message_id:uuid}}", gate=gate)
+    async def resend(
+        page_context: PageContext, _: Fields, webhook_id: FromPath[UUID], message_id: FromPath[UUID]
+    ) -> Outcome:
+        """Send an event again."""
+        return await _resend(page_context, place_of(page_context), webhook_id, message_id)
+
+    return [show, add, rotate, act, resend]
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

@@ -8,7 +8,11 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.http.auth.gates import OperatorCall, operator
-from mudra.http.request.announcement_requests import AnnouncementRequest, AnnouncementsParameters
+from mudra.http.request.announcement_requests import (
+    AnnouncementRequest,
+    AnnouncementsParameters,
+    UpdateRequest,
+)
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.announcement_responses import (
@@ -21,6 +25,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.announcements.announcement import Announcement
 from mudra.metrics.announcements.announcement_service import AnnouncementService
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.shared.refusal import Refusal
 
 
@@ -42,6 +47,10 @@ async def announcements(call: OperatorCall[AnnouncementsParameters]) -> Announce
 async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementResponse | Refusal:
     """Show a text on the public status, now or later, and send it to subscribers once."""
     now = await People(call.tx).now()
+    if call.body.incident_id:
+        about = await call.tx.service(IncidentService).find(call.body.incident_id)
+        if isinstance(about, Refusal):
+            return about
     outcome = await call.tx.service(AnnouncementService).publish(
         call.body.command, call.caller, now
     )
@@ -60,6 +69,24 @@ async def change(
     """Replace one that is not over, wholly; it is not sent again. `publishAt` stays if left out."""
     now, which = await People(call.tx).now(), str(announcement_id)
     outcome = await call.tx.service(AnnouncementService).change(
+        which, call.body.command, call.caller, now
+    )
+    return _response(outcome, now)
+
+
+@post(
+    "/operator/v1/announcements/{announcement_id:uuid}/updates",
+    "Add an update to an announcement",
+    conflict=True,
+    gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
+)
+async def update(
+    call: OperatorCall[UpdateRequest], announcement_id: FromPath[UUID]
+) -> AnnouncementResponse | Refusal:
+    """Add a text to one that is shown, and send it to subscribers; `ends` moves it to the past."""
+    now, which = await People(call.tx).now(), str(announcement_id)
+    outcome = await call.tx.service(AnnouncementService).update(
         which, call.body.command, call.caller, now
     )
     return _response(outcome, now)
@@ -86,4 +113,4 @@ def _response(outcome: Announcement | Refusal, now: datetime) -> AnnouncementRes
     return AnnouncementResponse(announcement=announcement_details(outcome, now))
 
 
-operator_handlers: Final[list[HTTPRouteHandler]] = [announcements, publish, change, end]
+operator_handlers: Final[list[HTTPRouteHandler]] = [announcements, publish, change, update, end]

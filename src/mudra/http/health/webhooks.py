@@ -18,10 +18,12 @@ from mudra.http.request.health_requests import (
 from mudra.http.response.alarm_responses import (
     AttemptsResponse,
     NewWebhookResponse,
+    WebhookEventsResponse,
     WebhookResponse,
     WebhooksResponse,
     added_response,
     attempts_response,
+    events_response,
     webhook_response,
     webhooks_response,
 )
@@ -153,6 +155,27 @@ async def attempts(
     )
 
 
+async def events(
+    call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
+) -> WebhookEventsResponse | Refusal:
+    """List the latest 50 messages with their bodies, the newest first."""
+    return events_response(
+        await call.tx.service(WebhookService).events(str(webhook_id), call.owner)
+    )
+
+
+async def resend(
+    call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID], message_id: FromPath[UUID]
+) -> WebhookResponse | Refusal:
+    """Send a message that was delivered or given up once more, under the same `webhook-id`."""
+    now = await People(call.tx).now()
+    return webhook_response(
+        await call.tx.service(WebhookService).resend(
+            str(webhook_id), str(message_id), call.owner, call.caller, now
+        )
+    )
+
+
 def _with_one(
     path: str,
     noun: str,
@@ -165,6 +188,10 @@ def _with_one(
         post(f"{one}/remove", f"Remove {noun}", gate=gate)(removed),
         post(f"{one}/test", f"Test {noun}", conflict=True, gate=gate)(test),
         post(f"{one}/rotate", f"Rotate the key of {noun}", gate=gate)(rotate),
+        get(f"{one}/events", f"List the latest events of {noun}", gate=gate)(events),
+        post(
+            f"{one}/events/{{message_id:uuid}}/resend", f"Send an event of {noun} again", gate=gate
+        )(resend),
         get(f"{one}/attempts", f"List the latest deliveries of {noun}", gate=gate)(attempts),
     ]
 

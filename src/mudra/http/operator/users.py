@@ -73,6 +73,10 @@ class UserDetails(Struct, kw_only=True):
     administers: list[str]
     scopes: list[str]
     second_factor: bool = field(name="secondFactor")
+    second_factors: list[str] = field(name="secondFactors")
+    """Those enrolled: `app`, `passkey`."""
+    signed_in_at: DateTime | None = field(name="signedInAt")
+    """The last sign-in, to the console or for a token; null for none."""
     link_valid_until: DateTime | UnsetType = field(name="linkValidUntil", default=UNSET)
 
 
@@ -224,6 +228,8 @@ def _details(row: UserRow) -> UserDetails:
         administers=list(row.administers),
         scopes=list(row.scopes),
         second_factor=row.second_factor,
+        second_factors=[*(["app"] if row.app else []), *(["passkey"] if row.passkeys else [])],
+        signed_in_at=iso_ms(row.signed_in_at) if row.signed_in_at else None,
         link_valid_until=iso_ms(row.invited_until) if row.invited_until else UNSET,
     )
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.request.fields import Flag, Instant
+from mudra.http.request.fields import Flag, Instant, UuidOrNone
 from mudra.metrics.announcements.announcement import (
     MAX_INSTITUTIONS,
     MAX_TEXT,
@@ -13,7 +13,9 @@ from mudra.metrics.announcements.announcement import (
     MAX_TRANSLATIONS,
     AnnouncementCommand,
     Kind,
+    TranslatedText,
     Translation,
+    UpdateCommand,
 )
 
 _PLAIN: Final[dict[str, object]] = {"format": "plain-line"}
@@ -65,6 +67,33 @@ class TranslationRequest(Struct, frozen=True):
     text: _Text
 
 
+class TranslatedTextRequest(Struct, frozen=True):
+    """A text in one more language."""
+
+    language: _Language
+    text: _Text
+
+
+class UpdateRequest(Struct, frozen=True, rename="camel"):
+    """An update of an announcement: plain text in English, with translations."""
+
+    text: _Text
+    translations: Annotated[
+        list[TranslatedTextRequest],
+        Meta(
+            max_length=MAX_TRANSLATIONS,
+            description=f"at most {MAX_TRANSLATIONS} translations, each of another language",
+        ),
+    ] = field(default_factory=list)
+    ends: bool = False
+
+    @property
+    def command(self) -> UpdateCommand:
+        """The command of the use case."""
+        translations = tuple(TranslatedText(one.language, one.text) for one in self.translations)
+        return UpdateCommand(self.text, translations, self.ends)
+
+
 class AnnouncementRequest(Struct, frozen=True, rename="camel"):
     """An announcement: plain text in English, with translations, about all or some institutions.
 
@@ -91,6 +120,7 @@ class AnnouncementRequest(Struct, frozen=True, rename="camel"):
     publish_at: Instant | UnsetType = UNSET
     begins: Instant | UnsetType = UNSET
     ends: Instant | UnsetType = UNSET
+    incident_id: UuidOrNone = ""
 
     @property
     def command(self) -> AnnouncementCommand:
@@ -104,6 +134,7 @@ class AnnouncementRequest(Struct, frozen=True, rename="camel"):
             _given(self.publish_at),
             _given(self.begins),
             _given(self.ends),
+            self.incident_id,
         )
 
 

@@ -1,17 +1,18 @@
 """Responses about incidents, silences and webhooks."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
-from mudra.http.response.response_body import ResponseBody
+from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.metrics.incidents.acts.act import Act
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.alarm import ambiguity, timeline_lines
-from mudra.metrics.notifications.webhook import AddedWebhook, Attempt, Webhook
+from mudra.metrics.notifications.webhook import AddedWebhook, Attempt, Event, Webhook
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 
@@ -151,6 +152,47 @@ class AttemptsResponse(ResponseBody, kw_only=True):
     """The latest attempts, the newest first."""
 
     attempts: list[AttemptDetails]
+
+
+class WebhookEventDetails(Struct, rename="camel", kw_only=True):
+    """One message: `state` is waiting, delivered or failed, `problem` of its last attempt."""
+
+    message_id: str
+    event: str
+    made_at: DateTime
+    state: Annotated[str, Meta(extra_json_schema={"enum": ["waiting", "delivered", "failed"]})]
+    attempts: int
+    over_at: DateTime | None
+    problem: str
+    body: str
+    """The text that is posted, which is signed."""
+
+
+class WebhookEventsResponse(ResponseBody, kw_only=True):
+    """The latest messages, the newest first."""
+
+    events: list[WebhookEventDetails]
+
+
+def events_response(found: Sequence[Event] | Refusal) -> WebhookEventsResponse | Refusal:
+    """Return events as the wire has them."""
+    if isinstance(found, Refusal):
+        return found
+    return WebhookEventsResponse(
+        events=[
+            WebhookEventDetails(
+                message_id=one.message_id,
+                event=one.event,
+                made_at=iso_ms(one.made_at),
+                state=one.state,
+                attempts=one.attempts,
+                over_at=iso_ms(one.over_at) if one.over_at else None,
+                problem=one.problem,
+                body=one.body.decode(errors="replace"),
+            )
+            for one in found
+        ]
+    )
 
 
 class WebhookResponse(ResponseBody, kw_only=True):

@@ -5,8 +5,16 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.http.response.response_body import ResponseBody
-from mudra.metrics.announcements.announcement import Announcement, Translation
+from mudra.metrics.announcements.announcement import Announcement, TranslatedText, Translation
 from mudra.shared.time_text import iso_ms
+
+
+class UpdateDetails(Struct):
+    """A text that was added to an announcement later."""
+
+    at: str
+    text: str
+    translations: list[TranslatedText]
 
 
 class AnnouncementDetails(Struct, rename="camel", kw_only=True):
@@ -28,6 +36,10 @@ class AnnouncementDetails(Struct, rename="camel", kw_only=True):
     changed_at: str | None
     ended_at: str | None
     """When it was ended early; else null."""
+    incident_id: str
+    """The incident that it is about; empty for none."""
+    updates: list[UpdateDetails]
+    """What was added since, the oldest first."""
 
 
 class AnnouncementsResponse(ResponseBody, kw_only=True):
@@ -59,6 +71,11 @@ def announcement_details(one: Announcement, now: datetime) -> AnnouncementDetail
         made_at=iso_ms(one.made_at),
         changed_at=_written(one.changed_at),
         ended_at=_written(one.ended_at),
+        incident_id=one.incident_id,
+        updates=[
+            UpdateDetails(iso_ms(each.at), each.text, list(each.translations))
+            for each in one.updates
+        ],
     )
 
 

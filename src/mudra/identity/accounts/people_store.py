@@ -65,6 +65,18 @@ _SET_DISPLAY_ZONE: Final = (
     .where(_U.user_id == sa.bindparam("of_user"))
     .values(display_zone=sa.bindparam("choice"))
 )
+_SIGNED_IN: Final = (
+    sa.update(user_account)
+    .where(
+        # Never waits for an act on the account: the time of another sign-in is as good.
+        _U.user_id
+        == sa.select(_U.user_id)
+        .where(_U.user_id == sa.bindparam("of_user"))
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    .values(signed_in_at=sa.bindparam("at"))
+)
 _END_READER: Final = sa.delete(entity_reader).where(
     entity_reader.c.entity_id == sa.bindparam("entity_id"),
     entity_reader.c.user_id == sa.bindparam("user_id"),
@@ -95,6 +107,10 @@ class People:
     async def now(self) -> datetime:
         """Return the database's time."""
         return await self._tx.now()
+
+    async def signed_in(self, user_id: str, now: datetime) -> None:
+        """Store the time of a sign-in."""
+        await self._tx.connection.execute(_SIGNED_IN, {"of_user": user_id, "at": now})
 
     async def by_username(self, username: str) -> User | None:
         """Find a user by normalized email address."""

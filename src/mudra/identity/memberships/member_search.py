@@ -31,7 +31,16 @@ class UserRow(Struct, frozen=True):
     invited_until: datetime | None
     administers: tuple[str, ...]
     scopes: tuple[str, ...]
-    second_factor: bool
+    app: bool
+    """Whether an authenticator app is enrolled."""
+    passkeys: int
+    signed_in_at: datetime | None
+    """The last sign-in, to the console or for a token; None since this is recorded."""
+
+    @property
+    def second_factor(self) -> bool:
+        """Returns whether any second factor is enrolled."""
+        return self.app or self.passkeys > 0
 
 
 class ExpiringSecret(Struct, frozen=True):

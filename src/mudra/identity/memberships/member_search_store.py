@@ -102,13 +102,11 @@ def _users(*, by_id: bool, by_state: bool, by_entity: bool, operators_only: bool
         .where(link.user_id == _U.user_id, link.used_at.is_(None), link.voided_at.is_(None))
         .scalar_subquery()
     )
-    factor = sa.or_(
-        sa.exists().where(totp_factor.c.user_id == _U.user_id),
-        sa.exists().where(passkey.c.user_id == _U.user_id),
-    )
+    app = sa.exists().where(totp_factor.c.user_id == _U.user_id)
+    passkeys = sa.select(sa.func.count()).where(passkey.c.user_id == _U.user_id).scalar_subquery()
     query = sa.select(
         *(_U.user_id, _U.email, _U.name, _U.state, _U.created_at),
-        *(invited, administers, scopes, factor),
+        *(invited, administers, scopes, app, passkeys, _U.signed_in_at),
     ).where(_U.email > sa.bindparam("after"))
     if by_id:
         query = query.where(sa.cast(_U.user_id, sa.Text) == sa.bindparam("user_id"))
@@ -199,7 +197,10 @@ class MemberSearch:
         }
         rows = await self._tx.connection.execute(query, values)
         return [
-            UserRow(r[0], r[1], r[2], r[3], r[4], r[5], tuple(r[6]), tuple(r[7]), r[8])
+            UserRow(
+                *(r[0], r[1], r[2], r[3], r[4], r[5]),
+                *(tuple(r[6]), tuple(r[7]), r[8], r[9], r[10]),
+            )
             for r in rows
         ]
 

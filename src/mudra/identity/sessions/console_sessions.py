@@ -85,6 +85,7 @@ async def begin_session(
     )
     await Sessions(tx).add(session)
     if stage is Stage.FULL:
+        await People(tx).signed_in(user_id, now)
         await AuditLog(tx).append(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
     return BegunSession(cookie, session.csrf_token)
 

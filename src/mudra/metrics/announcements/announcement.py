@@ -20,6 +20,8 @@ MAX_TITLE: Final = 120
 MAX_TEXT: Final = 600
 MAX_INSTITUTIONS: Final = 20
 MAX_TRANSLATIONS: Final = 10
+MAX_UPDATES: Final = 20
+"""Updates of one announcement: each is sent to all subscribers whom it concerns."""
 MAX_UNENDED: Final = 20
 """Announcements that are shown or scheduled at once."""
 MAX_A_DAY: Final = 20
@@ -58,6 +60,34 @@ class Translation(Struct, frozen=True):
     text: str
 
 
+class TranslatedText(Struct, frozen=True):
+    """A text in one more language, by its tag."""
+
+    language: str
+    text: str
+
+
+class Update(Struct, frozen=True):
+    """A text that was added to an announcement later, in English."""
+
+    at: datetime
+    text: str
+    translations: tuple[TranslatedText, ...] = ()
+
+    def in_language(self, tag: str) -> TranslatedText:
+        """Return the text in a language, else as it was written first, in English."""
+        found = (one for one in self.translations if one.language == tag)
+        return next(found, TranslatedText("en", self.text))
+
+
+class UpdateCommand(Struct, frozen=True):
+    """A text that an operator adds to an announcement; with `ends` it is the last one."""
+
+    text: str
+    translations: tuple[TranslatedText, ...] = ()
+    ends: bool = False
+
+
 class AnnouncementCommand(Struct, frozen=True):
     """What an operator writes. Without `publish_at` it is published immediately.
 
@@ -73,6 +103,8 @@ class AnnouncementCommand(Struct, frozen=True):
     publish_at: datetime | None = None
     begins: datetime | None = None
     ends: datetime | None = None
+    incident_id: str = ""
+    """The incident that it is about; empty for none. A change leaves it as it is."""
 
 
 class Announcement(Struct, frozen=True):
@@ -91,6 +123,9 @@ class Announcement(Struct, frozen=True):
     made_at: datetime
     changed_at: datetime | None = None
     ended_at: datetime | None = None
+    incident_id: str = ""
+    updates: tuple[Update, ...] = ()
+    """The oldest first."""
 
     def in_language(self, tag: str) -> Translation:
         """Return title and text in a language, else as they were written first, in English."""
@@ -100,6 +135,16 @@ class Announcement(Struct, frozen=True):
     def over_at(self) -> datetime | None:
         """Return when it moves to the history; none while that is open."""
         return min((one for one in (self.ends, self.ended_at) if one is not None), default=None)
+
+    @property
+    def said_at(self) -> datetime:
+        """Return when it said something to its subscribers last."""
+        return self.updates[-1].at if self.updates else self.publish_at
+
+    def is_to_send(self, now: datetime) -> bool:
+        """Return whether subscribers are written to: it is shown, or its last update ended it."""
+        by_update = bool(self.updates) and self.ended_at == self.updates[-1].at
+        return by_update or self.state(now) is State.CURRENT
 
     @property
     def was_withdrawn(self) -> bool:
@@ -135,6 +180,16 @@ TOO_MANY_ANNOUNCEMENTS: Final = PlainRefusal(
 )
 
 
+NOT_PUBLISHED: Final = PlainRefusal(
+    RefusalKind.CONFLICT, "the announcement is not published yet: change it instead"
+)
+
+
+ANNOUNCED_BEFORE: Final = PlainRefusal(
+    RefusalKind.CONFLICT, "the incident is announced already: add an update to its announcement"
+)
+
+
 def new_announcement(
     command: AnnouncementCommand,
     announcement_id: str,
@@ -158,8 +213,33 @@ def new_announcement(
         command.ends,
         made_by,
         now,
+        incident_id=command.incident_id,
     )
     return _refusal(made, now, public) or made
+
+
+def updated_announcement(
+    before: Announcement, command: UpdateCommand, now: datetime
+) -> Announcement | ValueRefused | PlainRefusal:
+    """Return it with an update; one that ends it moves it to the history."""
+    if before.state(now) is State.SCHEDULED:
+        return NOT_PUBLISHED
+    if len(before.updates) >= MAX_UPDATES:
+        return ValueRefused("text", f"is one too many: an announcement has at most {MAX_UPDATES}")
+    update = Update(
+        now,
+        _plain(command.text),
+        tuple(
+            TranslatedText(one.language, text)
+            for one in command.translations
+            if (text := _plain(one.text))
+        ),
+    )
+    refused = _refused_update(update)
+    if refused is not None:
+        return refused
+    ended_at = now if command.ends else before.ended_at
+    return replace(before, updates=(*before.updates, update), ended_at=ended_at)
 
 
 def changed_announcement(
@@ -218,6 +298,21 @@ def _refused_text(one: Announcement) -> ValueRefused | None:
             return ValueRefused(f"{where} title", _allowed(MAX_TITLE))
         if not _is_text(each.text, MAX_TEXT):
             return ValueRefused(f"{where} text", _allowed(MAX_TEXT))
+    return None
+
+
+def _refused_update(one: Update) -> ValueRefused | None:
+    if not _is_text(one.text, MAX_TEXT):
+        return ValueRefused("text", _allowed(MAX_TEXT))
+    tags = [each.language for each in one.translations]
+    if len(tags) > MAX_TRANSLATIONS or len(set(tags)) < len(tags):
+        problem = f"must be at most {MAX_TRANSLATIONS}, each of another language"
+        return ValueRefused("translations", problem)
+    for each in one.translations:
+        if not _LANGUAGE.fullmatch(each.language):
+            return ValueRefused("translations", "must have a language such as hi or ta")
+        if not _is_text(each.text, MAX_TEXT):
+            return ValueRefused(f"translations ({each.language}): text", _allowed(MAX_TEXT))
     return None
 
 

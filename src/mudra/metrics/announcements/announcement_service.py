@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.metrics.announcements.announcement import (
+    ANNOUNCED_BEFORE,
     COUNTED,
     MAX_A_DAY,
     MAX_UNENDED,
@@ -19,8 +20,10 @@ from mudra.metrics.announcements.announcement import (
     AnnouncementCommand,
     NoSuchAnnouncement,
     State,
+    UpdateCommand,
     changed_announcement,
     new_announcement,
+    updated_announcement,
 )
 from mudra.metrics.announcements.ports import Announcements, Sending
 from mudra.metrics.ports import Members
@@ -68,10 +71,10 @@ class AnnouncementService(Struct, frozen=True):
         if isinstance(made, ValueRefused):
             return made
         await self.store.make_alone()
-        if (
-            len(await self.store.latest(now, MAX_UNENDED)) >= MAX_UNENDED
-            or await self.store.made_since(now - COUNTED) >= MAX_A_DAY
-        ):
+        unended = await self.store.latest(now, MAX_UNENDED)
+        if made.incident_id and made.incident_id in {one.incident_id for one in unended}:
+            return ANNOUNCED_BEFORE
+        if len(unended) >= MAX_UNENDED or await self.store.made_since(now - COUNTED) >= MAX_A_DAY:
             return TOO_MANY_ANNOUNCEMENTS
         await self.store.add(made)
         await self._note(EventName.METRICS_ANNOUNCEMENT_PUBLISH, made, caller)
@@ -91,6 +94,35 @@ class AnnouncementService(Struct, frozen=True):
         await self.store.put(after)
         await self._note(EventName.METRICS_ANNOUNCEMENT_CHANGE, after, caller)
         return after
+
+    async def update(
+        self, announcement_id: str, command: UpdateCommand, caller: Caller, now: datetime
+    ) -> Announcement | ValueRefused | PlainRefusal | NoSuchAnnouncement:
+        """Adds an update to one that is shown, and sends it to the subscribers."""
+        before = await self.find(announcement_id, now)
+        if isinstance(before, NoSuchAnnouncement):
+            return before
+        after = updated_announcement(before, command, now)
+        if not isinstance(after, Announcement):
+            return after
+        await self.store.put(after)
+        await self.store.send_again(announcement_id)
+        update = after.updates[-1]
+        detail = {
+            "announcementId": announcement_id,
+            "text": update.text,
+            "ends": "yes" if command.ends else "",
+        }
+        for each in update.translations:
+            detail[f"text:{each.language}"] = each.text
+        entry = AuditEntry(EventName.METRICS_ANNOUNCEMENT_UPDATE, caller, detail=detail)
+        await self.audit_log.append(entry)
+        return after
+
+    async def about(self, incident_id: str, now: datetime) -> Sequence[Announcement]:
+        """Returns the announcements about an incident, the last published first."""
+        found = await self.store.latest(now - RETENTION, _MAX_LISTED)
+        return [one for one in found if one.incident_id == incident_id]
 
     async def end(
         self, announcement_id: str, caller: Caller, now: datetime
@@ -112,7 +144,7 @@ class AnnouncementService(Struct, frozen=True):
         It is none of `but`, by their IDs.
         """
         while (found := await self.store.take_unsent(now, but)) is not None:
-            if found.announcement.state(now) is State.CURRENT:
+            if found.announcement.is_to_send(now):
                 return found
             await self.sent(found, found.after, done=True)
         return None
@@ -130,6 +162,7 @@ class AnnouncementService(Struct, frozen=True):
             "fipIds": ", ".join(one.fip_ids),
             "publishAt": one.publish_at.isoformat(),
             "ends": one.ends.isoformat() if one.ends else "",
+            "incidentId": one.incident_id,
         }
         for each in one.translations:
             detail[f"title:{each.language}"] = each.title

@@ -31,6 +31,10 @@ class Announcements(Protocol):
         """Store what was changed of one; whom it was sent to stays."""
         ...
 
+    async def send_again(self, announcement_id: str) -> None:
+        """Send it to all subscribers from the first: it says something new."""
+        ...
+
     async def unended(self, announcement_id: str, now: datetime) -> Announcement | None:
         """Return one that is shown or scheduled, and hold its lock for this transaction."""
         ...

@@ -29,9 +29,10 @@ from mudra.metrics.health.own_calls import (
     LevelChange,
     OwnCalls,
     StoredOwnCalls,
+    added_up,
     changes_from_bytes,
+    own_by_hour,
     own_from_bytes,
-    sum_of_stored,
 )
 from mudra.metrics.health.picture import (
     Grouping,
@@ -46,7 +47,7 @@ from mudra.metrics.incidents.explanation import AtOnce, at_once, causes_of, of_a
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, CUSTOMER_CODES, Tag
+from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, CUSTOMER_CODES, Tag, hour_start
 from mudra.metrics.ports import Incidents, Pair, PublicMembers, ReportMarks, RollupQueries, Silences
 from mudra.metrics.rollup.coverage import Coverage, TimeRange, coverage_of
 from mudra.metrics.rollup.marks import DayMark
@@ -245,7 +246,9 @@ class HealthService(Struct, frozen=True):
         reported_until = await self.reports.reported_until(within)
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
         within_it = causes_of(await self.incidents.since(within.start), within)
-        hours = await self.own.own_hours(within.start)
+        stored = await self.own.own_hours(hour_start(within.start))
+        hours = await asyncio.to_thread(own_by_hour, stored)
+        own = [one for at, one in hours.items() if at >= within.start]
         return NetworkHealth(
             published(seen, live, onboarded),
             within,
@@ -255,9 +258,10 @@ class HealthService(Struct, frozen=True):
             weighed,
             await self.fip_states.latest(),
             planned(await self.silences.ending_after(now), onboarded, now),
-            await asyncio.to_thread(sum_of_stored, hours.values()),
+            await asyncio.to_thread(added_up, own),
             tuple(one.incident for one in within_it),
             tuple(await self.changed_rates()),
+            hours,
         )
 
     async def figures_of_fips(self, within: TimeRange) -> Sequence[FipFigures]:

@@ -50,6 +50,8 @@ class NetworkHealth(Struct, frozen=True, eq=False):
     incidents: tuple[Incident, ...] = ()
     """That the time has a part of, open or over; no withdrawn ones."""
     changed: tuple[LevelChange, ...] = ()
+    own_hours: Mapping[datetime, OwnCalls] = msgspec.field(default_factory=dict)
+    """What `own` adds up, by hour; the first one may have begun before the time."""
 
 
 def planned(

@@ -183,6 +183,11 @@ def own_from_bytes(data: bytes) -> OwnCalls:
     return OwnCalls(fips, counts.reshape(len(Field), ALL + 1, len(fips)))
 
 
+def own_by_hour(stored: Mapping[datetime, bytes]) -> Mapping[datetime, OwnCalls]:
+    """Returns the calls of each hour, from stored bytes."""
+    return {at: own_from_bytes(data) for at, data in stored.items()}
+
+
 def sum_of_stored(parts: Iterable[bytes]) -> OwnCalls:
     """Returns the calls of several times that do not overlap, from stored bytes."""
     return added_up(map(own_from_bytes, parts))

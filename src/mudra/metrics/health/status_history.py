@@ -17,6 +17,7 @@ from mudra.metrics.announcements.announcement import (
     Announcement,
     Kind,
     Translation,
+    Update,
     in_language,
 )
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
@@ -121,6 +122,8 @@ class PublicAnnouncement(msgspec.Struct, frozen=True):
     over: datetime | None
     """When it is no longer shown on top; null while that is open."""
     updated: datetime
+    updates: tuple[Update, ...] = ()
+    """What was added since, the oldest first."""
 
     def in_language(self, tag: str) -> Translation:
         """Return title and text in a language, else in English."""
@@ -147,6 +150,8 @@ class FipHistory(msgspec.Struct, frozen=True):
     groups: tuple[str, ...] = ()
     """By what it serves: `deposits`, `funds`, `securities`, `insurance`, `pension`, `tax`, `other`,
     or one of the operator's."""
+    success_by_hour: tuple[float | None, ...] = ()
+    """The percentage of successful calls in each of the last 24 full hours, the oldest first."""
 
 
 class StatusSnapshot(msgspec.Struct, frozen=True, eq=False):  # megabytes: compared by identity
@@ -343,7 +348,7 @@ def public_incident(incident: Incident) -> PublicIncident | None:
 
 def public_announcement(one: Announcement) -> PublicAnnouncement:
     """Returns an announcement without who wrote it."""
-    changes = (one.publish_at, one.changed_at, one.ended_at)
+    changes = (one.said_at, one.changed_at, one.ended_at)
     return PublicAnnouncement(
         one.announcement_id,
         one.kind,
@@ -356,6 +361,7 @@ def public_announcement(one: Announcement) -> PublicAnnouncement:
         one.ends,
         one.over_at,
         max(at for at in changes if at is not None),
+        one.updates,
     )
 
 

@@ -12,9 +12,10 @@ from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.latest_health import READ_S, LatestHealth
 from mudra.metrics.health.network_health import NetworkHealth
-from mudra.metrics.health.own_calls import ALL, Field, broken
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, broken
 from mudra.metrics.health.public_rows import LastDay, PublicRow, public_status
 from mudra.metrics.health.status_history import (
+    FLOOR,
     Day,
     DayOfFips,
     DayState,
@@ -37,15 +38,19 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import fip_of
-from mudra.metrics.payload.catalogue import day_start
+from mudra.metrics.payload.catalogue import day_start, hour_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.marks import DayMark
+from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.database.transaction import OpenTransaction
 
 _DAY: Final = timedelta(days=1)
+_HOUR: Final = timedelta(hours=1)
+_HOURS: Final = 24
+_PLACES: Final = 1
 _GROUPS_KEPT: Final = timedelta(minutes=1)
 """Entries change seldom, and each is read whole."""
 _CHANGING_DAYS: Final = timedelta(days=8)
@@ -193,7 +198,7 @@ class StatusReader:
             by_fip.setdefault(fip_of(one.subject) or "", []).append(one)
         public = [public_incident(one) for one in incidents]
         proof, days = network.coverage.proof(), [one for _, one in sorted(self._days.items())]
-        last = _LastDays(network)
+        last, hours = _LastDays(network), _LastHours(network)
         return StatusSnapshot(
             network.within.end,
             [
@@ -204,6 +209,7 @@ class StatusReader:
                     rows,
                     last.of(fip_id, rows, by_fip.get(fip_id, ())),
                     self._groups.get(fip_id, ()),
+                    hours.of(fip_id),
                 )
                 for fip_id, rows in sorted(apis.items())
             ],
@@ -249,3 +255,30 @@ class _LastDays:
             is_broken=place is not None and self._broken[place],
             had_incident=any(one.ended is None or one.ended > self._since for one in incidents),
         )
+
+
+class _LastHours:
+    """The last 24 hours that were over at a time: the share of each FIP's own calls."""
+
+    def __init__(self, network: NetworkHealth) -> None:
+        end, own = hour_start(network.within.end), network.own_hours
+        self._hours = [own.get(end - back * _HOUR) for back in range(_HOURS, 0, -1)]
+        self._places = [one.places() if one else {} for one in self._hours]
+
+    def of(self, fip_id: str) -> tuple[float | None, ...]:
+        """Returns the percentage of each hour, the oldest first; None with too few calls."""
+        return tuple(
+            self._share(own, places.get(fip_id))
+            for own, places in zip(self._hours, self._places, strict=True)
+        )
+
+    def _share(self, own: OwnCalls | None, place: int | None) -> float | None:
+        if own is None or place is None:
+            return None
+        total, eligible, failed = (
+            int(own.counts[field, ALL, place])
+            for field in (Field.TOTAL, Field.ELIGIBLE, Field.FAILED)
+        )
+        if total < FLOOR.min_calls:
+            return None
+        return percentage(share_of(eligible - failed, eligible), _PLACES)

@@ -33,10 +33,19 @@ PREVIOUS_KEY_FOR: Final = timedelta(hours=24)
 """After a rotation the previous key signs as well, so that a receiver can change at its leisure."""
 TEST: Final = "webhook.test"
 """The event of a test message."""
+MAX_EVENTS: Final = 50
+"""Events of one webhook that are kept, to be seen and sent again."""
 MAX_TESTS: Final = 20
-"""Test messages to the webhooks of one owner in any hour, also to those that it removed."""
+"""Test messages to the webhooks of one owner in any hour, also to those that it removed.
+
+So many events are sent again in an hour, too.
+"""
 CHALLENGE: Final = "subscription.challenge"
 """The event of a message that the address of a subscription has to answer."""
+CONFIRMATION: Final = "subscription.confirmation"
+"""The event of a message that asks the channel of a chat whether it wants others."""
+ASKED: Final = frozenset({CHALLENGE, CONFIRMATION})
+"""Messages to addresses that have not proven yet that they want any: sent once, never again."""
 GONE: Final = "the receiver answered 410"
 """The problem by which the address of a subscription ends it (Standard Webhooks 1)."""
 _KEY_BYTES: Final = 32
@@ -109,6 +118,25 @@ class Attempt(Struct, frozen=True):
     problem: str = ""
 
 
+class Event(Struct, frozen=True):
+    """One message with its body; `over_at` None while it waits, `problem` of its last attempt."""
+
+    message_id: str
+    event: str
+    made_at: datetime
+    attempts: int
+    over_at: datetime | None
+    problem: str
+    body: bytes
+
+    @property
+    def state(self) -> str:
+        """`waiting`, `delivered` or `failed`."""
+        if self.over_at is None:
+            return "waiting"
+        return "failed" if self.problem else "delivered"
+
+
 class WaitingMessage(Struct, frozen=True):
     """A message to deliver: its address, its body and the key that signs it."""
 
@@ -127,7 +155,7 @@ class WaitingMessage(Struct, frozen=True):
 
     def is_final(self, problem: str) -> bool:
         """Returns whether a failure ends it at once: a challenge, or an address that is gone."""
-        return bool(self.subscription_id) and (self.event == CHALLENGE or problem == GONE)
+        return bool(self.subscription_id) and (self.event in ASKED or problem == GONE)
 
 
 def new_signing_key(random_bytes: Callable[[int], bytes]) -> SecretText:
@@ -157,6 +185,23 @@ class NoSuchWebhook(Refusal, frozen=True):
 
     kind = RefusalKind.NOT_FOUND
     sentence = translatable("no webhook of this ID")
+
+
+class NoSuchEvent(Refusal, frozen=True):
+    """No event of this ID is kept, or it waits for delivery already."""
+
+    kind = RefusalKind.NOT_FOUND
+    sentence = translatable("no event of this ID that is over: it may wait for delivery already")
+
+
+def too_many_resends(retry_after_s: int) -> PlainRefusal:
+    """Refuse: the owner had as many events sent again as one hour permits."""
+    return PlainRefusal(
+        RefusalKind.LIMITED,
+        translatable("20 events were sent again within an hour, the most allowed")
+        + f"; {WAIT_TEXT}",
+        retry_after_s,
+    )
 
 
 MESSAGE_WAITS: Final = PlainRefusal(

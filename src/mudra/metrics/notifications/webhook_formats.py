@@ -52,11 +52,19 @@ class ChatMessage(Struct, frozen=True):
     """None for a test message."""
     over: bool
     link: str
+    public_button: str = ""
+    """The text of the button to the link, of a message to the public, which has no severity."""
 
     @property
     def severity_lines(self) -> tuple[str, ...]:
         """The severity in words, where there is one."""
-        return (f"Severity: {self.severity}",) if self.severity else ()
+        is_shown = self.severity and not self.public_button
+        return (f"Severity: {self.severity}",) if is_shown else ()
+
+    @property
+    def button(self) -> str:
+        """The text of the button that leads to the link."""
+        return self.public_button or "Open"
 
 
 def chat_bodies(message: ChatMessage) -> Mapping[Format, bytes]:
@@ -87,7 +95,7 @@ def slack_body(message: ChatMessage) -> bytes:
                 {
                     "type": "actions",
                     "elements": [
-                        {"type": "button", "text": _plain("Open", 75), "url": message.link}
+                        {"type": "button", "text": _plain(message.button, 75), "url": message.link}
                     ],
                 },
             ],
@@ -110,7 +118,7 @@ def teams_body(message: ChatMessage) -> bytes:
             *(_runs(line) for line in message.text[:_MAX_TEXT].splitlines()),
             *(_runs(line, isSubtle=True) for line in message.severity_lines),
         ],
-        "actions": [{"type": "Action.OpenUrl", "title": "Open", "url": message.link}],
+        "actions": [{"type": "Action.OpenUrl", "title": message.button, "url": message.link}],
     }
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
     return msgspec.json.encode({"type": "message", "attachments": [attachment]})

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from mudra.metrics.notifications.webhook import Attempt, Owner, WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook import Attempt, Event, Owner, WaitingMessage, Webhook
 from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.shared.secret_text import SecretText
 
@@ -32,6 +32,14 @@ class Webhooks(Protocol):
 
     async def attempts(self, webhook_id: str) -> Sequence[Attempt]:
         """Returns the latest deliveries and failures, the newest first."""
+        ...
+
+    async def events(self, webhook_id: str) -> Sequence[Event]:
+        """Returns the latest events, waiting ones among them, the newest first."""
+        ...
+
+    async def resend(self, webhook_id: str, message_id: str, now: datetime) -> str | None:
+        """Queues an event that is kept once more, under its ID; None where none of it is."""
         ...
 
     async def has_waiting(self, webhook_id: str, event: str) -> bool:

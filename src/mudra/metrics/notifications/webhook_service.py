@@ -1,7 +1,7 @@
 """Adding, removing and listing webhooks."""
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -17,6 +17,8 @@ from mudra.metrics.notifications.webhook import (
     TEST,
     AddedWebhook,
     Attempt,
+    Event,
+    NoSuchEvent,
     NoSuchWebhook,
     Owner,
     TooManyWebhooks,
@@ -24,6 +26,7 @@ from mudra.metrics.notifications.webhook import (
     body_of_test,
     fips_refused,
     new_signing_key,
+    too_many_resends,
     too_many_tests,
 )
 from mudra.metrics.notifications.webhook_formats import Format
@@ -127,6 +130,41 @@ class WebhookService(Struct, frozen=True):
             return NoSuchWebhook()
         return builtins.list(await self.store.attempts(webhook_id))
 
+    async def events(
+        self, webhook_id: str, owner: Owner | None
+    ) -> builtins.list[Event] | NoSuchWebhook:
+        """Returns the latest events with their bodies, the newest first."""
+        if await self._find(webhook_id, owner) is None:
+            return NoSuchWebhook()
+        return builtins.list(await self.store.events(webhook_id))
+
+    async def resend(
+        self, webhook_id: str, message_id: str, owner: Owner | None, caller: Caller, now: datetime
+    ) -> Webhook | NoSuchWebhook | NoSuchEvent | PlainRefusal:
+        """Sends an event that is over once more, under the same ID.
+
+        Limited as test messages are, by whose webhook it is.
+        """
+        webhook = await self._find(webhook_id, owner)
+        if webhook is None:
+            return NoSuchWebhook()
+        counted = f"webhook-resend:{webhook.entity_id or webhook.user_id}"
+        await self.count_alone(counted)
+        if not any(
+            one.message_id == message_id and one.over_at is not None
+            for one in await self.store.events(webhook_id)
+        ):
+            return NoSuchEvent()
+        wait_s = await self.test_budget.wait_s(counted)
+        if wait_s:
+            return too_many_resends(wait_s)
+        event = await self.store.resend(webhook_id, message_id, now)
+        if event is None:
+            return NoSuchEvent()
+        detail = {"messageId": message_id, "event": event}
+        await self._audit(EventName.METRICS_WEBHOOK_RESEND, webhook, caller, detail)
+        return replace(webhook, waiting=webhook.waiting + 1)
+
     async def _find(self, webhook_id: str, owner: Owner | None) -> Webhook | None:
         found = await self.store.list(owner)
         return next((one for one in found if one.webhook_id == webhook_id), None)
@@ -151,8 +189,14 @@ class WebhookService(Struct, frozen=True):
         await self._audit(EventName.METRICS_WEBHOOK_REMOVE, removed, caller)
         return removed
 
-    async def _audit(self, event: EventName, webhook: Webhook, caller: Caller) -> None:
-        detail = {"webhookId": webhook.webhook_id, "url": webhook.shown_url}
+    async def _audit(
+        self,
+        event: EventName,
+        webhook: Webhook,
+        caller: Caller,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        detail = {"webhookId": webhook.webhook_id, "url": webhook.shown_url, **(more or {})}
         if webhook.fips:
             detail["fips"] = str(len(webhook.fips))
         await self.audit_log.append(AuditEntry(event, caller, webhook.entity_id, detail=detail))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.subscriptions.public_news import News, NewsState
 from mudra.metrics.subscriptions.subscription import Crowd, Subscription
 from mudra.metrics.subscriptions.webhook_subscription import Failing
@@ -55,12 +56,32 @@ class SubscriptionWebhooks(Protocol):
         """Store that the email address is confirmed, and the key that signs messages."""
         ...
 
-    async def challenge(self, subscription: Subscription, host: str, body: bytes) -> None:
+    async def challenge(
+        self,
+        subscription: Subscription,
+        host: str,
+        event: str,
+        body: bytes,
+        chats: Mapping[Format, bytes],
+    ) -> None:
         """Count a challenge, and queue it unless one is on its way."""
         ...
 
-    async def post(self, subscription_ids: Sequence[str], event: str, body: bytes) -> None:
-        """Queue a message for each webhook of these, unless too many wait for it."""
+    async def key(self, subscription_id: str) -> SecretText | None:
+        """Return the key of a subscription's webhook; None where there is none."""
+        ...
+
+    async def post(
+        self,
+        subscription_ids: Sequence[str],
+        event: str,
+        body: bytes,
+        chats: Mapping[Format, bytes],
+    ) -> None:
+        """Queue a message for each webhook of these, unless too many wait for it.
+
+        `chats` has the bodies for chats, by their formats.
+        """
         ...
 
     async def take_failing(self, limit: int) -> Sequence[Failing]:
@@ -117,6 +138,10 @@ class Subscriptions(Protocol):
 
     async def find(self, token: SecretText) -> Subscription | None:
         """Return the subscription of a link and hold its lock for this transaction."""
+        ...
+
+    async def find_by_id(self, subscription_id: str) -> Subscription | None:
+        """Return the subscription of this ID and hold its lock for this transaction."""
         ...
 
     async def of(self, subscription_id: str) -> Subscription:

@@ -10,13 +10,12 @@ import enum
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
 from mudra.localization.language import translatable
-from mudra.metrics.announcements.announcement import Announcement, Translation
+from mudra.metrics.announcements.announcement import Announcement, Translation, Update
 from mudra.metrics.incidents.incident import Effect, Incident, Symptom
 from mudra.metrics.notifications.webhook import CHALLENGE
 from mudra.metrics.subscriptions.public_news import News, NewsState
@@ -131,6 +130,10 @@ class AnnouncementData(msgspec.Struct, rename="camel", kw_only=True):
     fip_ids: tuple[str, ...]
     begins: datetime | None
     ends: datetime | None
+    over: bool
+    """Whether its last update ended it."""
+    updates: tuple[Update, ...]
+    """What was added since, the oldest first: the last one is new."""
     link: str
 
 
@@ -140,11 +143,6 @@ class AnnouncementMessage(msgspec.Struct):
     type: str
     timestamp: datetime
     data: AnnouncementData
-
-
-def host_of(url: str) -> str:
-    """Returns the host of a URL as limits count it."""
-    return (urlsplit(url).hostname or "").rstrip(".").lower()
 
 
 def challenge_body(random_bytes: Callable[[int], bytes], now: datetime) -> bytes:
@@ -194,6 +192,8 @@ def announcement_body(one: Announcement, link: str, now: datetime) -> tuple[Stat
         fip_ids=one.fip_ids,
         begins=one.begins,
         ends=one.ends,
+        over=one.ended_at is not None,
+        updates=one.updates,
         link=link,
     )
     return event, msgspec.json.encode(AnnouncementMessage(event.value, now, data))

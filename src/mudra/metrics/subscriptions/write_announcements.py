@@ -1,6 +1,6 @@
 """Write what operators announce to subscribers: once each, in steps that can be taken up again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 from urllib.parse import quote
@@ -15,6 +15,8 @@ from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.announcements.ports import Sending
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.notifications.alarm import time_text
+from mudra.metrics.notifications.webhook_formats import chat_bodies
+from mudra.metrics.subscriptions.chat_subscription import announcement_message
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.webhook_subscription import announcement_body
@@ -67,16 +69,18 @@ class AnnouncementMessages(Struct, frozen=True):
     async def _write(self, tx: Transaction, sending: Sending, now: datetime) -> None:
         one = sending.announcement
         readers = await tx.service(Subscriptions).confirmed(
-            one.fip_ids, one.publish_at, sending.after, _BATCH
+            one.fip_ids, one.said_at, sending.after, _BATCH
         )
         names = await tx.service(HealthService).names() if readers else {}
         for reader in readers:
             if not reader.url:
                 await tx.service(Outbox).post(self._notice(reader, one, names))
-        hooks = [reader.subscription_id for reader in readers if reader.url]
-        if hooks:
-            event, body = announcement_body(one, self._page(one), now)
-            await tx.service(Subscriptions).webhooks.post(hooks, event.value, body)
+        event, body = announcement_body(one, self._page(one), now)
+        for language, hooks in hooks_of(readers).items():
+            tag = self.languages.of(language).tag
+            with written_in(self.languages.of(language)):
+                chats = chat_bodies(announcement_message(one, tag, self._page(one)))
+            await tx.service(Subscriptions).webhooks.post(hooks, event.value, body, chats)
         last = readers[-1].subscription_id if readers else sending.after
         await tx.service(AnnouncementService).sent(sending, last, done=len(readers) < _BATCH)
 
@@ -89,6 +93,8 @@ class AnnouncementMessages(Struct, frozen=True):
                 "kind": one.kind.value,
                 "title": words.title,
                 "text": words.text,
+                "update": one.updates[-1].in_language(language.tag).text if one.updates else "",
+                "over": "yes" if one.ended_at is not None else "",
                 "institutions": ", ".join(names.get(fip_id, fip_id) for fip_id in one.fip_ids),
                 "begins": _time(one.begins),
                 "ends": _time(one.ends),
@@ -103,6 +109,15 @@ class AnnouncementMessages(Struct, frozen=True):
         if len(one.fip_ids) == 1:
             return f"{self.root}/fip/{quote(one.fip_ids[0], safe='')}"
         return self.root
+
+
+def hooks_of(readers: Iterable[Subscription]) -> Mapping[str, list[str]]:
+    """Returns the subscriptions by webhook, by the language of their readers."""
+    found: dict[str, list[str]] = {}
+    for one in readers:
+        if one.url:
+            found.setdefault(one.language, []).append(one.subscription_id)
+    return found
 
 
 def _time(at: datetime | None) -> str:

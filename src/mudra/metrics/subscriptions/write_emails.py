@@ -19,6 +19,8 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.alarm import symptoms_text, time_text
+from mudra.metrics.notifications.webhook_formats import chat_bodies
+from mudra.metrics.subscriptions.chat_subscription import news_message
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.public_news import News, NewsState, news_of
 from mudra.metrics.subscriptions.subscribe import COUNTED
@@ -29,7 +31,7 @@ from mudra.metrics.subscriptions.subscription import (
     Subscription,
 )
 from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
-from mudra.metrics.subscriptions.write_announcements import AnnouncementMessages
+from mudra.metrics.subscriptions.write_announcements import AnnouncementMessages, hooks_of
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import OpenTransaction
@@ -135,11 +137,13 @@ class StatusEmails(Struct, frozen=True):
                 if not one.url:
                     notice = self._notice(one, news, found.incident, names)
                     await tx.service(Outbox).post(notice)
-            hooks = [one.subscription_id for one in readers if one.url]
-            if hooks:
-                name = names.get(news.fip_id, news.fip_id)
-                event, body = status_body(news, found.incident, name, self._page(news))
-                await tx.service(Subscriptions).webhooks.post(hooks, event.value, body)
+            name, page = names.get(news.fip_id, news.fip_id), self._page(news)
+            event, body = status_body(news, found.incident, name, page)
+            for language, hooks in hooks_of(readers).items():
+                with written_in(self.languages.of(language)):
+                    chats = chat_bodies(news_message(news, name, page))
+                webhooks = tx.service(Subscriptions).webhooks
+                await webhooks.post(hooks, event.value, body, chats)
             last = readers[-1].subscription_id if readers else news.after
             done = len(readers) < _BATCH
             await tx.service(Subscriptions).news.advance(news.incident_id, last, done=done)

@@ -1,4 +1,4 @@
-"""Silences and webhooks in PostgreSQL: implements metrics/ports.py."""
+"""Webhooks in PostgreSQL: implements metrics/notifications/webhook_ports.py."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -7,16 +7,23 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.notifications.webhook import CHALLENGE, Attempt, Owner, WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook import (
+    ASKED,
+    CHALLENGE,
+    Attempt,
+    Event,
+    Owner,
+    WaitingMessage,
+    Webhook,
+)
 from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
 from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.transaction import Transaction
+from mudra.storage.metrics.webhooks.events import WebhookEvents
 from mudra.storage.tables.alarms import (
-    health_silence,
     health_webhook,
     webhook_attempt,
     webhook_message,
@@ -33,20 +40,12 @@ _TAKEN_FOR: Final = timedelta(minutes=2)
 By the database's own clock: the sandbox's can be moved while a message is on its way.
 """
 _MAX_PROBLEM: Final = 200
-_S: Final = health_silence.c
 _W: Final = health_webhook.c
 _M: Final = webhook_message.c
 _A: Final = webhook_attempt.c
 _U: Final = status_subscription.c
 _OF_ALARMS: Final = sa.and_(_W.user_id.is_(None), _W.subscription_id.is_(None))
 """Those of members and the network: no person's own, and none of the public."""
-_ENDING_AFTER: Final = (
-    sa.select(health_silence)
-    .where(_S.ends > sa.bindparam("moment"))
-    .order_by(_S.ends, _S.silence_id)
-)
-
-
 _IS_TAKEN: Final = sa.func.coalesce(_M.taken_until > sa.func.clock_timestamp(), sa.false())
 _IS_DUE: Final = _M.next_attempt_at <= sa.bindparam("now")
 _PLACES: Final = (
@@ -80,45 +79,6 @@ _DUE: Final = (
 )  # fmt: skip  # in the order of WaitingMessage
 _DUE_OF_PUBLIC: Final = _DUE.where(_W.subscription_id.is_not(None))
 _DUE_OF_ALARMS: Final = _DUE.where(_W.subscription_id.is_(None))
-
-
-class PostgresSilences:
-    """Stored silences."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
-
-    async def add(self, silence: Silence) -> None:
-        """Stores a new one."""
-        await self._tx.connection.execute(
-            sa.insert(health_silence).values(
-                silence_id=silence.silence_id,
-                entity_id=silence.entity_id,
-                peer_id=silence.peer_id,
-                maintenance=silence.maintenance,
-                type=silence.type,
-                begins=silence.begins,
-                ends=silence.ends,
-                reason=silence.reason,
-                made_by=silence.made_by,
-            )
-        )
-
-    async def ending_after(self, moment: datetime) -> Sequence[Silence]:
-        """Returns those that end after a moment, the earliest end first."""
-        rows = await self._tx.connection.execute(_ENDING_AFTER, {"moment": moment})
-        return [Silence(*row) for row in rows]
-
-    async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
-        """Ends one that has not ended; None when there is none of this ID."""
-        rows = await self._tx.connection.execute(
-            sa.update(health_silence)
-            .where(_S.silence_id == silence_id, _S.ends > at)
-            .values(ends=at, begins=sa.func.least(_S.begins, at), ended_by=by)
-            .returning(*health_silence.c)
-        )
-        row = rows.first()
-        return None if row is None else Silence(*row)
 
 
 class PostgresWebhooks:
@@ -163,6 +123,23 @@ class PostgresWebhooks:
                 subscription_id=webhook.subscription_id or None,
             )
         )
+
+    async def events(self, webhook_id: str) -> Sequence[Event]:
+        """Returns the latest events, waiting ones among them, the newest first."""
+        return await WebhookEvents(self._tx).of(webhook_id)
+
+    async def resend(self, webhook_id: str, message_id: str, now: datetime) -> str | None:
+        """Queues an event that is kept once more, under its ID; None where none of it is."""
+        return await WebhookEvents(self._tx).resend(webhook_id, message_id, now)
+
+    async def secret(self, webhook_id: str) -> SecretText | None:
+        """Returns the key of a webhook; None where there is none of this ID."""
+        sealed = await self._tx.connection.scalar(
+            sa.select(_W.sealed_secret).where(_W.webhook_id == webhook_id)
+        )
+        if sealed is None:
+            return None
+        return self._encryption.decrypt_text(sealed, *_PLACE, webhook_id)
 
     async def new_secret(
         self, webhook_id: str, secret: SecretText, previous_until: datetime
@@ -302,7 +279,7 @@ class PostgresWebhooks:
             )
         good = dict.fromkeys(("failing_since", "gave_up_at", "warned_at"))
         await self._update_webhook(message, "", delivered_at=now, **good)
-        await self._delete(message)
+        await self._complete(message, "")
 
     async def retry(self, message: WaitingMessage, problem: str, in_: timedelta) -> None:
         """Stores why a delivery failed, and when to try again."""
@@ -319,11 +296,11 @@ class PostgresWebhooks:
         if failing:
             failing["gave_up_at"] = await self._tx.now()
         await self._update_webhook(message, problem[:_MAX_PROBLEM], **failing)
-        await self._delete(message)
+        await self._complete(message, problem[:_MAX_PROBLEM])
 
     async def _failing(self, message: WaitingMessage) -> dict[str, object]:
         """Returns since when a subscription's address fails; one that is not proven never did."""
-        if not message.subscription_id or message.event == CHALLENGE:
+        if not message.subscription_id or message.event in ASKED:
             return {}
         return {"failing_since": sa.func.coalesce(_W.failing_since, await self._tx.now())}
 
@@ -360,7 +337,10 @@ class PostgresWebhooks:
             sa.delete(webhook_attempt).where(sa.tuple_(_A.message_id, _A.number).in_(older))
         )
 
-    async def _delete(self, message: WaitingMessage) -> None:
+    async def _complete(self, message: WaitingMessage, problem: str) -> None:
+        """Deletes a message; of alarms its event is kept, to be sent again."""
+        if not message.subscription_id:
+            await WebhookEvents(self._tx).keep(message, problem)
         await self._tx.connection.execute(
             sa.delete(webhook_message).where(_M.message_id == message.message_id)
         )

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import sqlalchemy as sa
 
-from mudra.metrics.announcements.announcement import Announcement, Kind, Translation
+from mudra.metrics.announcements.announcement import Announcement, Kind, Translation, Update
 from mudra.metrics.announcements.ports import Sending
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.transaction import Transaction
@@ -59,6 +59,14 @@ class PostgresAnnouncements:
             .values(_values(announcement))
         )
         await self._tx.changing(SUBSCRIPTION_ASKED)
+
+    async def send_again(self, announcement_id: str) -> None:
+        """Send it to all subscribers from the first: it says something new."""
+        await self._tx.connection.execute(
+            sa.update(status_announcement)
+            .where(_A.announcement_id == announcement_id)
+            .values(after=None, done=False)
+        )
 
     async def unended(self, announcement_id: str, now: datetime) -> Announcement | None:
         """Return one that is shown or scheduled, and hold its lock for this transaction."""
@@ -115,6 +123,8 @@ def _values(one: Announcement) -> dict[str, object]:
         "changed_at": one.changed_at,
         "ended_at": one.ended_at,
         "over_at": one.over_at,
+        "incident_id": one.incident_id or None,
+        "updates": msgspec.to_builtins(one.updates),
     }
 
 
@@ -133,4 +143,6 @@ def _read(row: sa.RowMapping) -> Announcement:
         row["made_at"],
         row["changed_at"],
         row["ended_at"],
+        row["incident_id"] or "",
+        msgspec.convert(row["updates"], tuple[Update, ...]),
     )

@@ -1,6 +1,6 @@
-"""Acts on incidents in PostgreSQL."""
+"""Acts on incidents, and silences, in PostgreSQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
@@ -10,14 +10,23 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.acts.act import Act, ActKind
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.silence import Silence
+from mudra.storage.database.among import is_among
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.incidents import stored_incident
 from mudra.storage.metrics.reports import Row
+from mudra.storage.tables.alarms import health_silence
 from mudra.storage.tables.identity import operator_scope, user_account
 from mudra.storage.tables.metrics import incident_act, metrics_incident
 
 _I: Final = metrics_incident.c
 _A: Final = incident_act.c
+_S: Final = health_silence.c
+_ENDING_AFTER: Final = (
+    sa.select(health_silence)
+    .where(_S.ends > sa.bindparam("moment"))
+    .order_by(_S.ends, _S.silence_id)
+)
 
 
 class PostgresIncidentActs:
@@ -46,6 +55,18 @@ class PostgresIncidentActs:
             .order_by(_A.number)
         )
         return [Act(row[0], row[1], ActKind(row[2]), row[3], row[4]) for row in rows]
+
+    async def notes(self, incident_ids: Sequence[str]) -> Mapping[str, Act]:
+        """Returns what was written last about each: its post-mortem, else a reason or comment."""
+        rows = await self._tx.connection.execute(
+            sa.select(_A.incident_id, _A.at, _A.actor, _A.kind, _A.text, _A.owner)
+            .distinct(_A.incident_id)
+            .where(is_among(_A.incident_id, incident_ids), _A.text != "")
+            .order_by(
+                _A.incident_id, (_A.kind == ActKind.POST_MORTEM.value).desc(), _A.number.desc()
+            )
+        )
+        return {row[0]: Act(row[1], row[2], ActKind(row[3]), row[4], row[5]) for row in rows}
 
     async def add(self, before: StoredIncident, after: StoredIncident, act: Act) -> None:
         """Stores an act on a locked incident, and the owner and decision after it."""
@@ -85,3 +106,42 @@ class PostgresIncidentActs:
             .order_by(u.email)
         )
         return list(found)
+
+
+class PostgresSilences:
+    """Stored silences."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def add(self, silence: Silence) -> None:
+        """Stores a new one."""
+        await self._tx.connection.execute(
+            sa.insert(health_silence).values(
+                silence_id=silence.silence_id,
+                entity_id=silence.entity_id,
+                peer_id=silence.peer_id,
+                maintenance=silence.maintenance,
+                type=silence.type,
+                begins=silence.begins,
+                ends=silence.ends,
+                reason=silence.reason,
+                made_by=silence.made_by,
+            )
+        )
+
+    async def ending_after(self, moment: datetime) -> Sequence[Silence]:
+        """Returns those that end after a moment, the earliest end first."""
+        rows = await self._tx.connection.execute(_ENDING_AFTER, {"moment": moment})
+        return [Silence(*row) for row in rows]
+
+    async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
+        """Ends one that has not ended; None when there is none of this ID."""
+        rows = await self._tx.connection.execute(
+            sa.update(health_silence)
+            .where(_S.silence_id == silence_id, _S.ends > at)
+            .values(ends=at, begins=sa.func.least(_S.begins, at), ended_by=by)
+            .returning(*health_silence.c)
+        )
+        row = rows.first()
+        return None if row is None else Silence(*row)

@@ -3,14 +3,16 @@
 Each has a row of `health_webhook`: its messages are delivered as those of alarms are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.metrics.notifications.webhook import CHALLENGE, GONE, Webhook
+from mudra.metrics.notifications.webhook import ASKED, GONE, Webhook
 from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
+from mudra.metrics.notifications.webhook_formats import Format
+from mudra.metrics.subscriptions.chat_subscription import format_of
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.webhook_subscription import (
     ENDS_AFTER,
@@ -86,10 +88,27 @@ class PostgresSubscriptionWebhooks:
             _MADE_BY,
             now,
             subscription_id=subscription.subscription_id,
+            format=format_of(subscription.url) or Format.STANDARD,
         )
         await PostgresWebhooks(self._tx, self._encryption).add(webhook, secret)
 
-    async def challenge(self, subscription: Subscription, host: str, body: bytes) -> None:
+    async def key(self, subscription_id: str) -> SecretText | None:
+        """Return the key of a subscription's webhook; None where there is none."""
+        webhook_id = await self._tx.connection.scalar(
+            sa.select(_W.webhook_id).where(sa.cast(_W.subscription_id, sa.Text) == subscription_id)
+        )
+        if webhook_id is None:
+            return None
+        return await PostgresWebhooks(self._tx, self._encryption).secret(webhook_id)
+
+    async def challenge(
+        self,
+        subscription: Subscription,
+        host: str,
+        event: str,
+        body: bytes,
+        chats: Mapping[Format, bytes],
+    ) -> None:
         """Count a challenge, and queue it unless one is on its way."""
         now = await self._tx.now()
         await self._tx.connection.execute(
@@ -98,20 +117,26 @@ class PostgresSubscriptionWebhooks:
             )
         )
         if not await self._is_challenged(subscription.subscription_id):
-            await self.post([subscription.subscription_id], CHALLENGE, body)
+            await self.post([subscription.subscription_id], event, body, chats)
 
-    async def post(self, subscription_ids: Sequence[str], event: str, body: bytes) -> None:
+    async def post(
+        self,
+        subscription_ids: Sequence[str],
+        event: str,
+        body: bytes,
+        chats: Mapping[Format, bytes],
+    ) -> None:
         """Queue a message for each webhook of these, unless too many wait for it."""
         now = await self._tx.now()
         waiting = sa.select(sa.func.count()).where(_M.webhook_id == _W.webhook_id).scalar_subquery()
-        webhooks = await self._tx.connection.scalars(
-            sa.select(_W.webhook_id).where(
+        webhooks = await self._tx.connection.execute(
+            sa.select(_W.webhook_id, _W.format).where(
                 _W.subscription_id.in_(subscription_ids), waiting < MAX_WAITING_MESSAGES
             )
         )
         store = PostgresWebhooks(self._tx, self._encryption)
-        for webhook_id in webhooks.all():
-            await store.post_to(webhook_id, event, body, now)
+        for webhook_id, format_ in webhooks.all():
+            await store.post_to(webhook_id, event, chats.get(Format(format_), body), now)
         await self._tx.changing(WEBHOOKS_CHANGED)
 
     async def take_failing(self, limit: int) -> Sequence[Failing]:
@@ -130,7 +155,7 @@ class PostgresSubscriptionWebhooks:
     async def _is_challenged(self, subscription_id: str) -> bool:
         on_its_way = sa.exists().where(
             _M.webhook_id == _W.webhook_id,
-            _M.event == CHALLENGE,
+            _M.event.in_(ASKED),
             _W.subscription_id == subscription_id,
         )
         return bool(await self._tx.connection.scalar(sa.select(on_its_way)))

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.email_link import token_hash
+from mudra.metrics.subscriptions.chat_subscription import counted_by
 from mudra.metrics.subscriptions.public_news import News, NewsState
 from mudra.metrics.subscriptions.subscription import (
     KEPT_ONCE_MAILED,
@@ -16,7 +17,6 @@ from mudra.metrics.subscriptions.subscription import (
     Crowd,
     Subscription,
 )
-from mudra.metrics.subscriptions.webhook_subscription import host_of
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
@@ -154,7 +154,7 @@ class PostgresSubscriptions:
             waits=True,
             asked_at=now,
             url=url,
-            host=host_of(url),
+            host=counted_by(url),
         )
         await self._tx.connection.execute(
             asked.on_conflict_do_update(
@@ -222,6 +222,16 @@ class PostgresSubscriptions:
         found = await self._tx.connection.execute(
             sa.select(status_subscription)
             .where(_S.token_hash == token_hash(token))
+            .with_for_update()
+        )
+        row = found.mappings().first()
+        return self._read(row) if row else None
+
+    async def find_by_id(self, subscription_id: str) -> Subscription | None:
+        """Return the subscription of this ID and hold its lock for this transaction."""
+        found = await self._tx.connection.execute(
+            sa.select(status_subscription)
+            .where(sa.cast(_S.subscription_id, sa.Text) == subscription_id)
             .with_for_update()
         )
         row = found.mappings().first()

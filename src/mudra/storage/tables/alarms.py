@@ -96,6 +96,28 @@ webhook_message: Final = sa.Table(
 Until `taken_until` one node delivers it: the database's own time, which the sandbox does not move.
 """
 
+webhook_event: Final = sa.Table(
+    "webhook_event",
+    metadata,
+    sa.Column("message_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column(
+        "webhook_id",
+        sa.ForeignKey("health_webhook.webhook_id", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Column("made_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("over_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("problem", sa.Text, nullable=False),
+    sa.Index("ix_webhook_event_webhook_id", "webhook_id", "over_at"),
+)
+"""The latest messages of each webhook of alarms that are over, to be sent again.
+
+Without a problem it was delivered.
+"""
+
 webhook_attempt: Final = sa.Table(
     "webhook_attempt",
     metadata,

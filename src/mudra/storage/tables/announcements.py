@@ -24,6 +24,8 @@ status_announcement: Final = sa.Table(
     at("changed_at", nullable=True),
     at("ended_at", nullable=True),
     at("over_at", nullable=True),
+    sa.Column("incident_id", UUID(as_uuid=False)),
+    sa.Column("updates", JSONB, nullable=False, server_default="[]"),
     sa.Column("after", UUID(as_uuid=False)),
     sa.Column("done", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.CheckConstraint("kind IN ('information', 'incident', 'maintenance')", name="kind"),
@@ -31,5 +33,5 @@ status_announcement: Final = sa.Table(
 )
 """Without FIPs of the whole network. `over_at` is the earlier of both ends.
 
-`after` and `done` say how far its emails are.
+`after` and `done` say how far its emails are. The incident may be gone: no key refers to it.
 """

@@ -45,6 +45,7 @@ user_account: Final = sa.Table(
     at("password_set_at", nullable=True),
     sa.Column("language", sa.Text, nullable=False, server_default=""),
     sa.Column("display_zone", sa.Text, nullable=False, server_default="browser"),
+    at("signed_in_at", nullable=True),
     sa.CheckConstraint("state IN ('invited', 'active', 'disabled')", name="state"),
 )
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.operators.operator_store import Operators
 from mudra.shared.secret_text import SecretText
@@ -43,6 +44,7 @@ class UserTokenIssuer(Struct, frozen=True):
                     detail={"jti": ended},
                 )
             )
+        await People(tx).signed_in(user.user_id, now)
         await AuditLog(tx).append(
             AuditEntry(
                 EventName.USER_TOKEN_ISSUE, caller, user_id=user.user_id, detail={"jti": jti}

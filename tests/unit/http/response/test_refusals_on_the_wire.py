@@ -80,7 +80,12 @@ from mudra.identity.single_sign_on.local_sign_in import LOCAL_SIGN_IN_OFF
 from mudra.identity.single_sign_on.ports import ProviderFailed
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
-from mudra.metrics.announcements.announcement import TOO_MANY_ANNOUNCEMENTS, NoSuchAnnouncement
+from mudra.metrics.announcements.announcement import (
+    ANNOUNCED_BEFORE,
+    NOT_PUBLISHED,
+    TOO_MANY_ANNOUNCEMENTS,
+    NoSuchAnnouncement,
+)
 from mudra.metrics.health.too_many_pairs import TooManyPairs
 from mudra.metrics.incidents.acts.act import INCIDENT_NOT_OPEN, INCIDENT_NOT_OVER, Acknowledged
 from mudra.metrics.incidents.incident_service import NoSuchIncident
@@ -89,9 +94,11 @@ from mudra.metrics.incidents.silence_service import NO_SUCH_SILENCE
 from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, USUAL, checked
 from mudra.metrics.notifications.webhook import (
     MESSAGE_WAITS,
+    NoSuchEvent,
     NoSuchWebhook,
     TooManyWebhooks,
     fips_refused,
+    too_many_resends,
     too_many_tests,
 )
 from mudra.metrics.payload.catalogue import Tag
@@ -244,6 +251,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Acknowledged("noc@network.example"), NO_SUCH_SILENCE, ValueRefused("until", "must be later"),
     TOO_MANY_MAINTENANCES, TOO_MUCH_MAINTENANCE, NoSuchAnnouncement(),
     ValueRefused("title", "must be text"), TOO_MANY_ANNOUNCEMENTS, SubscriptionGone(),
+    NOT_PUBLISHED, ANNOUNCED_BEFORE, NoSuchEvent(), too_many_resends(90),
     NoSuchWebhook(), no_such_entity("KAVERI-FIP"), MESSAGE_WAITS, too_many_tests(90), too_many_tests(1800),
     ValueRefused("timeZone", "must be a time zone"), NO_OWN_WEBHOOK,
     *(

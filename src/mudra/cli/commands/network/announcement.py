@@ -49,6 +49,10 @@ class Content:
         str, typer.Option("--ends", help="When it ends: from then on in the history.")
     ] = ""
 
+    incident: Annotated[
+        UUID | None, typer.Option("--incident", help="ID of the incident that it is about.")
+    ] = None
+
     def body(self) -> dict[str, object]:
         """Return what was typed as the API takes it."""
         times = {
@@ -66,6 +70,7 @@ class Content:
             "text": self.text,
             "translations": [_translation(one) for one in self.translations or ()],
             "fipIds": [*(self.institutions or ())],
+            **({"incidentId": str(self.incident)} if self.incident else {}),
             **times,
         }
 
@@ -110,10 +115,34 @@ async def change(content: Content, api: Api, announcement_id: _Which) -> Shown:
     return facts((await api.post(f"{_PATH}/{announcement_id}", content.body()))["announcement"])
 
 
+@owner_command(app, f'mudra announcement update {_ID} --text "Calls succeed again." --ends')
+async def update(
+    api: Api,
+    announcement_id: _Which,
+    text: Annotated[str, typer.Option("--text", help="One paragraph in English.")],
+    translations: Annotated[
+        list[str] | None,
+        typer.Option("--translation", help='"LANGUAGE|TEXT", such as "hi|…"; again for more.'),
+    ] = None,
+    ends: Annotated[bool, typer.Option("--ends", help="It is the last: the rest is past.")] = False,
+) -> Shown:
+    """Add an update to an announcement that is shown; subscribers get it."""
+    said = [_text_in(one) for one in translations or ()]
+    body = {"text": text, "translations": said, "ends": ends}
+    return facts((await api.post(f"{_PATH}/{announcement_id}/updates", body))["announcement"])
+
+
 @owner_command(app, f"mudra announcement end {_ID}")
 async def end(api: Api, announcement_id: _Which) -> Shown:
     """Move an announcement to the history now; a scheduled one is never published."""
     return facts((await api.post(f"{_PATH}/{announcement_id}/end"))["announcement"])
+
+
+def _text_in(typed: str) -> dict[str, str]:
+    language, between, text = typed.partition("|")
+    if not between:
+        fail("--translation must be LANGUAGE|TEXT", Exit.USAGE)
+    return {"language": language.strip(), "text": text.strip()}
 
 
 def _translation(typed: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from mudra.shared.refusal import Refusal
 
 app = typer.Typer(no_args_is_help=True)
 _NO_OPERATOR = "{} is not an operator: mudra operator list shows who is"
+_LISTED = ("email", "state", "scopes", "signedInAt", "secondFactors")
 _FIELDS = {"email": "email", "name": "name"}
 
 
@@ -80,11 +81,17 @@ async def end(
 
 @owner_command(app, "mudra operator list --json", "list")
 async def list_operators(api: Api) -> Shown:
-    """List the operators and their scopes."""
+    """List the operators with their scopes, last sign-in and second factor."""
     found = await api.pages("/operator/v1/users", "users", {"operators": "true"})
-    rows = [{name: one[name] for name in ("email", "state", "scopes")} for one in found]
+    rows = [{name: one[name] for name in _LISTED} for one in found]
     return table(
-        ["OPERATOR", "STATE", "SCOPES"],
-        [[one["email"], one["state"], ", ".join(one["scopes"])] for one in found],
+        ["OPERATOR", "STATE", "SCOPES", "LAST SIGN-IN", "SECOND FACTOR"],
+        [
+            [
+                *(one["email"], one["state"], ", ".join(one["scopes"])),
+                *(one["signedInAt"] or "never", ", ".join(one["secondFactors"]) or "none"),
+            ]
+            for one in found
+        ],
         rows,
     )

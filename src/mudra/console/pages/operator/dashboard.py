@@ -11,7 +11,9 @@ from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.health.callable_members import callees
 from mudra.console.health.cause_rows import CauseRow, cause_rows, silent_aas
+from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
@@ -90,6 +92,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             ),
             "unowned": sum(not one.owner for one in causes or ()),
             "kind": kind,
+            "message": assigned_text(page_context.query.get("told", "")),
             "one_operator": page_context.dependencies.settings.one_operator_decides
             and not page_context.dependencies.settings.sandbox,
             "rows": [
@@ -110,7 +113,9 @@ async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow]
     found = board.to_handle
     health = page_context.tx.service(HealthService)
     never, names = await health.never_reported(silent_aas(found)), await health.names()
-    return cause_rows(found, board.judged_until, page_context.now, never, names)[:MAX_COUNT]
+    called = await callees(page_context.tx, found)
+    rows = cause_rows(found, board.judged_until, page_context.now, never, names, called)
+    return rows[:MAX_COUNT]
 
 
 def left_out(found: Dashboard, chosen: str) -> str:

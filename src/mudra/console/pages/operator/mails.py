@@ -1,30 +1,34 @@
-"""Email: waiting, failed and why, and retry. Never the text, which may hold a link."""
+"""Email: waiting, failed and why, retry, and the text without its links of one use."""
 
 from collections.abc import Mapping
 from typing import Final
+from uuid import UUID
 
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_results import Download, GoTo, Outcome, StreamedPage
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.overview.mail_queue import retry_mail
-from mudra.overview.mail_queue_store import MailQueue, QueuedMail
+from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
+from mudra.storage.mail.outbox import Outbox
 
 MAX_COUNT: Final = 2000
+_PAGE: Final = operator_path("mails")
 TABLE: Final = Table[QueuedMail](
     "mails",
     "Email",
     (
         Column("at", "Written", lambda m: m.created_at, "time"),
         Column("to", "To", lambda m: m.recipient),
-        Column("subject", "Subject", lambda m: m.subject),
+        Column("subject", "Subject", lambda m: m.subject, link=lambda m: f"{_PAGE}/{m.mail_id}"),
         Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
         Column("tries", "Attempts", lambda m: m.attempts, "number"),
         Column("error", "Last error", lambda m: m.last_error or None, "below"),
@@ -52,6 +56,13 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
     }
 
 
+@page.get("/operator/mails/{mail_id:uuid}", gate=operator(Scope.MEMBERS))
+async def mail(page_context: PageContext, mail_id: FromPath[UUID]) -> Outcome:
+    """Show the text of an email as it was written, but for what only its recipient may see."""
+    found = await page_context.tx.service(Outbox).mail(str(mail_id))
+    return NoSuchMail() if found is None else RenderedPage("operator_mail.html", {"mail": found})
+
+
 @page.post("/operator/mails/retry", gate=operator(Scope.MEMBERS))
 async def retry(page_context: PageContext, fields: Fields) -> Outcome:
     """Try an unsent email again now."""
@@ -60,4 +71,4 @@ async def retry(page_context: PageContext, fields: Fields) -> Outcome:
     return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 
 
-handlers: Final[list[ControllerRouterHandler]] = [mails, retry]
+handlers: Final[list[ControllerRouterHandler]] = [mails, mail, retry]

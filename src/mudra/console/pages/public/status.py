@@ -7,7 +7,7 @@ displayed. Names no AA.
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import structlog
 from litestar import Response, get
@@ -32,6 +32,7 @@ from mudra.console.pages.public.status_lines import (
     states_of,
 )
 from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
+from mudra.console.pictures.public_chart import line_chart
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable
@@ -43,6 +44,7 @@ from mudra.metrics.health.status_history import (
     open_incidents,
 )
 from mudra.metrics.notifications.alarm import symptoms_text
+from mudra.metrics.payload.catalogue import hour_start
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
@@ -142,6 +144,9 @@ async def status_of_fip(
             "symptoms_text": symptoms_text,
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(fip.days, query),
+            "by_day": line_chart([one.success_percentage for one in fip.days]),
+            "by_hour": line_chart(fip.success_by_hour),
+            "hours_began": hour_start(cached.snapshot.as_of) - timedelta(days=1),
             "names": {fip.fip_id: fip.name},
         },
     )
@@ -206,6 +211,7 @@ def _site(
     return {
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
+        "root": urljoin(dependencies.settings.issuer, "/status"),
         "kept": kept,
         "data_license": dependencies.settings.status_license,
         "may_subscribe": subscription.may_subscribe(dependencies),

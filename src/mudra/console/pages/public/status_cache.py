@@ -20,6 +20,7 @@ from litestar.params import SkipValidation
 from msgspec import Struct
 
 from mudra.console.pages.public.public_response import PackedFile, pack
+from mudra.console.pictures.share_card import ShareCard, draw
 from mudra.http.dependencies import HttpDependencies
 from mudra.metrics.health.latest_health import PUBLIC_SPAN, READ_S, REST, LatestHealth
 from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at
@@ -61,6 +62,7 @@ class StatusCache:
     _shown: tuple[StatusSnapshot, StatusSnapshot] | None = None
     """A snapshot without recent reports, and what is shown of it."""
     _files: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic))
+    _drawing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def get(self, dependencies: HttpDependencies) -> CachedStatus | None:
         """Returns the status, if any, at most a minute old while the database is available.
@@ -86,6 +88,18 @@ class StatusCache:
         """Returns a file of all institutions, made once of each snapshot that `get` returned."""
         packed = partial(asyncio.to_thread, lambda: pack(made(snapshot)))
         return await self._files.get(name, snapshot, packed, large=True)
+
+    async def card(self, card: ShareCard) -> bytes:
+        """Returns the picture of a card: one is drawn at a time, and again once it says else.
+
+        The latest sixty are kept, of some 20 kB each.
+        """
+
+        async def drawn() -> bytes:
+            async with self._drawing:
+                return await asyncio.to_thread(draw, card)
+
+        return await self._files.get(f"card {card.title}", card, drawn)
 
     def _at(self, now: datetime) -> StatusSnapshot:
         """Returns the snapshot for the current time; the same one while nothing changes."""

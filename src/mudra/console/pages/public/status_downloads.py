@@ -21,7 +21,15 @@ from mudra.console.pages.public.status_files import (
     badge_of_all,
     rss_feed,
 )
-from mudra.console.pages.public.status_lines import FipState, find_state, states_of
+from mudra.console.pages.public.status_headline import headline
+from mudra.console.pages.public.status_lines import (
+    FipState,
+    find_state,
+    line_of,
+    names_of,
+    states_of,
+)
+from mudra.console.pictures.share_card import ShareCard, is_drawable
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, new_context
@@ -29,8 +37,19 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
 from mudra.http.response.response_body import CsvText
+from mudra.localization.language import current
+from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.health.status_history import StatusSnapshot, history_csv
 
+_STATUS: Final = "Status"
+_SHORT: Final = {
+    "good": "Operational",
+    "warn": "Disrupted within 24 hours",
+    "bad": "Disrupted",
+    "quiet": "No data",
+}
+"""The state of the network where its headline has letters that the font has not."""
+_PNG: Final = "image/png"
 _SVG: Final = "image/svg+xml"
 _REVALIDATED: Final = {"ETag": "Strong; sent back in If-None-Match it gives 304."}
 
@@ -109,6 +128,60 @@ async def status_badge_of_fip(
         return _shared(badge(state.fip.name, state.state, state.tone), _SVG)
 
     return await _of_fip(request, dependencies, cache, fip_id, made)
+
+
+@get("/status/card.png", include_in_schema=False, opt=OPEN_DATA)
+async def status_card(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Return the picture that other sites show with a link to the status of the network."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    snapshot, now = cached.snapshot, dependencies.clock()
+    silent_since = None if is_current(snapshot.reported_until, now) else snapshot.reported_until
+    names = names_of(snapshot.fips)
+    text, tone = headline(states_of(snapshot, now), names, silent_since)
+    card = ShareCard(
+        _STATUS,
+        dependencies.settings.network_name,
+        text if is_drawable(text) else _SHORT[tone],
+        tone,
+        "",
+        _as_of(f"{len(names)} institutions", snapshot),
+    )
+    return await public(request, _shared(await cache.card(card), _PNG))
+
+
+@get("/status/fip/{fip_id:str}/card.png", include_in_schema=False, opt=OPEN_DATA)
+async def status_card_of_fip(
+    request: AnyRequest,
+    dependencies: InjectedDependencies,
+    cache: InjectedStatusCache,
+    fip_id: FromPath[str],
+) -> Response[str] | Response[bytes]:
+    """Return the picture that other sites show with a link to the status of an institution."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    state = find_state(cached.snapshot, fip_id, dependencies.clock())
+    if state is None:
+        return no_such_page(dependencies, public=True)
+    line = line_of(state)
+    card = ShareCard(
+        dependencies.settings.network_name,
+        line.fip.name if is_drawable(line.fip.name) else line.fip.fip_id,
+        state.state,
+        state.tone,
+        line.marks.lstrip("n"),
+        _as_of(line.summary, cached.snapshot),
+    )
+    return await public(request, _shared(await cache.card(card), _PNG))
+
+
+def _as_of(text: str, snapshot: StatusSnapshot) -> str:
+    """Returns a note with the day: a card with the minute would be drawn for each window."""
+    return f"{text} · {current().day(snapshot.as_of.date())}"
 
 
 async def _of_network(
@@ -231,4 +304,6 @@ handlers: Final[list[ControllerRouterHandler]] = [
     status_feed_of_fip,
     status_badge,
     status_badge_of_fip,
+    status_card,
+    status_card_of_fip,
 ]

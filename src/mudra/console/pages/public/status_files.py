@@ -72,7 +72,8 @@ def rss_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "") 
         _add(item, "title", one.title)
         _add(item, "link", one.page)
         _add(item, "description", one.summary)
-        guid = one.id if one.is_open else f"{one.id}#ended"
+        guid = f"{one.id}#update-{one.update}" if one.update else one.id
+        guid = guid if one.is_open else f"{one.id}#ended"
         ET.SubElement(item, "guid", isPermaLink="false").text = guid
         _add(item, "pubDate", format_datetime(one.updated.astimezone(UTC), usegmt=True))
     return _written(feed)
@@ -119,6 +120,8 @@ class _Item(Struct, frozen=True):
     published: datetime
     updated: datetime
     is_open: bool
+    update: int = 0
+    """The number of updates: each is an item of its own for readers of RSS."""
 
 
 def _items(snapshot: StatusSnapshot, root: str, fip_id: str) -> Sequence[_Item]:
@@ -135,16 +138,18 @@ def _items(snapshot: StatusSnapshot, root: str, fip_id: str) -> Sequence[_Item]:
 
 
 def _announced(one: PublicAnnouncement, root: str) -> _Item:
-    """Returns an announcement: one item, also when it is over."""
+    """Returns an announcement with its updates: one item, also when it is over."""
     page = _page(root, one.fip_ids[0]) if len(one.fip_ids) == 1 else root
+    said = one.updates[::-1]
     return _Item(
         title=one.title,
         id=f"{root}#announcement-{one.announcement_id}",
         page=page,
-        summary=one.text,
+        summary="\n".join([*(f"{_instant(each.at)}: {each.text}" for each in said), one.text]),
         published=one.published,
         updated=one.updated,
         is_open=True,
+        update=len(said),
     )
 
 

@@ -29,6 +29,8 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.localization.language import current, gettext
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.notifications.webhook_formats import Format
+from mudra.metrics.subscriptions.chat_subscription import CHATS, format_of
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.status_webhooks import OptedIn, StatusWebhooks
 from mudra.metrics.subscriptions.subscribe import (
@@ -95,7 +97,10 @@ async def subscribe(
         problem = gettext("Enter an email address such as name@example.org.")
         return _page(dependencies, facts | {"state": "ask", "problem": problem}, 400)
     if url and not await _is_possible(dependencies, url):
-        problem = gettext("Enter a public https address, such as https://status.example.org/hook.")
+        problem = gettext(
+            "Enter a public https address, such as https://status.example.org/hook, or that of an "
+            "incoming webhook of Slack or of a workflow of Microsoft Teams."
+        )
         return _page(dependencies, facts | {"state": "ask", "url_problem": problem}, 400)
     wait_s = _SENDERS.wait_s(address_key(address_of(request, dependencies)))
     if wait_s:
@@ -139,7 +144,8 @@ async def confirm(
             return _of(request, dependencies, found, names, "unconfirmed", refusal=opted)
         case OptedIn(subscription, secret):
             state = "confirmed" if subscription.is_confirmed else "opted"
-            key = {"secret": secret.reveal() if secret else ""}
+            is_chat = format_of(subscription.url) in CHATS
+            key = {"secret": secret.reveal() if secret and not is_chat else ""}
             return _of(request, dependencies, found, names, state, key)
 
 
@@ -151,7 +157,8 @@ async def challenge(
     async with dependencies.transaction() as tx:
         found = await subscription_of(tx.service(Subscriptions), SecretText(token))
         names = await tx.service(HealthService).names()
-        outcome = await tx.service(StatusWebhooks).challenge(SecretText(token))
+        institution = names.get(found.fip_id, "") if isinstance(found, Subscription) else ""
+        outcome = await tx.service(StatusWebhooks).challenge(SecretText(token), institution)
     match outcome:
         case Subscription() | SubscriptionGone():
             return _of(request, dependencies, outcome, names, _state(outcome), {"sent": True})
@@ -170,6 +177,59 @@ async def end(
     async with dependencies.transaction() as tx:
         found = await end_subscription(tx.service(Subscriptions), SecretText(token))
     return _of(request, dependencies, found, {}, "ended")
+
+
+@get("/status/channel/{link:str}", include_in_schema=False)
+async def show_channel(
+    link: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str]:
+    """Show the subscription of a channel to its readers; opening the link changes nothing."""
+    async with dependencies.transaction() as tx:
+        found = await tx.service(StatusWebhooks).of_channel(SecretText(link))
+        names = await tx.service(HealthService).names()
+    return _of_channel(request, dependencies, link, found, names)
+
+
+@post("/status/channel/{link:str}/confirm", include_in_schema=False)
+async def confirm_channel(
+    link: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str]:
+    """Post to the channel from now on."""
+    async with dependencies.transaction() as tx:
+        found = await tx.service(StatusWebhooks).confirm_channel(SecretText(link))
+        names = await tx.service(HealthService).names()
+    return _of_channel(request, dependencies, link, found, names)
+
+
+@post("/status/channel/{link:str}/end", include_in_schema=False)
+async def end_channel(
+    link: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str]:
+    """Post nothing more to the channel, and forget its address."""
+    async with dependencies.transaction() as tx:
+        found = await tx.service(StatusWebhooks).end_channel(SecretText(link))
+    return _of(request, dependencies, found, {}, "ended")
+
+
+def _of_channel(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    link: str,
+    found: Subscription | SubscriptionGone | TooManySubscriptions,
+    names: Mapping[str, str],
+) -> Response[str]:
+    """Returns the page of a channel: it names neither its address nor who asked for it."""
+    match found:
+        case TooManySubscriptions():
+            problem = page_problem(found)
+            facts = write_in_language(request, dependencies)
+            shown = {"state": "gone", "name": "", "limited": sentence(problem.sentence)}
+            return _page(dependencies, facts | shown, problem.status)
+        case Subscription() if found.is_confirmed:
+            state = "channel-confirmed"
+        case _:
+            state = "channel"
+    return _of(request, dependencies, found, names, state, {"channel": link})
 
 
 async def _is_possible(dependencies: HttpDependencies, url: str) -> bool:
@@ -201,7 +261,8 @@ def _of(  # what one page needs
             return _page(dependencies, facts | {"state": state, "name": ""})
         case Subscription():
             name = names.get(found.fip_id, found.fip_id)
-            shown = {"state": state, "name": name, "subscription": found, **more}
+            chat = CHATS.get(format_of(found.url) or Format.STANDARD, "")
+            shown = {"state": state, "name": name, "subscription": found, "chat": chat, **more}
             if refusal is None:
                 return _page(dependencies, facts | shown)
             problem = page_problem(refusal)
@@ -220,4 +281,7 @@ def _page(
     return page("subscription.html", values, status=status, headers=headers)
 
 
-handlers: Final[list[ControllerRouterHandler]] = [subscribe, show, confirm, challenge, end]
+handlers: Final[list[ControllerRouterHandler]] = [
+    *(subscribe, show, confirm, challenge, end),
+    *(show_channel, confirm_channel, end_channel),
+]

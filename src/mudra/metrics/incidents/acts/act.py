@@ -19,6 +19,8 @@ MAX_TEXT: Final = 4_000
 MAX_POST_MORTEM: Final = 20_000
 MAX_ACTS: Final = 500
 """Of one incident: a page must show them all."""
+MAX_AT_ONCE: Final = 100
+"""Incidents that one act assigns."""
 _LAYOUT: Final = "\n\r\t"
 
 

@@ -1,6 +1,6 @@
 """What acts on incidents ask of storage."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -25,6 +25,10 @@ class IncidentActs(Protocol):
 
     async def add(self, before: StoredIncident, after: StoredIncident, act: Act) -> None:
         """Stores an act on a locked incident, and the owner and decision after it."""
+        ...
+
+    async def notes(self, incident_ids: Sequence[str]) -> Mapping[str, Act]:
+        """Returns what was written last about each: its post-mortem, else a reason or comment."""
         ...
 
     async def owners(self) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """Acts on incidents: who owns one, what is said of it, closing and reopening it by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -18,6 +18,7 @@ from mudra.metrics.incidents.acts.act import (
     refusal_of,
 )
 from mudra.metrics.incidents.acts.act_ports import IncidentActs
+from mudra.metrics.incidents.acts.similar import Similar, similar_to
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import NoSuchIncident
 from mudra.shared.refusal import ValueRefused
@@ -35,6 +36,14 @@ _OPERATOR: Final = "operator:"
 ActResult = StoredIncident | NoSuchIncident | CommandRefused
 
 
+class Assigned(Struct, frozen=True):
+    """Result of assigning many: the incidents with their new owner, and those left as they are."""
+
+    assigned: Sequence[StoredIncident]
+    left: Sequence[str]
+    """IDs of incidents that are over, have another owner, or do not exist."""
+
+
 class IncidentActService(Struct, frozen=True):
     """Carries out acts in the caller's transaction, each with its audit entry."""
 
@@ -44,6 +53,14 @@ class IncidentActService(Struct, frozen=True):
     async def of(self, incident_id: str) -> Sequence[Act]:
         """Returns the acts on an incident, the oldest first."""
         return await self.store.of(incident_id)
+
+    async def similar(
+        self, stored: StoredIncident, others: Sequence[StoredIncident]
+    ) -> Sequence[Similar]:
+        """Returns other incidents that are like one, with what was written about them."""
+        found = similar_to(stored, others, {})
+        notes = await self.store.notes([one.stored.incident_id for one in found]) if found else {}
+        return similar_to(stored, [one.stored for one in found], notes)
 
     async def owners(self) -> Sequence[str]:
         """Returns the addresses of those who may own incidents."""
@@ -56,6 +73,32 @@ class IncidentActService(Struct, frozen=True):
         name = caller.actor.removeprefix(_OPERATOR)
         command = ActCommand(ActKind.ASSIGN, owner=name, instead_of=instead_of)
         return await self.act(incident_id, command, caller)
+
+    async def assign_many(
+        self, incident_ids: Collection[str], owner: str, caller: Caller
+    ) -> Assigned | ValueRefused:
+        """Assigns open incidents without owner, each with its own act and audit entry.
+
+        Never replaces an owner: a list may be older than the owner. In the order of their IDs, so
+        that two such acts never wait for each other.
+        """
+        name = f"{_OPERATOR}{owner.strip()}"
+        refusal = await self._owner_refused(name, caller)
+        if refusal is not None:
+            return refusal
+        assigned, left = [], []
+        command = ActCommand(ActKind.ASSIGN, owner=owner, instead_of="")
+        for incident_id in sorted(set(incident_ids)):
+            stored = await self.store.lock(incident_id)
+            if stored is None or not stored.is_open or stored.acknowledged_by == name:
+                left.append(incident_id)
+                continue
+            outcome = await self.act(incident_id, command, caller)
+            if isinstance(outcome, StoredIncident):
+                assigned.append(outcome)
+            else:
+                left.append(incident_id)
+        return Assigned(assigned, left)
 
     async def act(self, incident_id: str, command: ActCommand, caller: Caller) -> ActResult:
         """Carries out one act; one that changes nothing is left out of the history."""

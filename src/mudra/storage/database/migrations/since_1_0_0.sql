@@ -25,11 +25,29 @@ CREATE TABLE status_challenge (
 );
 CREATE INDEX ix_status_challenge_at ON status_challenge (at);
 
+-- Messages of webhooks that are over, to be sent again.
+CREATE TABLE webhook_event (
+    message_id uuid CONSTRAINT pk_webhook_event PRIMARY KEY,
+    webhook_id uuid NOT NULL
+        CONSTRAINT fk_webhook_event_webhook_id
+        REFERENCES health_webhook (webhook_id) ON DELETE CASCADE,
+    event text NOT NULL,
+    body bytea NOT NULL,
+    made_at timestamptz NOT NULL,
+    attempts integer NOT NULL,
+    over_at timestamptz NOT NULL,
+    problem text NOT NULL
+);
+CREATE INDEX ix_webhook_event_webhook_id ON webhook_event (webhook_id, over_at);
+
 -- The APIs that a person wants alarms about; none are all.
 ALTER TABLE alarm_preference ADD COLUMN apis text[] NOT NULL DEFAULT '{}';
 
 -- A hand-over waits for acceptance: its invitation names the admin from whom it takes over.
 ALTER TABLE admin_invitation ADD COLUMN takes_over text NOT NULL DEFAULT '';
+
+-- When a person signed in last, to the console or for a token.
+ALTER TABLE user_account ADD COLUMN signed_in_at timestamptz;
 
 -- Readers of an entity: people who see its pages and change nothing.
 CREATE TABLE entity_reader (
@@ -59,6 +77,8 @@ CREATE TABLE status_announcement (
     changed_at timestamptz,
     ended_at timestamptz,
     over_at timestamptz,
+    incident_id uuid,
+    updates jsonb NOT NULL DEFAULT '[]',
     after uuid,
     done boolean NOT NULL DEFAULT false,
     CONSTRAINT pk_status_announcement PRIMARY KEY (announcement_id),

@@ -1,4 +1,4 @@
-"""Announcements on the public status: listed, published, changed, ended."""
+"""Announcements on the public status: listed, published, changed, updated, ended."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -33,7 +33,9 @@ from mudra.metrics.announcements.announcement import (
     Kind,
     NoSuchAnnouncement,
     State,
+    TranslatedText,
     Translation,
+    UpdateCommand,
 )
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
@@ -50,6 +52,7 @@ _MESSAGES: Final = {
     "published": "Announcement published. Subscribers get it by email or webhook.",
     "scheduled": "Announcement scheduled.",
     "changed": "Announcement changed. It is not sent again.",
+    "updated": "Update published. Subscribers get it by email, webhook or chat.",
     "ended": "Announcement ended. It is in the history now.",
 }
 
@@ -79,13 +82,13 @@ async def publish(page_context: PageContext, fields: Fields) -> Outcome:
     """Publish an announcement, now or later."""
     command = _command(page_context, fields)
     if isinstance(command, Refusal):
-        return await _list_page(page_context, _again(fields, command))
+        return await _list_page(page_context, announcement_refused(fields, command))
     now = page_context.now
     outcome = await page_context.tx.service(AnnouncementService).publish(
         command, page_context.caller, now
     )
     if isinstance(outcome, Refusal):
-        return await _list_page(page_context, _again(fields, outcome))
+        return await _list_page(page_context, announcement_refused(fields, outcome))
     is_current = outcome.state(now) is State.CURRENT
     return GoTo(f"{_PAGE}?told=published" if is_current else f"{_PAGE}?told=scheduled")
 
@@ -102,15 +105,42 @@ async def change(
     which = str(announcement_id)
     command = _command(page_context, fields)
     if isinstance(command, Refusal):
-        return await _change_page(page_context, which, _again(fields, command))
+        return await _change_page(page_context, which, announcement_refused(fields, command))
     outcome = await page_context.tx.service(AnnouncementService).change(
         which, command, page_context.caller, page_context.now
     )
     if isinstance(outcome, NoSuchAnnouncement):
         return outcome
     if isinstance(outcome, Refusal):
-        return await _change_page(page_context, which, _again(fields, outcome))
+        return await _change_page(page_context, which, announcement_refused(fields, outcome))
     return GoTo(f"{_PAGE}?told=changed")
+
+
+@page.post(
+    "/operator/announcements/{announcement_id:uuid}/updates",
+    gate=operator(Scope.HEALTH),
+    limits=TEXT_LIMITS,
+)
+async def update(
+    page_context: PageContext, fields: Fields, announcement_id: FromPath[UUID]
+) -> Outcome:
+    """Add an update to one that is shown."""
+    which = str(announcement_id)
+    outcome = await page_context.tx.service(AnnouncementService).update(
+        which, update_command(page_context, fields), page_context.caller, page_context.now
+    )
+    if isinstance(outcome, NoSuchAnnouncement):
+        return outcome
+    if isinstance(outcome, Refusal):
+        return await _change_page(page_context, which, None, announcement_refused(fields, outcome))
+    return GoTo(f"{_PAGE}?told=updated")
+
+
+def update_command(page_context: PageContext, fields: Fields) -> UpdateCommand:
+    """Returns the update that a form has."""
+    tags = [one.tag for one in more_languages(page_context)]
+    said = tuple(TranslatedText(tag, fields.get(f"text_{tag}", "")) for tag in tags)
+    return UpdateCommand(fields.get("text", ""), said, ends=fields.get("ends", "") == "yes")
 
 
 @page.post("/operator/announcements/{announcement_id:uuid}/end", gate=operator(Scope.HEALTH))
@@ -138,17 +168,26 @@ async def _list_page(page_context: PageContext, form: AnnouncementForm) -> Outco
 
 
 async def _change_page(
-    page_context: PageContext, announcement_id: str, form: AnnouncementForm | None
+    page_context: PageContext,
+    announcement_id: str,
+    form: AnnouncementForm | None,
+    update: AnnouncementForm | None = None,
 ) -> Outcome:
-    """Shows the form with what was typed, or with what the announcement says."""
+    """Shows the forms with what was typed, or with what the announcement says."""
     found = await page_context.tx.service(AnnouncementService).list(page_context.now)
     one = next((each for each in found if each.announcement_id == announcement_id), None)
     if one is None:
         return NoSuchAnnouncement()
     shown = form or AnnouncementForm(_fields_of(one))
     is_scheduled = one.state(page_context.now) is State.SCHEDULED
-    facts = {"one": one, "is_scheduled": is_scheduled, **await _form_facts(page_context, shown)}
-    return RenderedPage("operator_announcement.html", facts, shown.status)
+    facts = {
+        "one": one,
+        "is_scheduled": is_scheduled,
+        "update": update or AnnouncementForm(),
+        **await _form_facts(page_context, shown),
+    }
+    status = update.status if update else shown.status
+    return RenderedPage("operator_announcement.html", facts, status)
 
 
 async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict[str, object]:
@@ -157,7 +196,7 @@ async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict
         "kinds": KINDS,
         "max_title": MAX_TITLE,
         "max_text": MAX_TEXT,
-        "more_languages": _more_languages(page_context),
+        "more_languages": more_languages(page_context),
         "language_names": {
             one.tag: one.name for one in page_context.dependencies.languages.choices
         },
@@ -166,7 +205,8 @@ async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict
     }
 
 
-def _more_languages(page_context: PageContext) -> Sequence[Choice]:
+def more_languages(page_context: PageContext) -> Sequence[Choice]:
+    """Returns the languages of the network but English, in which an announcement is written."""
     choices = page_context.dependencies.languages.choices
     return [one for one in choices if one.tag != ENGLISH.tag]
 
@@ -178,7 +218,7 @@ def _command(page_context: PageContext, fields: Fields) -> AnnouncementCommand |
     times = _times(fields)
     if isinstance(times, InvalidField):
         return times
-    tags = [one.tag for one in _more_languages(page_context)]
+    tags = [one.tag for one in more_languages(page_context)]
     return AnnouncementCommand(
         Kind(kind),
         fields.get("title", ""),
@@ -188,7 +228,9 @@ def _command(page_context: PageContext, fields: Fields) -> AnnouncementCommand |
             for tag in tags
         ),
         tuple(fields.get("institutions", "").replace(",", " ").split()),
-        **times,
+        times["publish_at"],
+        times["begins"],
+        times["ends"],
     )
 
 
@@ -205,7 +247,7 @@ def _times(fields: Fields) -> dict[str, datetime | None] | InvalidField:
     return read
 
 
-def _again(fields: Fields, refusal: Refusal) -> AnnouncementForm:
+def announcement_refused(fields: Fields, refusal: Refusal) -> AnnouncementForm:
     """Returns the form with what was typed, and what is wrong with it."""
     if isinstance(refusal, ValueRefused):
         field_ = _ON_PAGE.get(refusal.field, refusal.field)
@@ -234,4 +276,6 @@ def _over(one: Announcement) -> datetime:
     return one.over_at or one.publish_at
 
 
-handlers: Final[list[ControllerRouterHandler]] = [announcements, announcement, publish, change, end]
+handlers: Final[list[ControllerRouterHandler]] = [
+    *(announcements, announcement, publish, change, update, end)
+]

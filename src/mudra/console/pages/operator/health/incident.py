@@ -7,7 +7,7 @@ from uuid import UUID
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
@@ -15,6 +15,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.health.callable_members import members_at_cause
 from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
@@ -22,7 +23,8 @@ from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table
-from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
+from mudra.console.pages.operator.health.incident_public import public_facts
+from mudra.console.pages.operator.health.silences import LENGTHS, MAX_OWNERS, silence_about
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
@@ -31,6 +33,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act import ActCommand, ActKind
 from mudra.metrics.incidents.acts.act_service import IncidentActService
+from mudra.metrics.incidents.acts.similar import MAX_SEARCHED, Similar
 from mudra.metrics.incidents.acts.story import hand_over_of, post_mortem_of, story_of
 from mudra.metrics.incidents.contrast import Contrast, contrasts
 from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
@@ -54,7 +57,6 @@ from mudra.shared.refusal import Refusal
 _LATEST: Final = timedelta(hours=1)
 _MAX_EVIDENCE: Final = timedelta(days=7)
 _MAX_CONTACTS: Final = 8
-_MAX_OWNERS: Final = 200
 _SILENCED: Final = "silence"
 NOTICES: Final[Mapping[str, str]] = {
     ActKind.ASSIGN: "The owner is saved.",
@@ -64,6 +66,8 @@ NOTICES: Final[Mapping[str, str]] = {
     ActKind.REOPEN: "Reopened.",
     ActKind.POST_MORTEM: "Post-mortem saved.",
     _SILENCED: "Silence started.",
+    "announce": "Announced on the public status. Subscribers get it.",
+    "update": "Update published. Subscribers get it.",
 }
 
 
@@ -90,12 +94,14 @@ class Refused(Struct, frozen=True):
     problem: str = ""
     status: int = 200
     text: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    """All that was typed, where the form has more than a text."""
 
 
 @page.get("/operator/incidents/{incident_id:uuid}", gate=operator(Scope.HEALTH), reads=True)
 async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Outcome:
     """Show one incident."""
-    return await _page(page_context, str(incident_id))
+    return await incident_page(page_context, str(incident_id))
 
 
 @page.post(
@@ -114,7 +120,7 @@ async def act(page_context: PageContext, fields: Fields, incident_id: FromPath[U
     if isinstance(outcome, NoSuchIncident):
         return outcome
     if isinstance(outcome, Refusal):
-        return await _page(page_context, wanted, _refused(kind, outcome, text))
+        return await incident_page(page_context, wanted, _refused(kind, outcome, text))
     return GoTo(f"{operator_path_of(outcome)}?told={kind}")
 
 
@@ -139,7 +145,7 @@ async def silence(
     outcome = await tx.service(SilenceService).begin(command, page_context.caller, page_context.now)
     if isinstance(outcome, Refusal):
         typed = fields.get("reason", "")
-        return await _page(page_context, wanted, _refused(_SILENCED, outcome, typed))
+        return await incident_page(page_context, wanted, _refused(_SILENCED, outcome, typed))
     return GoTo(f"{operator_path_of(stored)}?told={_SILENCED}")
 
 
@@ -148,9 +154,10 @@ def _refused(form: str, refusal: Refusal, text: str) -> Refused:
     return Refused(form, sentence(problem.sentence), problem.status, text)
 
 
-async def _page(
+async def incident_page(
     page_context: PageContext, incident_id: str, refused: Refused | None = None
 ) -> Outcome:
+    """Shows the page, with the form that was refused."""
     stored = await page_context.tx.service(IncidentService).find(incident_id)
     if isinstance(stored, Refusal):
         return stored
@@ -174,6 +181,8 @@ async def _page(
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
         **await _acts(page_context, stored),
+        **await public_facts(page_context, stored),
+        "similar": await _similar(page_context, stored),
         "stored": stored,
         "incident": stored.incident,
         "view": view,
@@ -210,6 +219,9 @@ def _verdict(
         if found.failing
         else None,
         "percent": percentage,
+        "headline_of": headline,
+        "state_of": state_label,
+        "path_of": operator_path_of,
         "reach": reach,
         "apis": apis_text(found, reach.apis) if reach.apis else "",
         "runbook": settings.health_runbook.replace("{kind}", kind),
@@ -247,32 +259,40 @@ async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[st
         "hand_over": hand_over_of(acts) if stored.is_open else None,
         "mine": stored.acknowledged_by == page_context.caller.actor,
         "me": page_context.caller.actor.removeprefix("operator:"),
-        "owners": (await tx.service(IncidentActService).owners())[:_MAX_OWNERS],
+        "owners": (await tx.service(IncidentActService).owners())[:MAX_OWNERS],
         "silenced": [one for one in silences if one.covers(subject, now)],
         "lengths": LENGTHS,
     }
 
 
-def _named(found: Incident) -> Sequence[str]:
-    """Returns the members at the cause."""
-    both = fip_concerned(found.subject), aa_concerned(found.subject)
-    return [one for one in both if one]
+async def _similar(page_context: PageContext, stored: StoredIncident) -> Sequence[Similar]:
+    """Returns incidents of the member at the cause that are like this one."""
+    tx = page_context.tx
+    others = [
+        one
+        for entity_id in members_at_cause(stored.incident.subject)
+        for one in await tx.service(IncidentService).latest(entity_id=entity_id, limit=MAX_SEARCHED)
+    ]
+    return await tx.service(IncidentActService).similar(
+        stored, list({one.incident_id: one for one in others}.values())
+    )
 
 
 def _affected(found: Incident) -> Sequence[str]:
     """Returns the members that the cause affects, without those at it."""
     both = [*found.cause.affected_aas, *found.cause.affected_fips]
-    return [one for one in both if one not in _named(found)]
+    return [one for one in both if one not in members_at_cause(found.subject)]
 
 
 def _not_listed(found: Incident) -> int:
     """Returns how many affected members are beyond the list of contacts."""
-    return max(0, len(_named(found)) + len(_affected(found)) - _MAX_CONTACTS)
+    named = members_at_cause(found.subject)
+    return max(0, len(named) + len(_affected(found)) - _MAX_CONTACTS)
 
 
 async def _sides(page_context: PageContext, found: Incident) -> Sequence[Side]:
     """Returns whom to call: those at the cause first, then those that it affects."""
-    named = _named(found)
+    named = members_at_cause(found.subject)
     affected = _affected(found)[: _MAX_CONTACTS - len(named)]
     search = MemberSearch(page_context.tx)
     return [

@@ -15,12 +15,15 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.render import sentence
+from mudra.console.health.callable_members import callees
 from mudra.console.health.tables import incidents_table
+from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence import (
@@ -37,6 +40,8 @@ from mudra.shared.refusal import Refusal
 
 _PAGE: Final = "/console/operator/incidents"
 _MAX_COUNT: Final = 1000
+MAX_OWNERS: Final = 200
+"""Operators among whom an owner is chosen."""
 LENGTHS: Final = {
     1: "1 hour",
     4: "4 hours",
@@ -70,10 +75,12 @@ class SilenceForm(Struct, frozen=True):
 
 async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcome:
     """Shows the list of incidents with the silences, and the form for another one."""
+    done = page_context.query.get("told", "")
     only_open = page_context.query.get("open") == "true"
     found = page_context.tx.service(IncidentService)
     rows = await (found.to_handle if only_open else found.latest)(limit=_MAX_COUNT)
-    table = incidents_table()
+    called = await callees(page_context.tx, [one for one in rows if one.is_open])
+    table = incidents_table(callees=called)
     export = table.export(rows, page_context.query)
     if export is not None:
         return export
@@ -85,7 +92,8 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
         "lengths": LENGTHS,
         "entity_ids": sorted(await page_context.tx.service(HealthService).names()),
         "form": form,
-        "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
+        "message": _MESSAGES.get(done, "") or assigned_text(done),
+        "owners": (await page_context.tx.service(IncidentActService).owners())[:MAX_OWNERS],
     }
     return RenderedPage("incidents.html", facts, form.status)
 

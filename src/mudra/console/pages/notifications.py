@@ -1,0 +1,122 @@
+"""Messages to the signed-in person: by which channel they went, and whether they arrived."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+
+from mudra.console.framework import page
+from mudra.console.framework.navigation import ACCOUNT
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import Outcome, RenderedPage
+from mudra.console.framework.table import Column, Table
+from mudra.http.auth.gates import SIGNED_IN
+from mudra.localization.language import translatable
+from mudra.metrics.notifications.webhook import Event, NoSuchWebhook, Owner, Webhook
+from mudra.metrics.notifications.webhook_formats import Format
+from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
+from mudra.storage.mail.outbox import Outbox
+
+NOTIFICATIONS: Final = f"{ACCOUNT}/notifications"
+_MAX_MAILS: Final = 500
+_EMAIL: Final = translatable("Email")
+_CHANNELS: Final = {
+    Format.STANDARD: translatable("Webhook"),
+    Format.SLACK: "Slack",
+    Format.TEAMS: "Microsoft Teams",
+}
+_OF_MAIL: Final = {
+    "sent": (translatable("sent"), "good"),
+    "waiting": (translatable("waiting"), "warn"),
+    "given-up": (translatable("not accepted"), "bad"),
+}
+_OF_EVENT: Final = {
+    "delivered": (translatable("delivered"), "good"),
+    "waiting": (translatable("waiting"), "warn"),
+    "failed": (translatable("failed"), "bad"),
+}
+
+
+class Notification(Struct, frozen=True):
+    """One message to the person; `problem` is why it has not arrived, `link` where its text is."""
+
+    at: datetime
+    channel: str
+    what: str
+    state: str
+    tone: str
+    problem: str = ""
+    link: str = ""
+
+
+_TABLE: Final = Table[Notification](
+    "notifications",
+    translatable("Notifications"),
+    (
+        Column("at", translatable("Sent at"), lambda one: one.at, "time"),
+        Column("channel", translatable("Channel"), lambda one: one.channel, "label"),
+        Column("what", translatable("Message"), lambda one: one.what, link=lambda one: one.link),
+        Column(
+            "state", translatable("Result"), lambda one: one.state, "tag", tone=lambda o: o.tone
+        ),
+        Column("problem", translatable("Problem"), lambda one: one.problem or None, "below"),
+    ),
+    first_sort="-at",
+)
+
+
+@page.get("/account/notifications", gate=SIGNED_IN)
+async def notifications(page_context: PageContext) -> Outcome:
+    """List the emails to the person, and the messages to the person's own webhook."""
+    rows = await _notifications(page_context)
+    return _TABLE.export(rows, page_context.query) or RenderedPage(
+        "notifications.html",
+        {
+            "view": _TABLE.view(rows, page_context.query),
+            "kept_here": page_context.dependencies.settings.smtp_url is None,
+        },
+    )
+
+
+@page.get("/account/notifications/{mail_id:uuid}", gate=SIGNED_IN)
+async def notification(page_context: PageContext, mail_id: FromPath[UUID]) -> Outcome:
+    """Show the text of an email to the person, without the links that only the mailbox has."""
+    found = await page_context.tx.service(Outbox).mail(str(mail_id))
+    if found is None or found.email.to != page_context.user.email:
+        return NoSuchMail()
+    return RenderedPage("notification.html", {"mail": found})
+
+
+async def _notifications(page_context: PageContext) -> Sequence[Notification]:
+    tx, user = page_context.tx, page_context.user
+    rows = [_of_mail(one) for one in await MailQueue(tx).to([user.email], _MAX_MAILS)]
+    service, owner = tx.service(WebhookService), Owner(user_id=user.user_id)
+    for webhook in await service.list(owner):
+        events = await service.events(webhook.webhook_id, owner)
+        if not isinstance(events, NoSuchWebhook):
+            rows += [_of_event(webhook, one) for one in events]
+    return rows
+
+
+def _of_mail(one: QueuedMail) -> Notification:
+    state, tone = _OF_MAIL[one.state]
+    return Notification(
+        one.created_at, _EMAIL, one.subject, state, tone,
+        "" if one.sent_at else one.last_error, f"{NOTIFICATIONS}/{one.mail_id}",
+    )  # fmt: skip
+
+
+def _of_event(webhook: Webhook, one: Event) -> Notification:
+    state, tone = _OF_EVENT[one.state]
+    link = f"{ACCOUNT}/webhooks#{webhook.webhook_id}"
+    return Notification(
+        one.made_at, _CHANNELS[webhook.format], one.event, state, tone, one.problem, link
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [notifications, notification]

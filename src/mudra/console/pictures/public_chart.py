@@ -1,0 +1,59 @@
+"""Lines of success for the public status, drawn by the service: they need no script. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+WIDTH, HEIGHT = 600, 120
+_ALL: Final = 100.0
+_TARGET: Final = 95.0
+_FLOORS: Final = (90, 75, 50, 0)
+"""Where the axis may begin: at the highest of them below all values and the target."""
+
+
+class LineChart(Struct, frozen=True):
+    """A line: its path, and where the target is; without a value no path."""
+
+    path: str
+    floor: int
+    target_y: float
+    lowest: float | None
+    latest: float | None
+    skipped: int
+    """Places before the first value, which are left out."""
+
+
+def line_chart(values: Sequence[float | None]) -> LineChart:
+    """Returns the line of percentages, from the first that is known; a gap where one is not."""
+    skipped = next((at for at, one in enumerate(values) if one is not None), len(values))
+    shown = values[skipped:]
+    known = [one for one in shown if one is not None]
+    lowest = min(known, default=None)
+    floor = next(one for one in _FLOORS if one <= min(known, default=_ALL))
+    return LineChart(
+        _path(shown, floor),
+        floor,
+        _y(_TARGET, floor),
+        lowest,
+        known[-1] if known else None,
+        skipped,
+    )
+
+
+def _path(shown: Sequence[float | None], floor: int) -> str:
+    step = WIDTH / max(len(shown) - 1, 1)
+    pieces, drawn = [], False
+    for at, one in enumerate(shown):
+        if one is not None:
+            following = shown[at + 1] if at + 1 < len(shown) else None
+            alone = not drawn and following is None
+            place = f"{at * step:.1f} {_y(one, floor):.1f}"
+            # One between two gaps is a dot: a line of no length with round ends.
+            pieces.append(f"{'L' if drawn else 'M'}{place}" + ("h.01" if alone else ""))
+        drawn = one is not None
+    return "".join(pieces)
+
+
+def _y(percent: float, floor: int) -> float:
+    return HEIGHT * (_ALL - percent) / (_ALL - floor)
