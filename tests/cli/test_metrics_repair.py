@@ -23,8 +23,8 @@ LONGEST_MS = 604_800_000
 
 WHOLE = TimeRange(DAY, DAY + timedelta(days=1))
 AAS = ("aa-one", "aa-two")
-FIPS = 120
-"""Several buckets of each AA."""
+FEW, MANY = 5, 120
+"""Of many there are several buckets of each AA."""
 TIME, AT = "2026-03-04T00:00:00Z", "2026-03-04T00:00:00.000Z"
 
 
@@ -34,12 +34,12 @@ def store(tmp_path_factory):
         yield found
 
 
-async def filled(store, *, settled=False):
+async def filled(store, *, settled=False, fips=FEW):
     """Two AAs that reported three windows of a day, with sums; returns what a recount finds."""
     await store.empty()
     payloads = [
         of_few_calls(
-            request_metrics(FIPS, aa_id, str(uuid.uuid4()), DAY + place * WINDOW, place + 1)
+            request_metrics(fips, aa_id, str(uuid.uuid4()), DAY + place * WINDOW, place + 1)
         )
         for aa_id in AAS
         for place in (0, 1, 50)
@@ -76,17 +76,19 @@ def test_what_is_intact_is_said_to_be(store: Opened) -> None:
 
 
 @pytest.mark.parametrize(
-    ("grain", "aa_id", "tag", "settled"),
+    ("grain", "aa_id", "tag", "settled", "fips"),
     [
-        ("hour", "aa-one", "req", False),
-        ("hour", "aa-one", "req", True),
-        ("hour", "", "req", False),
-        ("day", "", "req", True),
-        ("day", "aa-one", "all", True),
+        ("hour", "aa-one", "req", False, FEW),
+        ("hour", "aa-one", "req", True, MANY),
+        ("hour", "", "req", False, FEW),
+        ("day", "", "req", True, FEW),
+        ("day", "aa-one", "all", True, FEW),
     ],
 )
-def test_damaged_sums_are_named_and_made_again(store: Opened, grain, aa_id, tag, settled) -> None:
-    truth = store.act(lambda opened: filled(opened, settled=settled))
+def test_damaged_sums_are_named_and_made_again(
+    store: Opened, grain, aa_id, tag, settled, fips
+) -> None:
+    truth = store.act(lambda opened: filled(opened, settled=settled, fips=fips))
     number = store.damage(grain=grain, aa_id=aa_id, tag=tag)
 
     found = store.shown("check", code=1)["damaged"]
@@ -157,7 +159,7 @@ def test_a_damaged_report_is_removed_and_sent_again(store: Opened) -> None:
     async def sent_again(opened):
         await opened.make_sums()
         without = await requests_of_day(opened)
-        payload = of_few_calls(request_metrics(FIPS, "aa-one", str(uuid.uuid4()), DAY, 1))
+        payload = of_few_calls(request_metrics(FEW, "aa-one", str(uuid.uuid4()), DAY, 1))
         done = await opened.push(payload)
         await opened.make_sums()
         return without, done.status, await requests_of_day(opened), await opened.differing(DAY)
@@ -187,7 +189,7 @@ def test_a_damaged_held_report_is_named_and_sent_again(store: Opened, place) -> 
     truth = store.act(filled)
 
     def sent():
-        payload = request_metrics(FIPS, "aa-one", str(uuid.uuid4()), DAY, 2)
+        payload = request_metrics(FEW, "aa-one", str(uuid.uuid4()), DAY, 2)
         return store.act(lambda opened: opened.push(implausible(of_few_calls(payload)))).status
 
     first, intact = sent(), store.shown("check")["damaged"]

@@ -1,11 +1,10 @@
 """The upgrade from 1.0.0 turns metrics into blocks: no sum changes, whatever interrupts it."""
 
 import itertools
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 
 import psycopg
@@ -307,15 +306,14 @@ def test_an_upgrade_that_is_killed_again_and_again_goes_on_where_it_was(
 
 def kill_in_a_step(url: str, connection: psycopg.Connection) -> None:
     """Start an upgrade and kill it where it stops; its session ends too."""
-    upgrade = "import sys; from mudra.storage.database.migrate import migrate; migrate(sys.argv[1])"
-    with subprocess.Popen(
-        [sys.executable, "-c", upgrade, url], stdout=subprocess.DEVNULL
-    ) as process:
-        try:
-            until(lambda: process.poll() is not None or connection.execute(SLEEPS).rowcount > 0, 60)
-            assert process.poll() is None
-        finally:
-            process.kill()
+    upgrade = get_context("fork").Process(target=migrate, args=(url,))
+    upgrade.start()
+    try:
+        until(lambda: not upgrade.is_alive() or connection.execute(SLEEPS).rowcount > 0, 60)
+        assert upgrade.is_alive()
+    finally:
+        upgrade.kill()
+        upgrade.join()
     connection.execute(f"SELECT pg_terminate_backend(pid) FROM ({SLEEPS}) one".encode())
     until(lambda: connection.execute(SLEEPS).rowcount == 0, 60)
 

@@ -1,5 +1,6 @@
 """Builders of metrics payloads as a busy network would send them."""
 
+import functools
 import random
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -27,6 +28,7 @@ def written(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+@functools.cache
 def request_block(code: RequestType, seed: int = 1, calls: int = 400) -> RequestBlock:
     """A block in which about 2 % fail and a few never answer."""
     dice = random.Random(f"{code}{seed}{calls}")
@@ -42,6 +44,7 @@ def request_block(code: RequestType, seed: int = 1, calls: int = 400) -> Request
     )
 
 
+@functools.cache
 def notification_block(
     code: NotificationType, seed: int = 1, calls: int = 300
 ) -> NotificationBlock:

@@ -30,7 +30,7 @@ from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.making import delete_sums, replace_sums, source_of, sums_of
 from mudra.storage.metrics.blocks.recount import recount, recount_parts
 from mudra.storage.metrics.blocks.remaking import remake_sums
-from mudra.storage.metrics.blocks.settling import next_unsettled, settle, times_of_layout
+from mudra.storage.metrics.blocks.settling import next_unsettled, settle
 from mudra.storage.metrics.blocks.writing import Series
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
 from mudra.storage.metrics.stored_report import long_tag, short_tag
@@ -206,10 +206,8 @@ class BlockSums:
         await self._tx.take_time(ROLLUP_S)
         unsettled = await next_unsettled(self._tx, now, without)
         if unsettled is not None:
-            await settle(self._tx, unsettled)
-            series, begin = unsettled
-            times = times_of_layout(series.grain, begin)
-            await make_longer(self._tx, series, times)
+            times = await settle(self._tx, unsettled)
+            await make_longer(self._tx, unsettled.series, times)
         return unsettled is not None
 
     async def recount_parts(self, day: datetime) -> Sequence[RecountPart]:

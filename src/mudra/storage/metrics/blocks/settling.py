@@ -91,25 +91,28 @@ async def lock_layout(tx: Transaction, series: Series, at: datetime) -> None:
     await tx.lock_name(f"layout:{series.grain.value}:{series.aa_id}:{begin.isoformat()}")
 
 
-async def settle(tx: Transaction, unsettled: Unsettled) -> None:
-    """Lays out the sums of a day or month by FIP, some FIPs at a time."""
+async def settle(tx: Transaction, unsettled: Unsettled) -> Sequence[datetime]:
+    """Lays out the sums of a day or month by FIP, some FIPs at a time; returns the times of them."""
     series, begin = unsettled
     await lock_layout(tx, series, begin)
     end = series.grain.settled_end(begin)
     times = times_of_layout(series.grain, begin)
     largest = await tx.connection.scalar(_FANS_AT, {**series._asdict(), "begin": begin, "end": end})
     if largest is None:
-        return
+        return []
     fan = 1 << (int(largest).bit_length() - 1)
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset(times))
     made: list[Row] = []
+    met: set[int] = set()
     for place in range(fan):
         blocks = Blocks(tx)
         share = Form(share=Share(place, fan))
         parts = [cells async for cells in blocks.each(wanted, share)]
+        met.update(number for cells in parts for number in np.unique(cells.keys["at"]).tolist())
         made += await asyncio.to_thread(_settled_rows, unsettled, end, parts, blocks.names.ids, fan)
     await delete(tx, series, times)
     await put(tx, made)
+    return [window_at(number) for number in sorted(met)]
 
 
 async def is_settled(tx: Transaction, series: Series, at: datetime) -> bool:
