@@ -1,4 +1,4 @@
-"""The consent and data funnel: seven steps from discovery to fetched data, and where calls are lost.
+"""The consent and data funnel: seven steps from discovery to fetched data, and what is lost.
 
 The two payloads count calls, not people, and nothing joins a call of one step to one of the next,
 but for an FI request, whose outcome is counted (spec 2.5). So each step has the calls of its own

@@ -6,7 +6,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.comparison import funnels, roles
+from mudra.http.comparison import funnels, roles, volumes
 from mudra.http.health import (
     announcements,
     followed_fips,
@@ -32,6 +32,7 @@ _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     health_rows,
     *funnels.operator_handlers,
     *roles.operator_handlers,
+    *volumes.operator_handlers,
     *incidents.operator_handlers,
 ]
 
@@ -51,6 +52,7 @@ def metrics_routes(
         own_health,
         *funnels.member_handlers,
         *roles.member_handlers,
+        *volumes.member_handlers,
         incidents.own_incidents,
         *webhooks.member_handlers,
         *silences.member_handlers,

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from mudra.comparison.role_measures import KEYS
-from mudra.http.request.health_requests import PictureParameters, TimeParameters
+from mudra.http.request.health_requests import Entity, PictureParameters, TimeParameters
 from mudra.metrics.health.picture import Grouping
 
 WEEKS: Final = "weeks"
@@ -44,3 +44,10 @@ class WeekParameters(Struct, frozen=True):
         str,
         Meta(pattern=r"^([0-9]{4}-W[0-9]{2})?\Z", description="a week of ISO 8601, as 2026-W46"),
     ] = ""
+
+
+class SubjectParameters(Struct, frozen=True):
+    """Whose calls: of an AA, to a FIP, of both, or all."""
+
+    aa_id: Entity = field(name="aaId", default="")
+    fip_id: Entity = field(name="fipId", default="")
