@@ -5,6 +5,9 @@ from typing import Final, NamedTuple
 
 WINDOWS = 144
 YEARS = (1, 5)
+SUMS_OF_DAYS = "sums by day"
+YEARS_OF_DAYS = 7
+"""How long sums by day are kept at least: `MUDRA_METRICS_DAY_DAYS` is longer."""
 TYPES = 14
 QUARTER: Final = 0.25
 """Share of all FIPs, types and windows of an AA in which there are calls, in most networks."""
@@ -53,8 +56,11 @@ NETWORKS = (
 def print_nation(one: Bytes) -> None:
     """Print one row of a table in Markdown for each network, then the parts of each."""
     print(", ".join(f"{name} {size:,.0f}" for name, size in one._asdict().items()))
-    print("| network | members | AAs x FIPs | disk after a year | after five | log a day |")
-    print("|---|---|---|---|---|---|")
+    print(
+        "| network | members | AAs x FIPs | disk after a year | after five | log a day"
+        " | sums by day of seven years |"
+    )
+    print("|---|---|---|---|---|---|---|")
     for network in NETWORKS:
         print(f"| {' | '.join(row(one, network))} |")
     for network in NETWORKS:
@@ -72,6 +78,7 @@ def row(one: Bytes, network: Network) -> Iterator[str]:
     for years in YEARS:
         yield shown(holdings(one, network, years)["all"])
     yield shown(log_a_day(one, network))
+    yield shown(holdings(one, network, YEARS_OF_DAYS)[SUMS_OF_DAYS])
 
 
 def holdings(one: Bytes, network: Network, years: int) -> dict[str, float]:
@@ -91,7 +98,7 @@ def holdings(one: Bytes, network: Network, years: int) -> dict[str, float]:
         "receipts and audit of pushes": pushes * days * one.push,
         "windows": cells_a_day(network) * min(days, network.raw_days) * one.raw,
         "sums by hour": hours_a_day * over_all * min(days, network.hour_days) * one.hour,
-        "sums by day": days_a_day * over_all * days * one.day,
+        SUMS_OF_DAYS: days_a_day * over_all * days * one.day,
     }
     return {**kept, "all": sum(kept.values())}
 

@@ -7,6 +7,7 @@ import uuid
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import msgspec
@@ -27,6 +28,7 @@ from mudra.storage.database.roles import READER, as_role
 AAS = ("aa-one", "aa-two")
 PAGE = Path("docs/reference/metrics-tables.md").absolute()
 SECOND = DAY + timedelta(days=1)
+BEFORE = DAY.replace(year=DAY.year - 1)
 STEPS = {
     "window": lambda at: at,
     "hour": lambda at: at.replace(minute=0),
@@ -77,6 +79,22 @@ def store(tmp_path_factory):
     with opened(tmp_path_factory) as found:
         found.payloads = found.act(filled)
         yield found
+
+
+async def pushed_the_year_before(store):
+    """Two windows of two AAs at the same day of the year before, which is over."""
+    now, store.now = store.now, BEFORE + timedelta(days=2)
+    payloads = []
+    for place, window in enumerate((BEFORE, BEFORE + timedelta(days=1))):
+        for aa_id in AAS:
+            payloads += [
+                request_metrics(4, aa_id, str(uuid.uuid4()), window, place + 7),
+                notification_metrics(3, aa_id, str(uuid.uuid4()), window),
+            ]
+            for payload in payloads[-2:]:
+                await store.push(payload)
+    store.now = now
+    return payloads
 
 
 def truth(store, grain, days=(DAY,)):
@@ -203,6 +221,51 @@ def test_parquet_is_read_by_the_line_of_the_reference(store: Opened, tmp_path, m
     assert sum(int(size) for (size,) in sizes) == sum(one.data_bytes for one in wanted.values())
     described = duckdb.sql(f"DESCRIBE SELECT * FROM '{done[0]['file']}'").fetchall()
     assert [(name, kind) for name, kind, *_ in described] == described_columns()
+
+
+def test_a_year_is_one_file_that_one_line_reads(store: Opened, tmp_path, monkeypatch) -> None:
+    """What a run that was cut short had written is not written again; the file is named last."""
+    folder, payloads = tmp_path / "archive", store.act(pushed_the_year_before)
+    year = ("export", "--year", str(BEFORE.year), "--out", str(folder))
+    ((done,)) = store.shown(*year)
+    (again,) = store.shown(*year)
+    (line,) = re.findall(r"^```sh\n(duckdb -c .*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    asked = line.partition('"')[2].rpartition('"')[0].replace("2026", str(BEFORE.year))
+
+    found = duckdb.sql(asked).fetchall()
+
+    days = (BEFORE, BEFORE + timedelta(days=1))
+    wanted = truth(SimpleNamespace(payloads=payloads), "day", days)
+    by_month = {}
+    for (at, _, fip, tag, code), sums in wanted.items():
+        if tag == "requests" and code == "fif":
+            total, ok = by_month.get((at[:7], fip), (0, 0))
+            by_month[at[:7], fip] = total + sums.counts[0], ok + sums.counts[1]
+    assert {(month, fip): (total, ok) for month, fip, total, ok in found} == by_month
+    assert done["rows"] == len(wanted)
+    assert again["skipped"]
+    assert [path.name for path in folder.iterdir()] == [f"metrics-day-{BEFORE.year}.parquet"]
+    described = duckdb.sql(f"DESCRIBE SELECT * FROM '{done['file']}'").fetchall()
+    assert [(name, kind) for name, kind, *_ in described] == described_columns()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--year", "2099"), "2099 is not over: use --from and --to until it is"),
+        (("--year", "2019"), "nothing of 2019 is stored"),
+        (("--year", "2026", "--grain", "hour"), "--year takes no --from, --to and --grain"),
+        (("--year", "2026", "--out", "x.csv"), "--out ends in .csv, and --format is parquet"),
+        ((), "name --from, or --year"),
+    ],
+)
+def test_years_that_cannot_be_exported_are_named(store: Opened, tmp_path, words, says) -> None:
+    done = store.run("export", *(() if "--out" in words else ("--out", str(tmp_path))), *words)
+
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def described_columns():

@@ -14,6 +14,9 @@ from mudra.audit.chain_store import LedgerStore
 from mudra.audit.checkpoint_store import CheckpointStore
 from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.bootstrap import alarm_wiring, health_store, metrics_store
+from mudra.comparison.funnel_service import FunnelService
+from mudra.comparison.role_service import RoleService
+from mudra.comparison.volume_service import VolumeService
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
@@ -136,6 +139,9 @@ def _add_metrics(parts: "Dependencies", use_cases: UseCases) -> None:
             tx, OnboardedMembers(tx), PostgresIncidents(tx), parts.health_values
         ),
     )
+    use_cases.add(FunnelService, lambda tx: FunnelService(tx.service(HealthService)))
+    use_cases.add(RoleService, lambda tx: RoleService(tx.service(HealthService)))
+    use_cases.add(VolumeService, lambda tx: VolumeService(tx.service(HealthService)))
     use_cases.add(IncidentService, lambda tx: IncidentService(PostgresIncidents(tx)))
     use_cases.add(
         IncidentActService, lambda tx: IncidentActService(PostgresIncidentActs(tx), AuditLog(tx))

@@ -10,6 +10,7 @@ from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
 from mudra.console.pages import notifications, webhooks
+from mudra.console.pages.comparison import member_funnel, operator_funnel
 from mudra.console.pages.member import (
     account,
     account_alarms,
@@ -82,6 +83,7 @@ def console_pages(
         *operator_dashboard.handlers,
         *health_overview.handlers,
         *health_subject.handlers,
+        *operator_funnel.handlers,
         *incidents.handlers,
         *incident.handlers,
         *incident_announcement.handlers,
@@ -105,6 +107,7 @@ def console_pages(
         *addresses.handlers,
         *try_it.handlers,
         *health.handlers,
+        *member_funnel.handlers,
         *member_incident.handlers,
         *webhooks.handlers,
         *notifications.handlers,

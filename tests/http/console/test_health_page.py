@@ -74,17 +74,17 @@ def test_a_fip_has_a_page_of_its_incident(service: Service) -> None:
 
 def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service) -> None:
     """Of the others as quartiles: no name, and nothing of them while they are few."""
-    aas = [pushing_aa(service) for _ in range(5)]
+    aas = [pushing_aa(service) for _ in range(6)]
     mine, others, window = aas[0], aas[1:], aas[0].last_window()
     alone, shared = (f"{uuid.uuid4().hex[:8]}-FIP" for _ in range(2))
     faults = (at_fip(shared, failing=0.6), on_path(mine.aa_id, alone, failing=0.6))
-    for aa in aas[:4]:
+    for aa in aas[:5]:
         report = requests_of(aa, window, faults, [alone, shared], 100)
         assert aa.push(report).status_code == 200
 
     few = page(service, mine.admin, mine.aa_id)
     assert few.count("Too few other AAs call it to tell.") == 8
-    assert aas[4].push(requests_of(aas[4], window, faults, [alone, shared], 100)).is_success
+    assert aas[5].push(requests_of(aas[5], window, faults, [alone, shared], 100)).is_success
     shown = page(service, mine.admin, mine.aa_id)
 
     answers = shown.partition('id="is-it-me"')[2].partition("</section>")[0]
@@ -92,7 +92,7 @@ def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service)
     assert all("Others are well" in row for row in rows if alone in row)
     assert all("Others see it too" in row for row in rows if shared in row)
     assert len(rows) == 8
-    assert answers.count("of 4 AAs)") == 8
+    assert answers.count("of 5 AAs)") == 8
     assert not any(aa.aa_id in answers for aa in others)
 
 

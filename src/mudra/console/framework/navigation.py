@@ -70,6 +70,13 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "funnel",
+        translatable("Funnel"),
+        "how-to/read-the-funnel.html",
+        types=frozenset({"AA", "FIP"}),
+        readers=True,
+    ),
+    MemberItem(
         "webhooks",
         translatable("Webhooks"),
         "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
@@ -96,6 +103,7 @@ _TRANSLATED: Final = frozenset({"account", "entity"})
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", "Board", None, "how-to/console.html#as-an-operator"),
     OperatorItem("health", "Network health", Scope.HEALTH, "how-to/monitor-the-network.html"),
+    OperatorItem("funnel", "Funnel", Scope.HEALTH, "how-to/read-the-funnel.html"),
     OperatorItem(
         "incidents",
         "Incidents",

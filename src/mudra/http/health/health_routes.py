@@ -6,6 +6,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
+from mudra.http.comparison import funnels, roles, volumes
 from mudra.http.health import (
     announcements,
     followed_fips,
@@ -29,6 +30,9 @@ _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     *announcements.operator_handlers,
     *webhooks.operator_handlers,
     health_rows,
+    *funnels.operator_handlers,
+    *roles.operator_handlers,
+    *volumes.operator_handlers,
     *incidents.operator_handlers,
 ]
 
@@ -46,6 +50,9 @@ def metrics_routes(
         push,
         own_receipts,
         own_health,
+        *funnels.member_handlers,
+        *roles.member_handlers,
+        *volumes.member_handlers,
         incidents.own_incidents,
         *webhooks.member_handlers,
         *silences.member_handlers,

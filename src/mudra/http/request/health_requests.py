@@ -31,7 +31,7 @@ _Instant = Annotated[
     datetime,
     Meta(tz=True, description="an ISO 8601 instant with its offset, as 2026-01-31T09:30:00Z"),
 ]
-_Entity = Annotated[
+Entity = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9@._-]{0,64}\Z", description="an entity ID, or empty for all")
 ]
 _Code = Annotated[
@@ -58,8 +58,8 @@ class TimeParameters(Struct, frozen=True):
 class PictureParameters(TimeParameters, frozen=True):
     """Which rows, and in which format."""
 
-    aa_id: _Entity = field(name="aaId", default="")
-    fip_id: _Entity = field(name="fipId", default="")
+    aa_id: Entity = field(name="aaId", default="")
+    fip_id: Entity = field(name="fipId", default="")
     format: Annotated[Literal["json", "csv"], Meta(description="json or csv")] = "json"
 
 
@@ -88,7 +88,7 @@ class IncidentsParameters(Struct, frozen=True):
     """Which incidents: only open ones, or those of one entity."""
 
     open: _Flag = "false"
-    entity_id: _Entity = field(name="entityId", default="")
+    entity_id: Entity = field(name="entityId", default="")
 
 
 class HeldReportsParameters(Struct, frozen=True):
@@ -160,8 +160,8 @@ class SilenceRequest(Struct, frozen=True):
             examples=["planned work of the bank until 04:00"],
         ),
     ]
-    entity_id: _Entity = field(name="entityId", default="")
-    peer_id: _Entity = field(name="peerId", default="")
+    entity_id: Entity = field(name="entityId", default="")
+    peer_id: Entity = field(name="peerId", default="")
     type: _Silenced = ""
     begins: _Instant | UnsetType = UNSET
     maintenance: bool = False
@@ -229,7 +229,7 @@ class WebhookRequest(Struct, frozen=True):
     """
 
     url: _Url
-    entity_id: _Entity = field(name="entityId", default="")
+    entity_id: Entity = field(name="entityId", default="")
     fips: _Fips = ()
     format: _Format = Format.STANDARD.value
 

@@ -156,7 +156,7 @@ def matrix_response(
         cells=list(matrix.cells),
         causes=[incident_details(one) for one in matrix.causes],
         verdicts=[_verdict(verdict) for verdict in matrix.verdicts],
-        proof=_proof(proof),
+        proof=proof_details(proof),
         maintenance=_maintenances(planned),
     )
 
@@ -204,7 +204,8 @@ def _reports(row: Row) -> list[object]:
     ]
 
 
-def _proof(proof: Proof) -> ProofDetails:
+def proof_details(proof: Proof) -> ProofDetails:
+    """Return how many reports were received, as the wire has it."""
     return ProofDetails(
         proof.reporters_seen,
         proof.reporters_expected,
@@ -216,7 +217,7 @@ def _proof(proof: Proof) -> ProofDetails:
 
 def _row(row: Row) -> RowDetails:
     apis = [_api(api) for api in row.apis]
-    return RowDetails(row.subject.aa_id, row.subject.fip_id, apis, _proof(row.proof))
+    return RowDetails(row.subject.aa_id, row.subject.fip_id, apis, proof_details(row.proof))
 
 
 def _api(api: ApiPicture) -> ApiDetails:

@@ -143,7 +143,7 @@ class HealthService(Struct, frozen=True):
             return found
 
         question = ("seen", frozenset(fip_ids), frozenset(codes))
-        return await self._made_once(question, within, None, None, make)
+        return await self.made_once(question, within, None, None, make)
 
     async def of_subject(
         self,
@@ -168,7 +168,7 @@ class HealthService(Struct, frozen=True):
             return await asyncio.to_thread(health_of_subject, totals, subject, coverage, weighed)
 
         question, large = ("subject", aa_id, fip_id, code), fip_id is None
-        return await self._made_once(question, within, aa_id, coverage, make, large=large)
+        return await self.made_once(question, within, aa_id, coverage, make, large=large)
 
     async def totals(
         self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str = ALL_CALLS
@@ -191,7 +191,7 @@ class HealthService(Struct, frozen=True):
                 calls = await self.rollups.pairs(within, (code,))
             return await asyncio.to_thread(matrix, calls, found, code)
 
-        return await self._made_once(("matrix", code), within, None, found, make, large=True)
+        return await self.made_once(("matrix", code), within, None, found, make, large=True)
 
     async def points(
         self,
@@ -209,7 +209,7 @@ class HealthService(Struct, frozen=True):
             return await points(self.rollups, within, step, codes, aa_id=aa_id, fip_id=fip_id)
 
         question = ("points", step, code, aa_id, fip_id)
-        return await self._made_once(question, within, aa_id, None, make)
+        return await self.made_once(question, within, aa_id, None, make)
 
     async def steps(
         self,
@@ -240,7 +240,7 @@ class HealthService(Struct, frozen=True):
             fips = await asyncio.to_thread(health_of_fips, totals)
             return fips, await self._disputed(within, totals, REQUESTS_SHOWN)
 
-        seen, weighed = await self._made_once("network", within, None, None, make, large=True)
+        seen, weighed = await self.made_once("network", within, None, None, make, large=True)
         live, onboarded = await self.members.live_fips(), await self.members.onboarded_fips()
         coverage = await self.coverage(within, now)
         reported_until = await self.reports.reported_until(within)
@@ -271,7 +271,7 @@ class HealthService(Struct, frozen=True):
             calls = await self.rollups.over_aas(within, tag=Tag.REQUESTS, codes=CALL_CODES)
             return await asyncio.to_thread(list, figures_of(calls))
 
-        return await self._made_once("figures", within, None, None, make, large=True)
+        return await self.made_once("figures", within, None, None, make, large=True)
 
     async def judged_until(self) -> datetime | None:
         """Returns the end of the last judged window; None before the first."""
@@ -282,7 +282,7 @@ class HealthService(Struct, frozen=True):
         async def make() -> bool:
             return await self.rollups.has_more_pairs(within, MAX_PAIRS)
 
-        return await self._made_once("too many pairs", within, None, None, make, large=True)
+        return await self.made_once("too many pairs", within, None, None, make, large=True)
 
     async def _weigh(
         self,
@@ -352,7 +352,7 @@ class HealthService(Struct, frozen=True):
         """Returns the groups of each institution with a live entry."""
         return await self.members.groups()
 
-    async def _made_once(
+    async def made_once(
         self,
         question: Hashable,
         within: TimeRange,
@@ -372,16 +372,17 @@ class HealthService(Struct, frozen=True):
         aa_id, fip_id = ids
 
         async def make() -> tuple[Row, ...]:
-            totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
+            totals = await self.sums(within, grouping, aa_id=aa_id, fip_id=fip_id)
             weighed = {} if aa_id else await self._weigh(within, grouping, coverage, totals, fip_id)
             return await asyncio.to_thread(picture, totals, grouping, coverage, weighed)
 
         question, large = ("rows", grouping, aa_id, fip_id), fip_id is None
-        return await self._made_once(question, within, aa_id, coverage, make, large=large)
+        return await self.made_once(question, within, aa_id, coverage, make, large=large)
 
-    async def _totals(
+    async def sums(
         self, within: TimeRange, grouping: Grouping, *, aa_id: str | None, fip_id: str | None
     ) -> Totals:
+        """Returns the sums of which the rows of a picture are made."""
         if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
             return await self.rollups.over_aas(within, fip_id=fip_id)
         if grouping in {Grouping.NETWORK, Grouping.AA}:

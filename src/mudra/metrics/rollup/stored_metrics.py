@@ -46,6 +46,8 @@ class ExportOrder(Struct, frozen=True):
     fip_id: str = ""
     again: bool = False
     """Write files that are there once more."""
+    year: int = 0
+    """All days of this year in one Parquet file; 0 for a file a day."""
 
 
 class ExportedFile(Struct, frozen=True):
@@ -87,5 +89,5 @@ class StoredMetrics(Protocol):
         ...
 
     async def export(self, order: ExportOrder, on_rows: OnRows) -> Sequence[ExportedFile]:
-        """Writes a file for each day. Raises ExportRefused, BlockDamaged, OSError."""
+        """Writes a file for each day, or of a year. Raises ExportRefused, BlockDamaged, OSError."""
         ...

@@ -48,7 +48,7 @@ async def picture(  # noqa: PLR0913, PLR0917  # its options
     """
     if by not in GROUPED_BY:
         fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
-    query = {"aaId": aa, "fipId": fip, **await _time(api, last, start, end)}
+    query = {"aaId": aa, "fipId": fip, **await asked_time(api, last, start, end)}
     names = {"aaId": "--aa", "fipId": "--fip"}
     if as_csv:
         written = await api.text(f"{_PATH}/{by}", {**query, "format": "csv"}, names)
@@ -75,7 +75,7 @@ async def health_matrix(
     """Show AA x FIP, and which cause explains which pair."""
     if type_ and type_ not in CODES:
         fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
-    query = {"type": type_, **await _time(api, last, start, end)}
+    query = {"type": type_, **await asked_time(api, last, start, end)}
     answer = await api.get(f"{_PATH}/matrix", query)
     names = {one["incidentId"]: one["cause"] for one in answer["causes"]}
     causes: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -120,7 +120,7 @@ def _typed(start: str, end: str) -> TimeParameters:
     return read
 
 
-async def _time(api: Api, last: str, start: str, end: str) -> dict[str, str]:
+async def asked_time(api: Api, last: str, start: str, end: str) -> dict[str, str]:
     """Return the time that was typed; of what was not, the last closed windows."""
     length, typed = _length(last), _typed(start, end)
     within = time_range(typed, await api.now(), default=length, longest=MAX_LENGTH)

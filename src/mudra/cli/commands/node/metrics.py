@@ -22,7 +22,8 @@ from mudra.shared.time_text import iso_ms
 app = typer.Typer(no_args_is_help=True, help="Stored metrics: check, repair, export.")
 app.command(
     epilog="Example: mudra metrics export --from 2026-11-01 --to 2026-11-30 --out /srv/exports · "
-    "mudra metrics export --from 2026-11-27 --format parquet --grain hour --out day.parquet"
+    "mudra metrics export --from 2026-11-27 --format parquet --grain hour --out day.parquet · "
+    "mudra metrics export --year 2026 --out /srv/archive"
 )(export)
 
 _FORMATS: Final = ["%Y-%m-%dT%H:%M:%SZ"]

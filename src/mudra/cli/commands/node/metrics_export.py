@@ -3,7 +3,7 @@
 import enum
 import time
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -37,10 +37,12 @@ class Of(enum.StrEnum):
 
 
 def export(  # noqa: PLR0913, PLR0917  # its options
-    first: Annotated[datetime, typer.Option("--from", formats=_DAY, help="The first day, of UTC.")],
     out: Annotated[
         Path, typer.Option(help="A folder, for a file a day; or the file itself, of one day.")
     ],
+    first: Annotated[
+        datetime | None, typer.Option("--from", formats=_DAY, help="The first day, of UTC.")
+    ] = None,
     last: Annotated[
         datetime | None,
         typer.Option("--to", formats=_DAY, help="The last day, included; else the first alone."),
@@ -51,6 +53,10 @@ def export(  # noqa: PLR0913, PLR0917  # its options
         Form, typer.Option("--format", help="Parquet needs the extra mudra-network[parquet].")
     ] = Form.CSV,
     grain: Annotated[Of, typer.Option(help="The time of one row.")] = Of.DAY,
+    year: Annotated[
+        int,
+        typer.Option(help="The days of this year (UTC) in one Parquet file.", show_default=False),
+    ] = 0,
     again: Annotated[
         bool, typer.Option("--again", help="Write the files that are there once more.")
     ] = False,
@@ -61,11 +67,21 @@ def export(  # noqa: PLR0913, PLR0917  # its options
 
     The service may run; nothing is changed. Each day is a file of its own, which has its name
     once it is whole: a second run goes on where the first was cut short. Only days that are over
-    are written; the last eight may still change, so export them again later.
+    are written; the last eight may still change, so export them again later. With --year the days
+    of a year that is over are one Parquet file, for an archive.
     """
-    days = _days(first.date(), (last or first).date())
-    _check_out(out, form, len(days))
-    order = ExportOrder(days, grain.value, form.value, out, aa, fip, again)
+    if year:
+        if first or last or grain is not Of.DAY:
+            fail(
+                "--year takes no --from, --to and --grain: it has the days of one year", Exit.USAGE
+            )
+        form, days = Form.PARQUET, _days_of_year(year)
+    elif first is None:
+        fail("name --from, or --year", Exit.USAGE)
+    else:
+        days = _days(first.date(), (last or first).date())
+    _check_out(out, form, 1 if year else len(days))
+    order = ExportOrder(days, grain.value, form.value, out, aa, fip, again, year)
     began = time.monotonic()
     over, files = _exported(order, data_dir, quiet=as_json)
     _show(files, time.monotonic() - began, as_json=as_json)
@@ -89,6 +105,8 @@ def _exported(
         async def act(dependencies: Dependencies) -> tuple[date, Sequence[ExportedFile]]:
             stored, last = dependencies.stored_metrics, order.days[-1]
             over = await stored.last_whole_day()
+            if last > over and order.year:
+                raise ExportRefused(f"{order.year} is not over: use --from and --to until it is")
             if last > over:
                 raise ExportRefused(f"{last} is not over: --to may be {over} at the latest")
             return over, await stored.export(order, on_rows)
@@ -101,6 +119,13 @@ def _exported(
             fail(f"the {error.place.words}, is damaged: run mudra metrics remake --damaged")
         except OSError as error:
             fail(f"{error.filename or order.out} cannot be written: {error.strerror}")
+
+
+def _days_of_year(year: int) -> Sequence[date]:
+    if not MINYEAR < year < MAXYEAR:
+        fail(f"--year must be a year such as 2026, not {year}", Exit.USAGE)
+    first, after = date(year, 1, 1), date(year + 1, 1, 1)
+    return [first + timedelta(days=place) for place in range((after - first).days)]
 
 
 def _days(first: date, last: date) -> Sequence[date]:

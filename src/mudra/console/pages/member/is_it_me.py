@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.comparison.others import Answer, WithOthers, bad_apis, with_others
 from mudra.console.framework.page_context import PageContext
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
 from mudra.metrics.health.picture import Row
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -54,15 +54,15 @@ async def compared_with_others(
 
 
 def _line(one: WithOthers, name: str) -> ComparisonLine:
-    low, median, high = one.quartiles or (None, None, None)
+    found = one.quartiles
     return ComparisonLine(
         one.fip_id,
         name,
         api_name(one.api.type),
         one.mine * 100,
         one.others,
-        None if low is None else low * 100,
-        None if median is None else median * 100,
-        None if high is None else high * 100,
+        None if found is None else found.low * 100,
+        None if found is None else found.median * 100,
+        None if found is None else found.high * 100,
         _ANSWERS[one.answer],
     )

@@ -9,10 +9,13 @@ import importlib.util
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from mudra.metrics.sums.cells import Cells
 from mudra.metrics.sums.table_rows import COLUMNS, NAMES, NUMBERS, UNBOUNDED, table_rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 _SQL_TYPES: Final = {
     **dict.fromkeys(NAMES, "VARCHAR"),
@@ -25,6 +28,11 @@ _INTO_PARQUET: Final = (
     "COPY (SELECT * FROM read_csv({source}, header = true, auto_detect = false, delim = ',',"
     " quote = '\"', escape = '\"', columns = {columns}))"
     " TO {target} (FORMAT parquet, COMPRESSION zstd)"
+)
+
+
+_TOGETHER: Final = (
+    "COPY (SELECT * FROM read_parquet([{sources}])) TO {target} (FORMAT parquet, COMPRESSION zstd)"
 )
 
 
@@ -60,14 +68,7 @@ class RowFile:
             made = _next_to(self._path, "part")
             _into_parquet(self._rows, made)
             self._rows.unlink()
-            with made.open("rb") as file:
-                os.fsync(file.fileno())
-        made.replace(self._path)
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        _name(made, self._path)
         return self._path.stat().st_size
 
     def give_up(self) -> None:
@@ -75,6 +76,29 @@ class RowFile:
         self._file.close()
         self._rows.unlink(missing_ok=True)
         _next_to(self._path, "part").unlink(missing_ok=True)
+
+
+def put_together(parts: Sequence[Path], target: Path) -> int:
+    """Makes one Parquet file of several, in their order; returns the number of its rows."""
+    made = _next_to(target, "part")
+    sources = ", ".join(_quoted(str(one)) for one in parts)
+    with _duckdb(in_order=True) as connection:
+        found = connection.execute(_TOGETHER.format(sources=sources, target=_quoted(str(made))))
+        ((rows,),) = found.fetchall()
+    _name(made, target)
+    return int(rows)
+
+
+def _name(made: Path, path: Path) -> None:
+    """Gives a file its name once it is on the disk."""
+    with made.open("rb") as file:
+        os.fsync(file.fileno())
+    made.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _next_to(path: Path, kind: str) -> Path:
@@ -96,16 +120,22 @@ def _into_parquet(source: Path, target: Path) -> None:
         + ", ".join(f"{_quoted(name)}: {_quoted(_SQL_TYPES[name])}" for name in COLUMNS)
         + "}",
     )
-    options: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": _MEMORY,
-        "autoinstall_known_extensions": False,  # it would ask the internet for them
-        "preserve_insertion_order": False,
-    }
-    with duckdb.connect(":memory:", config=options) as connection:
+    with _duckdb() as connection:
         try:
             connection.execute(statement)
         except duckdb.ConversionException as error:
             raise TooLargeForParquet from error
+
+
+def _duckdb(*, in_order: bool = False) -> "DuckDBPyConnection":
+    import duckdb  # noqa: PLC0415  # of the extra `parquet`
+
+    options: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": _MEMORY,
+        "autoinstall_known_extensions": False,  # it would ask the internet for them
+        "preserve_insertion_order": in_order,
+    }
+    return duckdb.connect(":memory:", config=options)
 
 
 def _quoted(text: str) -> str:

@@ -1,7 +1,7 @@
 """An AA's view of a FIP next to that of all others, so that "is it me?" has an answer. Pure.
 
-Of the others only quantiles are shown, and only where there are several: no AA can be found in
-them, neither by name nor by its share.
+Of the others only quartiles are shown, by the rule of quartiles.py: no AA can be found in them,
+neither by name nor by its share.
 """
 
 import enum
@@ -10,12 +10,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.comparison.quartiles import Quartiles, quartiles, rounded_share
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
 from mudra.metrics.health.picture import ApiPicture, Row
 from mudra.metrics.payload.catalogue import Tag
 
-MIN_OTHERS: Final = 4
-"""Fewer AAs are not shown: each would recognize the one that is not itself."""
 MIN_CALLS: Final = 20
 """Calls of an AA in the denominator, below which its share says little."""
 _NEAR: Final = 0.05
@@ -38,7 +37,7 @@ class WithOthers(Struct, frozen=True):
     api: ApiPicture
     mine: float
     others: int
-    quartiles: tuple[float, float, float] | None
+    quartiles: Quartiles | None
     answer: Answer
 
 
@@ -67,16 +66,17 @@ def with_others(aa_id: str, fip_id: str, api: ApiPicture, by_aa: Sequence[Row]) 
         if one.health is not None and one.health.success is not None
         if one.health.eligible >= MIN_CALLS
     )
-    if len(shares) < MIN_OTHERS:
+    found = quartiles(shares)
+    if found is None:
         return WithOthers(fip_id, api, mine, len(shares), None, Answer.TOO_FEW)
-    low, median, high = (_quantile(shares, part) for part in (0.25, 0.5, 0.75))
-    if median - mine <= _NEAR:
+    found = rounded_share(found)
+    if found.median - mine <= _NEAR:
         answer = Answer.OTHERS_TOO
     else:
         # Others that are bad themselves are not well, however much better than this AA.
-        others_well = low - mine > _NEAR and median * 100 > GOOD_ABOVE_PERCENT
+        others_well = found.low - mine > _NEAR and found.median * 100 > GOOD_ABOVE_PERCENT
         answer = Answer.ONLY_YOU if others_well else Answer.SOME
-    return WithOthers(fip_id, api, mine, len(shares), (low, median, high), answer)
+    return WithOthers(fip_id, api, mine, len(shares), found, answer)
 
 
 def _is_bad(one: ApiPicture) -> bool:
@@ -87,11 +87,3 @@ def _is_bad(one: ApiPicture) -> bool:
 
 def _calls(one: ApiPicture) -> int:
     return one.health.total if one.health else 0
-
-
-def _quantile(shares: Sequence[float], part: float) -> float:
-    """Interpolate, so that the answer is no single AA's share."""
-    place = part * (len(shares) - 1)
-    below = int(place)
-    above = min(below + 1, len(shares) - 1)
-    return shares[below] + (place - below) * (shares[above] - shares[below])

@@ -1,0 +1,149 @@
+"""The calls of the network, an AA, a FIP or a pair: next to earlier weeks, and as expected."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.comparison.forecast import (
+    HISTORY,
+    Busiest,
+    Forecast,
+    Growth,
+    Volume,
+    capacity_notice,
+    forecast,
+    growth,
+)
+from mudra.comparison.weeks import DAY, WEEK, week_start
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.payload.catalogue import hour_start
+from mudra.metrics.rollup.coverage import Coverage, TimeRange, expected_windows
+from mudra.metrics.rollup.series import Point
+from mudra.metrics.rollup.step import Step
+
+_USUAL_WEEKS: Final = 4
+"""Weeks whose same hour of the weekday is what is usual."""
+_COMPLETE_PERCENT: Final = 95
+"""Of the reports of each AA: a day with fewer of any is a gap."""
+
+
+class HourOfDay(Struct, frozen=True):
+    """One hour: its calls, and those of the same hour of the weekday before; None without any."""
+
+    start: datetime
+    calls: int | None
+    week_before: int | None
+    usual: int | None
+    """The mean of the last four weeks, of those that had calls."""
+
+
+class DayOfVolume(Struct, frozen=True):
+    """One day (UTC): its calls, and whether the reports of each AA are there."""
+
+    day: date
+    calls: int
+    complete: bool
+
+
+class VolumeOfSubject(Struct, frozen=True):
+    """What is known and expected of one subject."""
+
+    hours: Sequence[HourOfDay]
+    days: Sequence[DayOfVolume]
+    growth: Growth
+    forecast: Forecast | None
+    """None where too few days are complete to measure its error by."""
+    notice: Busiest | None
+
+
+class VolumeService(Struct, frozen=True):
+    """Answers in the caller's transaction."""
+
+    health: HealthService
+
+    async def of_subject(
+        self, now: datetime, *, aa_id: str | None = None, fip_id: str | None = None
+    ) -> VolumeOfSubject:
+        """Returns the last day by hour, sixteen weeks by day, and four weeks that are expected."""
+        first = week_start(now)
+        within = TimeRange(first - HISTORY * WEEK, first)
+
+        async def make() -> tuple[Sequence[Point], Mapping[date, bool]]:
+            points = await self.health.points(within, Step.DAY, "", aa_id=aa_id, fip_id=fip_id)
+            return points, await self._complete(within, now, aa_id)
+
+        points, complete = await self.health.made_once(
+            ("volume", aa_id, fip_id), within, aa_id, None, make
+        )
+        hours = await self._hours(now, aa_id, fip_id)
+        return await asyncio.to_thread(_volume, points, complete, hours, first.date())
+
+    async def _complete(
+        self, within: TimeRange, now: datetime, aa_id: str | None
+    ) -> Mapping[date, bool]:
+        """Returns which days have the reports of each AA that was to send them."""
+        reporting = await self.health.members.reporting_aas()
+        if aa_id is not None:
+            reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
+        found, day = {}, within.start
+        while day < within.end:
+            of_day = TimeRange(day, day + DAY)
+            reported = await self.health.reports.received(of_day)
+            expected = expected_windows(of_day, reporting, now)
+            found[day.date()] = _is_complete(Coverage(expected, reported.windows))
+            day += DAY
+        return found
+
+    async def _hours(
+        self, now: datetime, aa_id: str | None, fip_id: str | None
+    ) -> Sequence[HourOfDay]:
+        end = hour_start(now)
+        weeks = []
+        for back in range(_USUAL_WEEKS + 1):
+            within = TimeRange(end - DAY - back * WEEK, end - back * WEEK)
+            points = await self.health.points(within, Step.HOUR, "", aa_id=aa_id, fip_id=fip_id)
+            weeks.append([one.health.total if one.health else None for one in points])
+        this, *before = weeks
+        starts = [end - DAY + place * Step.HOUR.value for place in range(len(this))]
+        return [
+            HourOfDay(start, calls, earlier[0], _mean(earlier))
+            for start, calls, earlier in zip(starts, this, zip(*before, strict=True), strict=True)
+        ]
+
+
+def _is_complete(coverage: Coverage) -> bool:
+    proofs = [coverage.proof(aa_id) for aa_id, due in coverage.expected.items() if due]
+    return bool(proofs) and all(
+        one.windows_received * 100 >= one.windows_expected * _COMPLETE_PERCENT for one in proofs
+    )
+
+
+def _mean(earlier: Sequence[int | None]) -> int | None:
+    found = [one for one in earlier if one is not None]
+    return round(sum(found) / len(found)) if found else None
+
+
+def _volume(
+    points: Sequence[Point],
+    complete: Mapping[date, bool],
+    hours: Sequence[HourOfDay],
+    first: date,
+) -> VolumeOfSubject:
+    days = [
+        DayOfVolume(day := one.start.date(), one.health.total if one.health else 0, complete[day])
+        for one in points
+    ]
+    volume: Volume = {one.day: one.calls for one in days if one.complete}
+    well: Volume = {
+        one.start.date(): one.health.total
+        for one in points
+        if one.health is not None
+        and one.health.succeeded * 100 > one.health.eligible * GOOD_ABOVE_PERCENT
+    }
+    expected = forecast(volume, first)
+    notice = capacity_notice(expected, well) if expected else None
+    return VolumeOfSubject(hours, days, growth(volume, first), expected, notice)

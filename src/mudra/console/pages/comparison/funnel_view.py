@@ -1,0 +1,149 @@
+"""What a page shows of a funnel: its steps, the one that leaks, and tables by week and subject."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.comparison.funnel import Funnel, Stage, StepOfFunnel
+from mudra.comparison.weeks import week_name, week_start
+from mudra.console.framework.table import Column, Table
+from mudra.localization.language import gettext, translatable
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentage import percentage
+
+TREND: Final = timedelta(days=84)
+"""The weeks of the table by week, with the one that is not over."""
+STAGES: Final = {
+    Stage.DISCOVERY: translatable("Discovery"),
+    Stage.LINKING: translatable("Linking"),
+    Stage.CONFIRM_LINKING: translatable("Confirm linking"),
+    Stage.CONSENT: translatable("Consent"),
+    Stage.FI_REQUEST: translatable("FI request"),
+    Stage.DATA_READY: translatable("Data ready"),
+    Stage.FI_FETCH: translatable("FI fetch"),
+}
+
+
+class StepLine(Struct, frozen=True):
+    """One step; `width` is its part of the busiest step, of 100."""
+
+    name: str
+    step: StepOfFunnel
+    done: float | None
+    ratio: float | None
+    width: int
+    done_width: int
+    leaks: bool
+
+
+class Leak(Struct, frozen=True):
+    """The step that loses most, in percent of what it begins."""
+
+    name: str
+    lost: int
+    begun: int
+    share: float
+
+
+class FunnelView(Struct, frozen=True):
+    """The steps of one funnel."""
+
+    funnel: Funnel
+    lines: Sequence[StepLine]
+    leak: Leak | None
+
+
+def view_of(funnel: Funnel) -> FunnelView:
+    """Returns a funnel as pages show it."""
+    most = max(one.begun for one in funnel.steps)
+    lines = [_line(funnel, one, most) for one in funnel.steps]
+    return FunnelView(funnel, lines, _leak(funnel))
+
+
+def _line(funnel: Funnel, one: StepOfFunnel, most: int) -> StepLine:
+    return StepLine(
+        gettext(STAGES[one.stage]),
+        one,
+        percentage(one.done_share, 1),
+        funnel.ratio(one.stage),
+        100 * one.begun // most if most else 0,
+        100 * one.done // most if most else 0,
+        funnel.leak is one.stage,
+    )
+
+
+def _leak(funnel: Funnel) -> Leak | None:
+    stage = funnel.leak
+    if stage is None:
+        return None
+    one = funnel.step(stage)
+    assert one.lost_share is not None
+    return Leak(gettext(STAGES[stage]), one.lost, one.begun, percentage(one.lost_share, 1))
+
+
+def trend_of(within: TimeRange) -> TimeRange:
+    """Returns the twelve weeks up to the one in which a time ends, and that one."""
+    return TimeRange(week_start(within.end) - TREND, within.end)
+
+
+def weeks_table() -> Table[Funnel]:
+    """Returns the table by week: the share of each step that was done, in percent."""
+    return Table(
+        "weeks",
+        translatable("Weeks"),
+        (
+            Column[Funnel]("week", translatable("Week"), lambda one: week_name(one.start), "code"),
+            *_shares(),
+        ),
+        first_sort="-week",
+    )
+
+
+def subjects_table(
+    name: str, title: str, subject: Callable[[Funnel], str], link: Callable[[Funnel], str] | None
+) -> Table[Funnel]:
+    """Returns the table by FIP or AA: the calls and the share of each step that was done."""
+    return Table(
+        name,
+        title,
+        (
+            Column[Funnel](name, title, subject, "code", link=link),
+            Column[Funnel](
+                "leak",
+                translatable("Loses most"),
+                lambda one: STAGES[one.leak] if one.leak else None,
+                "label",
+            ),
+            Column[Funnel](
+                "calls",
+                translatable("Calls"),
+                lambda one: sum(step.begun for step in one.steps if _is_call(step)),
+                "number",
+            ),
+            *_shares(),
+        ),
+        first_sort="-calls",
+    )
+
+
+def _is_call(one: StepOfFunnel) -> bool:
+    return one.stage is not Stage.DATA_READY
+
+
+def _shares() -> Sequence[Column[Funnel]]:
+    return [_share(stage, name) for stage, name in STAGES.items()]
+
+
+def _share(stage: Stage, name: str) -> Column[Funnel]:
+    return Column[Funnel](
+        stage.value, name, lambda one: percentage(one.step(stage).done_share, 1), "number"
+    )
+
+
+def facts_of(
+    whole: Funnel, weeks: Sequence[Funnel], query: Mapping[str, str]
+) -> Mapping[str, object]:
+    """Returns what the template shows of one subject."""
+    return {"shown": view_of(whole), "weeks": weeks_table().view(weeks, query)}

@@ -1,0 +1,71 @@
+"""The pages of the funnel: a member's own, an operator's, and what each says of others."""
+
+import re
+
+from tests.http.comparison.conftest import Weeks
+from tests.http.comparison.test_funnel import truth
+from tests.http.comparison.test_roles import week_of
+from tests.support.members import new_member
+from tests.support.people.console import reader
+from tests.support.service import PASSWORD
+
+
+def texts(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def within(weeks: Weeks) -> str:
+    first, last = weeks.windows[0], weeks.windows[-1]
+    return f"from={first:%Y-%m-%dT%H:%M:%SZ}&to={last:%Y-%m-%dT%H:59:59Z}"
+
+
+def test_a_member_sees_its_steps_its_weeks_and_its_place(weeks: Weeks) -> None:
+    fip, (name, _) = weeks.members[2], week_of(weeks)
+    browser = reader(weeks.service)
+    assert browser.sign_in(fip.email, PASSWORD).status_code == 303
+    home = f"/console/entity/{fip.entity_id}/funnel"
+
+    shown = browser.get(f"{home}?{within(weeks)}&week={name}").text
+
+    begun, done, *_ = truth(weeks, fip=fip.entity_id)["discovery"]
+    assert f"Discovery {begun:,} {done:,} " in texts(shown).replace("loses most ", "")
+    assert f"Among all FIPs, week {name}" in shown
+    assert f"<code>{name}</code>" in shown
+    assert all(one.aa_id in shown for one in weeks.aas)
+    others = [one.entity_id for one in weeks.fips if one is not fip]
+    assert not any(one in shown for one in others)
+    assert "/docs/how-to/read-the-funnel.html" in shown
+    exported = browser.get(f"{home}?{within(weeks)}&export=aa").text
+    assert exported.count("\n") == 7
+    refused = browser.get(f"{home}?week=2026-W99")
+    assert refused.status_code == 400
+    assert "or an earlier one" in refused.text
+
+
+def test_an_operator_goes_from_the_network_to_a_pair(weeks: Weeks) -> None:
+    browser = reader(weeks.service)
+    assert browser.sign_in(weeks.noc.email, PASSWORD).status_code == 303
+    aa, fip = weeks.aas[0].aa_id, weeks.fips[0].entity_id
+
+    for path, where, links in (
+        ("", {}, [f"/fip/{fip}", f"/aa/{aa}"]),
+        (f"/fip/{fip}", {"fip": fip}, [f"/pair/{aa}/{fip}"]),
+        (f"/aa/{aa}", {"aa": aa}, [f"/pair/{aa}/{fip}"]),
+        (f"/pair/{aa}/{fip}", {"aa": aa, "fip": fip}, []),
+    ):
+        shown = browser.get(f"/console/operator/funnel{path}?{within(weeks)}").text
+        begun, done, *_ = truth(weeks, **where)["consent"]
+        assert f"Consent {begun:,} {done:,} " in texts(shown).replace("loses most ", ""), path
+        assert all(f"/console/operator/funnel{link}" in shown for link in links)
+
+
+def test_a_fiu_has_no_funnel(weeks: Weeks) -> None:
+    fiu = new_member(weeks.service, "FIU")
+    browser = reader(weeks.service)
+    assert browser.sign_in(fiu.email, PASSWORD).status_code == 303
+
+    refused = browser.get(f"/console/entity/{fiu.entity_id}/funnel")
+
+    assert refused.status_code == 400
+    assert "calls are not counted by FIU" in refused.text
+    assert "/funnel" not in browser.get(f"/console/entity/{fiu.entity_id}").text
