@@ -14,6 +14,7 @@ from mudra.audit.chain_store import LedgerStore
 from mudra.audit.checkpoint_store import CheckpointStore
 from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.bootstrap import alarm_wiring, health_store, metrics_store
+from mudra.disputes.dispute_service import DisputeService
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
@@ -38,8 +39,10 @@ from mudra.registry.payload.vocabulary_store import VocabularyStore
 from mudra.registry.ports import Registry
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.registry.probe.probe_store import Probes
+from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction, UseCases
 from mudra.storage.mail.outbox import Outbox
+from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
@@ -148,6 +151,10 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(WebhookService, lambda tx: alarm_wiring.webhook_service(parts, tx))
     use_cases.add(AlarmPreferenceService, alarm_wiring.preference_service)
     use_cases.add(FollowService, alarm_wiring.follow_service)
+    use_cases.add(
+        DisputeService,
+        lambda tx: DisputeService(tx, PostgresWebhooks(tx, parts.encryption), fresh_id),
+    )
     use_cases.add(Subscriptions, PostgresSubscriptions)
     use_cases.add(
         StatusWebhooks,
@@ -160,7 +167,6 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
 def _add_faults(parts: "Dependencies", use_cases: UseCases) -> None:
     from mudra.demo.faults.fault_rows import FaultRows  # noqa: PLC0415  # the sandbox's alone
     from mudra.demo.faults.switch_faults import FaultService  # noqa: PLC0415
-    from mudra.shared.ids import fresh_id  # noqa: PLC0415
 
     use_cases.add(
         FaultService,

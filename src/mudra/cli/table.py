@@ -132,6 +132,11 @@ ROWS: Final = {
         "Announcements of the operator on the public status.",
         Extra.SERVER,
     ),
+    "dispute": Row(
+        "history.dispute",
+        "Contest or comment on a figure of your entity, with evidence; answer and decide.",
+        Extra.CLI,
+    ),
     "conformance": Row(
         "conformance.conformance",
         "Check an implementation of the specification, or a member.",

@@ -6,6 +6,7 @@ import structlog
 from litestar import Response
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.disputes import member_disputes, operator_disputes
 from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
@@ -84,6 +85,7 @@ def console_pages(
         *incident.handlers,
         *silences.handlers,
         *announcements.handlers,
+        *operator_disputes.handlers,
         *held_reports.handlers,
         *operator_members.handlers,
         *operator_member_file.handlers,
@@ -102,6 +104,7 @@ def console_pages(
         *try_it.handlers,
         *health.handlers,
         *member_incident.handlers,
+        *member_disputes.handlers,
         *webhooks.handlers,
         *registration.handlers,
         *registration_key.handlers,

@@ -20,10 +20,10 @@ _IN_TIME: Final = _OF_ONE.where(
     _C.begins < sa.bindparam("until"),
     _C.ends > sa.bindparam("since"),
     _C.void_at.is_(None),
-).order_by(_C.begins, _C.correction_id)
+).order_by(_C.begins, _C.api, _C.correction_id)
 _OF_DISPUTE: Final = _OF_ONE.where(
     _C.dispute_id == sa.bindparam("dispute_id"), _C.void_at.is_(None)
-).order_by(_C.begins, _C.correction_id)
+).order_by(_C.begins, _C.api, _C.correction_id)
 _VOID: Final = (
     sa.update(dispute_correction)
     .where(_C.dispute_id == sa.bindparam("of_dispute"), _C.void_at.is_(None))

@@ -25,6 +25,7 @@ from mudra.http.account import (
     password,
 )
 from mudra.http.dependencies import HttpDependencies
+from mudra.http.disputes import member_disputes
 from mudra.http.health import webhooks
 from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
@@ -107,6 +108,7 @@ _PEOPLE_HANDLERS: list[ControllerRouterHandler] = [
     *confirm_link.handlers,
     *entity_admins.handlers,
     *own_activity.handlers,
+    *member_disputes.handlers,
     *own_access.handlers,
     *own_alarms.handlers,
     *webhooks.person_handlers,

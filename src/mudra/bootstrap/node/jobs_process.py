@@ -34,6 +34,7 @@ from mudra.bootstrap.watching.audit_export_job import audit_export_jobs
 from mudra.bootstrap.watching.readiness_board import ReadinessBoard
 from mudra.bootstrap.watching.watch_jobs import watch_jobs
 from mudra.identity.accounts.link_request_store import LINK_ASKED
+from mudra.jobs.dispute_jobs import pass_deadlines
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
 from mudra.jobs.notification_jobs import notify_people, send_links, watch_sign_ins
@@ -188,6 +189,12 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
             every=minute,
             run=count_failed_sign_ins,
             forget=lambda: SIGN_IN_FAILURES.set(nan),
+        ),
+        Job(
+            name="disputes",
+            every=10 * minute,
+            run=partial(pass_deadlines, dependencies.transaction),
+            follows_clock=True,
         ),
         *_jobs_of_subscribers(dependencies),
         *_jobs_of_registry(dependencies),

@@ -6,6 +6,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
+from mudra.http.disputes import operator_disputes
 from mudra.http.health import (
     announcements,
     followed_fips,
@@ -29,6 +30,7 @@ _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     *announcements.operator_handlers,
     *webhooks.operator_handlers,
     health_rows,
+    *operator_disputes.handlers,
     *incidents.operator_handlers,
 ]
 

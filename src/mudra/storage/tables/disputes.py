@@ -15,7 +15,7 @@ dispute: Final = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("about", sa.Text, nullable=False),
     sa.Column("incident_id", UUID(as_uuid=False)),
-    sa.Column("api", sa.Text),
+    sa.Column("apis", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
     at("begins"),
     at("ends"),
     sa.Column("state", sa.Text, nullable=False),

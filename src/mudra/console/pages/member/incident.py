@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.disputes.member_disputes import contest_path
 from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
@@ -123,6 +124,9 @@ async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[s
         else "",
         "reporting": isinstance(found.subject, AaReporting),
         "happened": happened(stored),
+        "contest": contest_path(
+            page_context.member.entity_id, about="incident", incident_id=stored.incident_id
+        ),
     }
 
 

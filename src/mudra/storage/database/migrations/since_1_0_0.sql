@@ -264,7 +264,7 @@ CREATE TABLE dispute (
     kind text NOT NULL,
     about text NOT NULL,
     incident_id uuid,
-    api text,
+    apis text[] NOT NULL DEFAULT '{}',
     begins timestamptz NOT NULL,
     ends timestamptz NOT NULL,
     state text NOT NULL,
