@@ -196,6 +196,9 @@ class EventName(enum.StrEnum):
     DISPUTE_EVIDENCE_READ = "dispute:evidence:read"
     """A file of a dispute was read."""
 
+    SERVICE_RELEASE_START = "service:release:start"
+    """Another version of Mudra began to run; `version` names it."""
+
     KEYS_SIGNING_DROP = "keys:signing:drop"
     """A signing key was dropped at once, with the tokens that it signed."""
 

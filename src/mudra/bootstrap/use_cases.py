@@ -47,6 +47,7 @@ from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.subscriptions import PostgresSubscriptions
+from mudra.timeline.timeline_service import TimelineService
 from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.tokens.secrets.secret_service import SecretService
@@ -151,6 +152,7 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(WebhookService, lambda tx: alarm_wiring.webhook_service(parts, tx))
     use_cases.add(AlarmPreferenceService, alarm_wiring.preference_service)
     use_cases.add(FollowService, alarm_wiring.follow_service)
+    use_cases.add(TimelineService, TimelineService)
     use_cases.add(
         DisputeService,
         lambda tx: DisputeService(tx, PostgresWebhooks(tx, parts.encryption), fresh_id),

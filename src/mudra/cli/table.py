@@ -137,6 +137,11 @@ ROWS: Final = {
         "Contest or comment on a figure of your entity, with evidence; answer and decide.",
         Extra.CLI,
     ),
+    "timeline": Row(
+        "history.timeline",
+        "What happened, over all areas, and what changed before an incident.",
+        Extra.CLI,
+    ),
     "conformance": Row(
         "conformance.conformance",
         "Check an implementation of the specification, or a member.",

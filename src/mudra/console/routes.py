@@ -51,6 +51,7 @@ from mudra.console.pages.operator.health import (
     silences,
 )
 from mudra.console.pages.public import passkey_sign_in, second_step, sign_in, single_sign_on
+from mudra.console.timeline import timeline_pages
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
@@ -86,6 +87,7 @@ def console_pages(
         *silences.handlers,
         *announcements.handlers,
         *operator_disputes.handlers,
+        *timeline_pages.handlers,
         *held_reports.handlers,
         *operator_members.handlers,
         *operator_member_file.handlers,

@@ -24,6 +24,7 @@ from mudra.disputes.evidence import (
 )
 from mudra.disputes.raise_rule import COUNTED, Identity, RaiseCommand, contested, raised
 from mudra.disputes.step_rule import ACCEPTING, StepCommand, after_step, corrections_by
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import Incident
@@ -130,7 +131,7 @@ class DisputeService(Struct, frozen=True):
         stored = await self.tx.service(IncidentService).find(command.incident_id)
         if isinstance(stored, NoSuchIncident):
             return stored
-        of_fips = await Disputes(self.tx).is_fiu(entity_id)
+        of_fips = await Memberships(self.tx).is_fiu(entity_id)
         sees = may_see(stored.incident, entity_id, of_fips=of_fips)
         return stored.incident if sees else NoSuchIncident()
 

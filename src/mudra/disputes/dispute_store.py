@@ -10,10 +10,9 @@ from mudra.disputes.dispute import OPEN, About, Act, Dispute, Kind, State, Step
 from mudra.disputes.evidence import Evidence
 from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
-from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.disputes import dispute, dispute_evidence, dispute_step
-from mudra.storage.tables.identity import entity, operator_scope, user_account
+from mudra.storage.tables.identity import operator_scope, user_account
 
 _D: Final = dispute.c
 _S: Final = dispute_step.c
@@ -61,7 +60,6 @@ _LATE: Final = (
     .order_by(_D.due_at)
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
-_TYPE: Final = sa.select(entity.c.type).where(entity.c.entity_id == sa.bindparam("entity_id"))
 _OPERATORS: Final = (
     sa.select(user_account.c.email, user_account.c.name)
     .join(operator_scope, operator_scope.c.user_id == user_account.c.user_id)
@@ -199,11 +197,6 @@ class Disputes:
         """Return how many files a member has attached since a moment."""
         asked = {"entity_id": entity_id, "since": since}
         return await self._tx.connection.scalar(_FILES_SINCE, asked) or 0
-
-    async def is_fiu(self, entity_id: str) -> bool:
-        """Return whether a member is a FIU, which sees the incidents of all FIPs."""
-        found = await self._tx.connection.scalar(_TYPE, {"entity_id": entity_id})
-        return found == EntityType.FIU.value
 
     async def operators(self) -> Sequence[tuple[str, str]]:
         """Return the addresses and names of the operators who decide disputes."""

@@ -62,6 +62,7 @@ from mudra.http.server.instrumentation import set_route, with_route
 from mudra.http.server.options import with_options
 from mudra.http.server.router import Router
 from mudra.http.server.spelling import has_second_spelling
+from mudra.http.timeline import timeline_calls
 from mudra.http.token import (
     address_binding,
     entity_secret,
@@ -109,6 +110,7 @@ _PEOPLE_HANDLERS: list[ControllerRouterHandler] = [
     *entity_admins.handlers,
     *own_activity.handlers,
     *member_disputes.handlers,
+    *timeline_calls.member_handlers,
     *own_access.handlers,
     *own_alarms.handlers,
     *webhooks.person_handlers,

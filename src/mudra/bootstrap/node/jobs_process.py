@@ -57,10 +57,12 @@ from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.purge_store import purge_expired
 from mudra.overview.retention_store import Days
 from mudra.registry.probe.probe_store import PROBE_ASKED
+from mudra.shared.build_version import version
 from mudra.shared.garbage import set_aside_what_is_loaded
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
+from mudra.timeline.release_note import note_release
 
 OUTWARD: Final = frozenset(
     {"mail", "metrics-webhooks", "status-webhooks", "probes", "audit-export"}
@@ -112,6 +114,9 @@ async def _work(
     await dependencies.invalidation.start()
     if dependencies.settings.sandbox:
         await dependencies.time_machine.load()
+    if not dependencies.settings.rehearsal:
+        async with dependencies.transaction() as tx:
+            await note_release(tx, version())
     report()
     beating = asyncio.create_task(_beat_always(report), name="heartbeat")
     giving_back = asyncio.create_task(give_back_regularly(), name="give-back")

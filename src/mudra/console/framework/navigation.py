@@ -70,6 +70,12 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "timeline",
+        translatable("Timeline"),
+        "how-to/find-what-changed.html",
+        readers=True,
+    ),
+    MemberItem(
         "disputes",
         translatable("Disputes"),
         "how-to/dispute-a-figure.html",
@@ -108,6 +114,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         Scope.HEALTH,
         "how-to/monitor-the-network.html#work-on-an-incident",
     ),
+    OperatorItem("timeline", "Timeline", Scope.HEALTH, "how-to/find-what-changed.html"),
     OperatorItem("disputes", "Disputes", Scope.HEALTH, "how-to/dispute-a-figure.html#decide"),
     OperatorItem(
         "announcements",

@@ -21,6 +21,7 @@ from mudra.http.health.health_queries import health_matrix, health_rows, own_hea
 from mudra.http.health.metrics_push import push
 from mudra.http.health.metrics_receipts import own_receipts
 from mudra.http.server.router import Router
+from mudra.http.timeline import timeline_calls
 from mudra.metrics.health.latest_health import FEED_SPAN, LatestHealth
 
 _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
@@ -31,6 +32,7 @@ _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     *webhooks.operator_handlers,
     health_rows,
     *operator_disputes.handlers,
+    *timeline_calls.operator_handlers,
     *incidents.operator_handlers,
 ]
 
