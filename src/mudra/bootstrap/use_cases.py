@@ -17,6 +17,7 @@ from mudra.bootstrap import alarm_wiring, health_store, metrics_store
 from mudra.comparison.funnel_service import FunnelService
 from mudra.comparison.role_service import RoleService
 from mudra.comparison.volume_service import VolumeService
+from mudra.disputes.dispute_service import DisputeService
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
@@ -41,12 +42,15 @@ from mudra.registry.payload.vocabulary_store import VocabularyStore
 from mudra.registry.ports import Registry
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.registry.probe.probe_store import Probes
+from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction, UseCases
 from mudra.storage.mail.outbox import Outbox
+from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.subscriptions import PostgresSubscriptions
+from mudra.timeline.timeline_service import TimelineService
 from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.tokens.secrets.secret_service import SecretService
@@ -154,6 +158,11 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(WebhookService, lambda tx: alarm_wiring.webhook_service(parts, tx))
     use_cases.add(AlarmPreferenceService, alarm_wiring.preference_service)
     use_cases.add(FollowService, alarm_wiring.follow_service)
+    use_cases.add(TimelineService, TimelineService)
+    use_cases.add(
+        DisputeService,
+        lambda tx: DisputeService(tx, PostgresWebhooks(tx, parts.encryption), fresh_id),
+    )
     use_cases.add(Subscriptions, PostgresSubscriptions)
     use_cases.add(
         StatusWebhooks,
@@ -170,7 +179,6 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
 def _add_faults(parts: "Dependencies", use_cases: UseCases) -> None:
     from mudra.demo.faults.fault_rows import FaultRows  # noqa: PLC0415  # the sandbox's alone
     from mudra.demo.faults.switch_faults import FaultService  # noqa: PLC0415
-    from mudra.shared.ids import fresh_id  # noqa: PLC0415
 
     use_cases.add(
         FaultService,

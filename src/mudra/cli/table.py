@@ -137,6 +137,16 @@ ROWS: Final = {
         "Announcements of the operator on the public status.",
         Extra.SERVER,
     ),
+    "dispute": Row(
+        "history.dispute",
+        "Contest or comment on a figure of your entity, with evidence; answer and decide.",
+        Extra.CLI,
+    ),
+    "timeline": Row(
+        "history.timeline",
+        "What happened, over all areas, and what changed before an incident.",
+        Extra.CLI,
+    ),
     "conformance": Row(
         "conformance.conformance",
         "Check an implementation of the specification, or a member.",

@@ -6,6 +6,7 @@ import structlog
 from litestar import Response
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.disputes import member_disputes, operator_disputes
 from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
@@ -53,6 +54,7 @@ from mudra.console.pages.operator.health import (
     silences,
 )
 from mudra.console.pages.public import passkey_sign_in, second_step, sign_in, single_sign_on
+from mudra.console.timeline import timeline_pages
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
@@ -90,6 +92,8 @@ def console_pages(
         *incident_list_acts.handlers,
         *silences.handlers,
         *announcements.handlers,
+        *operator_disputes.handlers,
+        *timeline_pages.handlers,
         *held_reports.handlers,
         *operator_members.handlers,
         *operator_member_file.handlers,
@@ -109,6 +113,7 @@ def console_pages(
         *health.handlers,
         *member_funnel.handlers,
         *member_incident.handlers,
+        *member_disputes.handlers,
         *webhooks.handlers,
         *notifications.handlers,
         *registration.handlers,

@@ -25,6 +25,7 @@ from mudra.http.account import (
     password,
 )
 from mudra.http.dependencies import HttpDependencies
+from mudra.http.disputes import member_disputes
 from mudra.http.health import webhooks
 from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
@@ -61,6 +62,7 @@ from mudra.http.server.instrumentation import set_route, with_route
 from mudra.http.server.options import with_options
 from mudra.http.server.router import Router
 from mudra.http.server.spelling import has_second_spelling
+from mudra.http.timeline import timeline_calls
 from mudra.http.token import (
     address_binding,
     entity_secret,
@@ -107,6 +109,8 @@ _PEOPLE_HANDLERS: list[ControllerRouterHandler] = [
     *confirm_link.handlers,
     *entity_admins.handlers,
     *own_activity.handlers,
+    *member_disputes.handlers,
+    *timeline_calls.member_handlers,
     *own_access.handlers,
     *own_alarms.handlers,
     *webhooks.person_handlers,

@@ -95,6 +95,13 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("kind", "title", "text", "update", "over", "institutions", "begins", "ends"),
         *("link", "end_link"),
     ),
+    # entity_name is empty for operators. kind is comment or dispute, about is incident, day or
+    # line, act and state are those of the API; said and due_at may be empty; waits_for is member,
+    # operator or, where no one has the next step, service. page is below that of the console.
+    NoticeKind.DISPUTE_STEP: (
+        *(*_OF_SECRET, "kind", "about", "begins", "ends", "act", "by", "state"),
+        *("said", "due_at", "waits_for", "page"),
+    ),
 }
 
 OCCASIONS: Final[Mapping[NoticeKind, str]] = {
@@ -127,6 +134,9 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.REGISTRY_CHANGED: "A registry entry was submitted, decided or ended.",
     NoticeKind.SERVICE_RESTORED: "The service was restored to an earlier state.",
     NoticeKind.SECOND_FACTOR: "A second factor or a passkey of an account changed.",
+    NoticeKind.DISPUTE_STEP: (
+        "A comment or dispute took a step: to the member, and to operators unless they took it."
+    ),
     NoticeKind.ADDRESSES_BOUND: "Addresses of an entity are enforced, or no longer.",
 }
 """When each is sent, for the reference."""

@@ -204,6 +204,10 @@ RULES: Final[Mapping[str, Rule]] = {
     "webhook_event": ByJob("the latest 50 of each webhook are kept"),
     "webhook_attempt": ByJob("the latest 20 of each webhook are kept"),
     "webhook_message": ByJob("deleted once delivered, or given up after 24 hours"),
+    "dispute": Kept("proof of what was contested, and how it was decided"),
+    "dispute_step": Kept("200 of each dispute at most"),
+    "dispute_evidence": Kept("5 files of each dispute at most"),
+    "dispute_correction": Kept("what corrected figures are made of"),
     "alarm_preference": Kept("one for each person at most"),
     "alarm_mail": ByJob("deleted by `metrics-retention` 90 days after its alarm was over"),
     # The service itself

@@ -41,6 +41,7 @@ class NoticeKind(enum.StrEnum):
     STATUS_INCIDENT = "status_incident"
     STATUS_ANNOUNCEMENT = "status_announcement"
     SUBSCRIPTION_FAILING = "subscription_failing"
+    DISPUTE_STEP = "dispute_step"
 
 
 class Notice(Struct, frozen=True):

@@ -34,6 +34,7 @@ from mudra.bootstrap.watching.audit_export_job import audit_export_jobs
 from mudra.bootstrap.watching.readiness_board import ReadinessBoard
 from mudra.bootstrap.watching.watch_jobs import watch_jobs
 from mudra.identity.accounts.link_request_store import LINK_ASKED
+from mudra.jobs.dispute_jobs import pass_deadlines
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
 from mudra.jobs.notification_jobs import notify_people, send_links, watch_sign_ins
@@ -56,10 +57,12 @@ from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.purge_store import purge_expired
 from mudra.overview.retention_store import Days
 from mudra.registry.probe.probe_store import PROBE_ASKED
+from mudra.shared.build_version import version
 from mudra.shared.garbage import set_aside_what_is_loaded
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
+from mudra.timeline.release_note import note_release
 
 OUTWARD: Final = frozenset(
     {"mail", "metrics-webhooks", "status-webhooks", "probes", "audit-export"}
@@ -111,6 +114,9 @@ async def _work(
     await dependencies.invalidation.start()
     if dependencies.settings.sandbox:
         await dependencies.time_machine.load()
+    if not dependencies.settings.rehearsal:
+        async with dependencies.transaction() as tx:
+            await note_release(tx, version())
     report()
     beating = asyncio.create_task(_beat_always(report), name="heartbeat")
     giving_back = asyncio.create_task(give_back_regularly(), name="give-back")
@@ -188,6 +194,12 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
             every=minute,
             run=count_failed_sign_ins,
             forget=lambda: SIGN_IN_FAILURES.set(nan),
+        ),
+        Job(
+            name="disputes",
+            every=10 * minute,
+            run=partial(pass_deadlines, dependencies.transaction),
+            follows_clock=True,
         ),
         *_jobs_of_subscribers(dependencies),
         *_jobs_of_registry(dependencies),

@@ -77,6 +77,18 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "timeline",
+        translatable("Timeline"),
+        "how-to/find-what-changed.html",
+        readers=True,
+    ),
+    MemberItem(
+        "disputes",
+        translatable("Disputes"),
+        "how-to/dispute-a-figure.html",
+        readers=True,
+    ),
+    MemberItem(
         "webhooks",
         translatable("Webhooks"),
         "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
@@ -110,6 +122,8 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         Scope.HEALTH,
         "how-to/monitor-the-network.html#work-on-an-incident",
     ),
+    OperatorItem("timeline", "Timeline", Scope.HEALTH, "how-to/find-what-changed.html"),
+    OperatorItem("disputes", "Disputes", Scope.HEALTH, "how-to/dispute-a-figure.html#decide"),
     OperatorItem(
         "announcements",
         "Announcements",

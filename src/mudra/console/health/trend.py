@@ -11,14 +11,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.audit.search import AuditFilter
-from mudra.audit.search_store import AuditSearch
 from mudra.console.framework.page_context import PageContext
 from mudra.console.health.charts import Timeline, successes, timeline
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
 from mudra.console.health.lazy_fragment import LazyFragment
-from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import StoredIncident
@@ -27,6 +24,8 @@ from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import step_for
+from mudra.timeline.happening import HappeningKind
+from mudra.timeline.timeline_service import TimelineService
 
 TREND: Final = LazyFragment("trend", "moments")
 TREND_PART: Final = "health_trend.html"
@@ -35,9 +34,9 @@ _LEAST: Final = timedelta(hours=6)
 _WEEK: Final = timedelta(days=7)
 _MOST_LANES: Final = 12
 _MOST_MARKS: Final = 40
-_EVENTS: Final = {
-    "registry:entry:*": "registry entry changed",
-    "keys:signing:*": "signing key changed",
+_MARKED: Final = frozenset(HappeningKind) - {
+    HappeningKind.INCIDENT,  # the lanes show them
+    HappeningKind.DISPUTE,
 }
 
 
@@ -136,18 +135,11 @@ def _lane(name: str, path: str, points: Sequence[Point]) -> Lane:
 
 
 async def _marks(page_context: PageContext, within: TimeRange) -> Sequence[Mark]:
-    """Returns the changes of the registry, of signing keys, and the announcements, in order."""
-    search, found = AuditSearch(page_context.tx), list[Mark]()
-    for event, text in _EVENTS.items():
-        wanted = AuditFilter(event=event, outcome="success", since=within.start, until=within.end)
-        for row in await search.events(wanted, None, _MOST_MARKS):
-            act = row.event.rpartition(":")[2]
-            if act in {"probe", "submit", "reject"}:
-                continue
-            found.append(
-                Mark(row.at, f"{row.entity_id}: {text} ({act})" if row.entity_id else text)
-            )
-    for one in await page_context.tx.service(AnnouncementService).list(page_context.now, past=True):
-        if within.start <= one.publish_at < within.end and not one.was_withdrawn:
-            found.append(Mark(one.publish_at, f"Announcement: {one.title}"))
-    return sorted(found, key=lambda one: one.at)[-_MOST_MARKS:]
+    """Returns the changes of the network's timeline, the latest, in order."""
+    found = await page_context.tx.service(TimelineService).of_network(within, page_context.now)
+    marks = [
+        Mark(one.at, f"{one.entity_id}: {one.text}" if one.entity_id else one.text)
+        for one in found
+        if one.kind in _MARKED
+    ]
+    return sorted(marks, key=lambda one: one.at)[-_MOST_MARKS:]

@@ -7,6 +7,7 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.comparison import funnels, roles, volumes
+from mudra.http.disputes import operator_disputes
 from mudra.http.health import (
     announcements,
     followed_fips,
@@ -21,6 +22,7 @@ from mudra.http.health.health_queries import health_matrix, health_rows, own_hea
 from mudra.http.health.metrics_push import push
 from mudra.http.health.metrics_receipts import own_receipts
 from mudra.http.server.router import Router
+from mudra.http.timeline import timeline_calls
 from mudra.metrics.health.latest_health import FEED_SPAN, LatestHealth
 
 _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
@@ -33,6 +35,8 @@ _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     *funnels.operator_handlers,
     *roles.operator_handlers,
     *volumes.operator_handlers,
+    *operator_disputes.handlers,
+    *timeline_calls.operator_handlers,
     *incidents.operator_handlers,
 ]
 

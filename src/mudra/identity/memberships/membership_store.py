@@ -13,6 +13,7 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.entity_status_store import store_status
 from mudra.identity.memberships.entry_store import member_status_of, types_of
 from mudra.identity.memberships.member import NEW_ADDRESS, Admin, Contact, MemberStatus, Role
+from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_event
 from mudra.storage.tables.identity import (
@@ -41,6 +42,7 @@ _ADD_READER: Final = insert(entity_reader).on_conflict_do_nothing()
 _CONTACT: Final = sa.select(entity_contact.c.email, entity_contact.c.phone).where(
     entity_contact.c.entity_id == sa.bindparam("entity_id")
 )
+_TYPE: Final = sa.select(entity.c.type).where(entity.c.entity_id == sa.bindparam("entity_id"))
 _NAME: Final = sa.select(entity.c.name).where(entity.c.entity_id == sa.bindparam("entity_id"))
 _SET_STATE: Final = (
     sa.update(user_account)
@@ -123,6 +125,11 @@ class Memberships:
         """Return the entity's name for people; empty when there is no such entity."""
         found = await self._tx.connection.scalar(_NAME, {"entity_id": entity_id})
         return str(found or "")
+
+    async def is_fiu(self, entity_id: str) -> bool:
+        """Return whether an entity is a FIU, which sees the incidents of all FIPs."""
+        found = await self._tx.connection.scalar(_TYPE, {"entity_id": entity_id})
+        return found == EntityType.FIU.value
 
     async def set_state(self, user_id: str, state: UserState) -> None:
         """Store a user's state."""

@@ -116,7 +116,10 @@ class PushService(Struct, frozen=True):
                 caller,
                 push.aa_id,
                 reason=received.status.value,
-                detail={"receiptId": received.receipt.receipt_id},
+                detail={
+                    "receiptId": received.receipt.receipt_id,
+                    "agentVersion": checked.agent_version,
+                },
             )
         )
         return received

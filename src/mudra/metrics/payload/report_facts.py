@@ -37,3 +37,5 @@ class StorableReport(ReportFacts, frozen=True, kw_only=True):
     """The calls of all blocks."""
     longest_ms: int
     """The longest response time; 0 without any."""
+    agent_version: str
+    """The version of the agent that made it, as it says itself."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.storage.crypto.keyring import Keyring, MasterVersionMissing
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.alarms import health_webhook
+from mudra.storage.tables.disputes import dispute_evidence
 from mudra.storage.tables.identity import link_request, totp_factor
 from mudra.storage.tables.service import mail_outbox, sealed_key
 from mudra.storage.tables.subscriptions import status_subscription
@@ -60,6 +61,7 @@ def _columns() -> tuple[SealedColumn, ...]:
         of(totp_factor, "sealed_secret", ("totp_factor", "sealed_secret")),
         of(sandbox_fault, "sealed_private", ("sandbox_fault", "sealed_private")),
         of(status_subscription, "sealed_token", ("status_subscription", "sealed_token")),
+        of(dispute_evidence, "sealed_content", ("dispute_evidence", "content")),
     )
 
 

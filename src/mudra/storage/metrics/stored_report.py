@@ -33,6 +33,7 @@ def storable(checked: CheckedReport) -> StorableReport:
         longest_ms=max(
             (block.pxx[-1] for block in blocks if isinstance(block, RequestBlock)), default=0
         ),
+        agent_version=checked.report.agent_version,
     )
 
 

@@ -1,12 +1,15 @@
 """The health of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.disputes.member_disputes import contest_path
 from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
@@ -42,6 +45,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
+from mudra.shared.time_text import INDIA
 
 _QUIET: Final = "24h"
 """What the page opens on while nothing is wrong: a member's calls of one hour may be few."""
@@ -232,10 +236,19 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
         "proof": own.coverage.proof() if own.rows else None,
+        "contest": contest_path(entity_id, about="day", day=_last_whole_day(page_context, view)),
         "reports": kind is EntityType.AA,
         "is_it_me": is_it_me,
         **reports.shown(page_context.query),
     }
+
+
+def _last_whole_day(page_context: PageContext, view: HealthQuery) -> str:
+    """Return the last day of the view that is over, as the form that contests it takes it."""
+    end = min(view.within.end, page_context.now).astimezone(ZoneInfo(INDIA))
+    shown = (end - timedelta(microseconds=1)).date()
+    today = page_context.now.astimezone(ZoneInfo(INDIA)).date()
+    return min(shown, today - timedelta(days=1)).isoformat()
 
 
 async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:

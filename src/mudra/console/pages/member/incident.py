@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.disputes.member_disputes import contest_path
 from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
@@ -17,6 +18,7 @@ from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import state_now
 from mudra.console.health.labels import SEVERITY_TONES, member_headline, state_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.timeline.timeline_pages import changed_before, reader_of
 from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_names
@@ -123,6 +125,10 @@ async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[s
         else "",
         "reporting": isinstance(found.subject, AaReporting),
         "happened": happened(stored),
+        "changed": await changed_before(page_context, found, reader_of(page_context)),
+        "contest": contest_path(
+            page_context.member.entity_id, about="incident", incident_id=stored.incident_id
+        ),
     }
 
 

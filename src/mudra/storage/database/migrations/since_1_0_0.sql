@@ -277,3 +277,68 @@ CREATE INDEX registry_version_name_held ON registry_version (name_likeness)
     WHERE status = 'live' OR status = 'approved';
 CREATE INDEX registry_version_code_held ON registry_version (code_likeness)
     WHERE status = 'live' OR status = 'approved';
+
+-- Disputes: what a member contests, each step, its evidence, and the corrections (decision 0228).
+CREATE TABLE dispute (
+    dispute_id uuid CONSTRAINT pk_dispute PRIMARY KEY,
+    entity_id text NOT NULL
+        CONSTRAINT fk_dispute_entity_id REFERENCES entity (entity_id),
+    kind text NOT NULL,
+    about text NOT NULL,
+    incident_id uuid,
+    apis text[] NOT NULL DEFAULT '{}',
+    begins timestamptz NOT NULL,
+    ends timestamptz NOT NULL,
+    state text NOT NULL,
+    raised_by text NOT NULL,
+    raised_at timestamptz NOT NULL,
+    changed_at timestamptz NOT NULL,
+    due_at timestamptz,
+    CONSTRAINT ck_dispute_kind CHECK (kind IN ('comment', 'dispute')),
+    CONSTRAINT ck_dispute_about CHECK (about IN ('incident', 'day', 'line'))
+);
+CREATE INDEX ix_dispute_entity_id ON dispute (entity_id, raised_at);
+CREATE INDEX ix_dispute_incident_id ON dispute (incident_id);
+CREATE INDEX ix_dispute_due_at ON dispute (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE dispute_step (
+    dispute_id uuid NOT NULL
+        CONSTRAINT fk_dispute_step_dispute_id REFERENCES dispute (dispute_id),
+    number integer NOT NULL,
+    at timestamptz NOT NULL,
+    actor text NOT NULL,
+    act text NOT NULL,
+    state text NOT NULL,
+    text text NOT NULL,
+    CONSTRAINT pk_dispute_step PRIMARY KEY (dispute_id, number)
+);
+CREATE TABLE dispute_evidence (
+    evidence_id uuid CONSTRAINT pk_dispute_evidence PRIMARY KEY,
+    dispute_id uuid NOT NULL
+        CONSTRAINT fk_dispute_evidence_dispute_id REFERENCES dispute (dispute_id),
+    name text NOT NULL,
+    media_type text NOT NULL,
+    size integer NOT NULL,
+    sha256 bytea NOT NULL,
+    sealed_content bytea NOT NULL,
+    added_by text NOT NULL,
+    added_at timestamptz NOT NULL
+);
+CREATE INDEX ix_dispute_evidence_dispute_id ON dispute_evidence (dispute_id);
+CREATE TABLE dispute_correction (
+    correction_id uuid CONSTRAINT pk_dispute_correction PRIMARY KEY,
+    dispute_id uuid NOT NULL
+        CONSTRAINT fk_dispute_correction_dispute_id REFERENCES dispute (dispute_id),
+    entity_id text NOT NULL
+        CONSTRAINT fk_dispute_correction_entity_id REFERENCES entity (entity_id),
+    api text,
+    begins timestamptz NOT NULL,
+    ends timestamptz NOT NULL,
+    effect text NOT NULL,
+    reason text NOT NULL,
+    decided_by text NOT NULL,
+    decided_at timestamptz NOT NULL,
+    void_at timestamptz,
+    CONSTRAINT ck_dispute_correction_effect CHECK (effect IN ('left_out', 'not_against_member'))
+);
+CREATE INDEX ix_dispute_correction_entity_id ON dispute_correction (entity_id, begins);
+CREATE INDEX ix_dispute_correction_dispute_id ON dispute_correction (dispute_id);

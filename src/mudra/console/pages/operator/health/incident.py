@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct, field
 
+from mudra.console.disputes.labels import STATES
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page import Fields
@@ -25,6 +26,9 @@ from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table
 from mudra.console.pages.operator.health.incident_public import public_facts
 from mudra.console.pages.operator.health.silences import LENGTHS, MAX_OWNERS, silence_about
+from mudra.console.timeline.timeline_pages import changed_before
+from mudra.disputes.dispute import Dispute
+from mudra.disputes.dispute_service import DisputeService
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
@@ -154,6 +158,11 @@ def _refused(form: str, refusal: Refusal, text: str) -> Refused:
     return Refused(form, sentence(problem.sentence), problem.status, text)
 
 
+async def _disputes(page_context: PageContext, incident_id: str) -> Sequence[tuple[Dispute, str]]:
+    found = await page_context.tx.service(DisputeService).list(incident_id=incident_id)
+    return [(one, STATES[one.state][0]) for one in found]
+
+
 async def incident_page(
     page_context: PageContext, incident_id: str, refused: Refused | None = None
 ) -> Outcome:
@@ -183,6 +192,8 @@ async def incident_page(
         **await _acts(page_context, stored),
         **await public_facts(page_context, stored),
         "similar": await _similar(page_context, stored),
+        "changed": await changed_before(page_context, stored.incident),
+        "disputes": await _disputes(page_context, incident_id),
         "stored": stored,
         "incident": stored.incident,
         "view": view,

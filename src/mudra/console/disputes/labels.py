@@ -1,0 +1,68 @@
+"""The texts of disputes on pages."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
+from mudra.localization.language import gettext, translatable
+from mudra.metrics.health.api_names import api_names
+from mudra.shared.time_text import INDIA
+
+STATES: Final = {
+    State.NOTED: (translatable("published"), "quiet"),
+    State.RAISED: (translatable("raised"), "warn"),
+    State.UNDER_REVIEW: (translatable("under review"), "warn"),
+    State.INFORMATION_WANTED: (translatable("more information wanted"), "warn"),
+    State.ACCEPTED: (translatable("accepted"), "good"),
+    State.PARTLY_ACCEPTED: (translatable("partly accepted"), "good"),
+    State.REJECTED: (translatable("rejected"), "bad"),
+    State.WITHDRAWN: (translatable("withdrawn"), "quiet"),
+    State.LAPSED: (translatable("lapsed"), "quiet"),
+}
+"""The text of each state, and its tone."""
+ACTS: Final = {
+    Act.RAISE: translatable("disputed it"),
+    Act.COMMENT: translatable("commented on it"),
+    Act.INFORM: translatable("added to the statement"),
+    Act.ATTACH: translatable("attached a file"),
+    Act.WITHDRAW: translatable("withdrew it"),
+    Act.REVIEW: translatable("took it for review"),
+    Act.ASK: translatable("asked for more information"),
+    Act.ANSWER: translatable("answered"),
+    Act.ACCEPT: translatable("accepted it"),
+    Act.ACCEPT_PARTLY: translatable("accepted a part of it"),
+    Act.REJECT: translatable("rejected it"),
+    Act.REOPEN: translatable("reopened it"),
+    Act.LAPSE: translatable("ended it: the question was not answered in time"),
+    Act.OVERDUE: translatable("noted that the operator is late"),
+}
+SIDES: Final = {
+    Side.OPERATOR: translatable("The operator"),
+    Side.SERVICE: translatable("The service"),
+}
+EFFECTS: Final = {
+    "left_out": translatable("left out of the figures"),
+    "not_against_member": translatable("failures not counted against the member"),
+}
+_INDIA: Final = ZoneInfo(INDIA)
+
+
+def title_of(one: Dispute) -> str:
+    """Return the heading of a dispute, in the current language."""
+    first = f"{one.start.astimezone(_INDIA):%Y-%m-%d}"
+    last = f"{(one.end - timedelta(seconds=1)).astimezone(_INDIA):%Y-%m-%d}"
+    days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
+    names = {"days": days, "apis": api_names(",".join(one.apis)) if one.apis else ""}
+    return gettext(_TITLES[one.kind, one.about], **names)
+
+
+_TITLES: Final[Mapping[tuple[Kind, About], str]] = {
+    (Kind.DISPUTE, About.DAY): translatable("Dispute of the day %(days)s"),
+    (Kind.DISPUTE, About.LINE): translatable("Dispute of %(apis)s, %(days)s"),
+    (Kind.DISPUTE, About.INCIDENT): translatable("Dispute of an incident, %(days)s"),
+    (Kind.COMMENT, About.DAY): translatable("Comment on the day %(days)s"),
+    (Kind.COMMENT, About.LINE): translatable("Comment on %(apis)s, %(days)s"),
+    (Kind.COMMENT, About.INCIDENT): translatable("Comment on an incident, %(days)s"),
+}

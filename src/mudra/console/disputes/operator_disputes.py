@@ -1,0 +1,152 @@
+"""The disputes of all members: the queue, and one with its decision."""
+
+from typing import Final
+from uuid import UUID
+
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.disputes.case_page import RefusedForm, case_facts, download_of
+from mudra.console.disputes.labels import STATES, title_of
+from mudra.console.framework import page
+from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page import Fields
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.page_zone import zone_of_form
+from mudra.disputes.correction import Effect
+from mudra.disputes.dispute import OPERATOR_ACTS, Act, Dispute, Side
+from mudra.disputes.dispute_service import DisputeService, NoSuchDispute
+from mudra.disputes.step_rule import StepCommand
+from mudra.http.auth.gates import operator
+from mudra.http.request.body.request_body import TEXT_LIMITS
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.operators.operator import Scope
+from mudra.localization.display_zone import display_zone
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.payload.catalogue import TYPE_OF_API
+from mudra.shared.refusal import Refusal
+
+_PAGE: Final = operator_path("disputes")
+_EFFECTS: Final[dict[str, Effect]] = {
+    "left_out": "left_out",
+    "not_against_member": "not_against_member",
+}
+_MESSAGES: Final = {
+    "review": "You took it for review.",
+    "ask": "The question was sent.",
+    "answer": "The answer was sent.",
+    "accept": "Accepted. The correction is marked where the figures are shown.",
+    "accept_partly": "Partly accepted. The correction is marked where the figures are shown.",
+    "reject": "Rejected. The figures stay as they are.",
+    "reopen": "Reopened. Its corrections have ended.",
+}
+
+
+@page.get("/operator/disputes", gate=operator(Scope.HEALTH))
+async def disputes(page_context: PageContext) -> Outcome:
+    """List those to be decided, the most urgent first, then the others."""
+    tx, now = page_context.tx, page_context.now
+    entity_id = page_context.query.get("of", "")[:64]
+    found = await tx.service(DisputeService).list(of=entity_id)
+    lines = [(one, title_of(one), STATES[one.state], one.is_overdue(now)) for one in found]
+    waiting = sorted(
+        (line for line in lines if line[0].is_open), key=lambda line: line[0].due_at or now
+    )
+    facts = {
+        "waiting": waiting,
+        "others": [line for line in lines if not line[0].is_open],
+        "names": await tx.service(HealthService).names(),
+        "path": _PAGE,
+        "of": entity_id,
+    }
+    return RenderedPage("operator_disputes.html", facts)
+
+
+@page.get("/operator/disputes/{dispute_id:uuid}", gate=operator(Scope.HEALTH))
+async def dispute(page_context: PageContext, dispute_id: FromPath[UUID]) -> Outcome:
+    """Show one dispute, with the forms that its state permits."""
+    return await _case_page(page_context, dispute_id, RefusedForm())
+
+
+@page.post(
+    "/operator/disputes/{dispute_id:uuid}/steps", gate=operator(Scope.HEALTH), limits=TEXT_LIMITS
+)
+async def step(page_context: PageContext, fields: Fields, dispute_id: FromPath[UUID]) -> Outcome:
+    """Review, ask, answer, decide or reopen."""
+    act = fields.get("act", "")
+    if act not in {one.value for one in OPERATOR_ACTS}:
+        return NoSuchDispute()
+    command = _command(Act(act), fields)
+    if isinstance(command, Refusal):
+        return await _case_page(page_context, dispute_id, RefusedForm.of(act, command, fields))
+    outcome = await page_context.tx.service(DisputeService).step(
+        str(dispute_id), command, page_context.caller, page_context.now
+    )
+    if isinstance(outcome, NoSuchDispute):
+        return outcome
+    if isinstance(outcome, Refusal):
+        return await _case_page(page_context, dispute_id, RefusedForm.of(act, outcome, fields))
+    return GoTo(f"{_PAGE}/{outcome.dispute_id}?told={act}")
+
+
+@page.get(
+    "/operator/disputes/{dispute_id:uuid}/evidence/{evidence_id:uuid}", gate=operator(Scope.HEALTH)
+)
+async def evidence(
+    page_context: PageContext, dispute_id: FromPath[UUID], evidence_id: FromPath[UUID]
+) -> Outcome:
+    """Download a file of a dispute."""
+    found = await page_context.tx.service(DisputeService).find(str(dispute_id))
+    if isinstance(found, Refusal):
+        return found
+    return await download_of(page_context, found, str(evidence_id))
+
+
+async def _case_page(page_context: PageContext, dispute_id: UUID, refused: RefusedForm) -> Outcome:
+    tx = page_context.tx
+    found = await tx.service(DisputeService).find(str(dispute_id))
+    if isinstance(found, Refusal):
+        return found
+    case = await tx.service(DisputeService).case(found)
+    names = await tx.service(HealthService).names()
+    zone = display_zone()
+    facts = {
+        **case_facts(page_context, case, Side.OPERATOR, refused),
+        "path": f"{_PAGE}/{found.dispute_id}",
+        "back": _PAGE,
+        "name": names.get(found.entity_id, found.entity_id),
+        "apis": _apis_of(found),
+        "first": zone.local(found.start),
+        "last": zone.local(found.end),
+        "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
+    }
+    return RenderedPage("operator_dispute.html", facts, refused.status)
+
+
+def _apis_of(one: Dispute) -> list[tuple[str, str]]:
+    return [(code, api_names(code)) for code in one.apis or tuple(TYPE_OF_API)]
+
+
+def _command(act: Act, fields: Fields) -> StepCommand | InvalidField:
+    text = fields.get("text", "").replace("\r\n", "\n")
+    effect = _EFFECTS.get(fields.get("effect", "left_out"))
+    if effect is None:
+        return InvalidField(f"effect must be one of {', '.join(_EFFECTS)}")
+    if act is not Act.ACCEPT_PARTLY:
+        return StepCommand(act, text, effect)
+    zone = zone_of_form(fields)
+    if isinstance(zone, InvalidField):
+        return zone
+    times = {}
+    for name in ("start", "end"):
+        typed = fields.get(name, "").strip()
+        times[name] = zone.instant(typed) if typed else None
+        if typed and times[name] is None:
+            return InvalidField(f"{name} must be a date and time such as 2026-01-31T22:30")
+    apis = (fields["api"],) if fields.get("api") else ()
+    return StepCommand(act, text, effect, times["start"], times["end"], apis)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [disputes, dispute, step, evidence]

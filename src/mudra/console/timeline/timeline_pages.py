@@ -1,0 +1,104 @@
+"""The timeline of the network and of a member: a table that sorts, filters and exports."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework import page
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import Outcome, RenderedPage
+from mudra.console.framework.table import Column, Table
+from mudra.console.health.health_query import HealthQuery, query_of
+from mudra.http.auth.gates import READER, operator
+from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.shared.entity_type import EntityType
+from mudra.timeline.happening import KIND_TITLES, Happening
+from mudra.timeline.ranking import Candidate
+from mudra.timeline.timeline_service import MAX_SHOWN, Reader, TimelineService
+
+_USUAL: Final = "7d"
+_MOMENT: Final = timedelta(seconds=1)
+_TABLE: Final = Table[Happening](
+    "timeline",
+    translatable("Timeline"),
+    (
+        Column("at", translatable("At"), lambda one: one.at, "time"),
+        Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "label"),
+        Column("member", translatable("Member"), lambda one: one.entity_id or None, "code"),
+        Column("text", translatable("What happened"), lambda one: one.text),
+        Column("until", translatable("Until"), lambda one: one.until, "time"),
+    ),
+    first_sort="-at",
+)
+
+
+@page.get("/operator/timeline", gate=operator(Scope.HEALTH), reads=True)
+async def network_timeline(page_context: PageContext) -> Outcome:
+    """Show what happened to the network, or with `of` to one member."""
+    view = query_of(page_context.query, page_context.now, _USUAL)
+    if not isinstance(view, HealthQuery):
+        return view
+    of = page_context.query.get("of", "")[:64]
+    found = await page_context.tx.service(TimelineService).of_network(
+        _within(page_context, view), page_context.now, entity_id=of
+    )
+    return _page(page_context, view, found, of)
+
+
+@page.get("/entity/{entity_id:str}/timeline", gate=READER, reads=True)
+async def member_timeline(page_context: PageContext) -> Outcome:
+    """Show what happened to the member, and to the whole network."""
+    view = query_of(page_context.query, page_context.now, _USUAL)
+    if not isinstance(view, HealthQuery):
+        return view
+    found = await page_context.tx.service(TimelineService).of_member(
+        reader_of(page_context), _within(page_context, view), page_context.now
+    )
+    return _page(page_context, view, found, "")
+
+
+async def changed_before(
+    page_context: PageContext, incident: Incident, reader: Reader | None = None
+) -> Sequence[tuple[Candidate, str]]:
+    """Return what changed before an incident, each with the title of its kind."""
+    found = await page_context.tx.service(TimelineService).before(
+        incident, page_context.now, reader
+    )
+    return [(one, gettext(KIND_TITLES[one.happening.kind])) for one in found]
+
+
+def reader_of(page_context: PageContext) -> Reader:
+    """Return the member whose page it is, as a reader of timelines."""
+    member = page_context.member
+    return Reader(member.entity_id, of_fips=member.entity_type == EntityType.FIU.value)
+
+
+def _within(page_context: PageContext, view: HealthQuery) -> TimeRange:
+    """Return the time of a view; one that moves with the clock goes up to this moment."""
+    end = page_context.now + _MOMENT if view.live else view.within.end
+    return TimeRange(view.within.start, end)
+
+
+def _page(
+    page_context: PageContext, view: HealthQuery, found: Sequence[Happening], of: str
+) -> Outcome:
+    left_out = f"only the latest {MAX_SHOWN}" if len(found) >= MAX_SHOWN else ""
+    export = _TABLE.export(found, page_context.query, left_out=left_out)
+    if export is not None:
+        return export
+    facts: Mapping[str, object] = {
+        "view": view,
+        "of": of,
+        "listed": _TABLE.view(found, page_context.query),
+        "is_cut": bool(left_out),
+        "most": MAX_SHOWN,
+    }
+    return RenderedPage("timeline.html", facts)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [network_timeline, member_timeline]
