@@ -14,10 +14,12 @@ from mudra.audit.chain_store import LedgerStore
 from mudra.audit.checkpoint_store import CheckpointStore
 from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.bootstrap import alarm_wiring, health_store, metrics_store
+from mudra.bootstrap.levels.level_wiring import level_service
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.memberships.onboard import FirstSecret
+from mudra.levels.level_service import LevelService
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
@@ -136,6 +138,7 @@ def _add_metrics(parts: "Dependencies", use_cases: UseCases) -> None:
             tx, OnboardedMembers(tx), PostgresIncidents(tx), parts.health_values
         ),
     )
+    use_cases.add(LevelService, lambda tx: level_service(parts, tx))
     use_cases.add(IncidentService, lambda tx: IncidentService(PostgresIncidents(tx)))
     use_cases.add(
         IncidentActService, lambda tx: IncidentActService(PostgresIncidentActs(tx), AuditLog(tx))
