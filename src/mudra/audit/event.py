@@ -203,6 +203,13 @@ class EventName(enum.StrEnum):
     SERVICE_RELEASE_START = "service:release:start"
     """Another version of Mudra began to run; `version` names it."""
 
+    LEVELS_TARGET_SET = "levels:target:set"
+    """An operator set a target of service levels."""
+    LEVELS_TARGET_END = "levels:target:end"
+    """An operator ended a target of service levels."""
+    LEVELS_REPORT_MAKE = "levels:report:make"
+    """A version of a report of service levels was made and signed."""
+
     KEYS_SIGNING_DROP = "keys:signing:drop"
     """A signing key was dropped at once, with the tokens that it signed."""
 

@@ -18,10 +18,12 @@ from mudra.comparison.funnel_service import FunnelService
 from mudra.comparison.role_service import RoleService
 from mudra.comparison.volume_service import VolumeService
 from mudra.disputes.dispute_service import DisputeService
+from mudra.bootstrap.levels.level_wiring import level_service
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.memberships.onboard import FirstSecret
+from mudra.levels.level_service import LevelService
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
@@ -146,6 +148,7 @@ def _add_metrics(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(FunnelService, lambda tx: FunnelService(tx.service(HealthService)))
     use_cases.add(RoleService, lambda tx: RoleService(tx.service(HealthService)))
     use_cases.add(VolumeService, lambda tx: VolumeService(tx.service(HealthService)))
+    use_cases.add(LevelService, lambda tx: level_service(parts, tx))
     use_cases.add(IncidentService, lambda tx: IncidentService(PostgresIncidents(tx)))
     use_cases.add(
         IncidentActService, lambda tx: IncidentActService(PostgresIncidentActs(tx), AuditLog(tx))

@@ -132,6 +132,11 @@ ROWS: Final = {
         "Health of the network: pictures, incidents, silences, webhooks.",
         Extra.SERVER,
     ),
+    "report": Row(
+        "levels.report",
+        "Service levels: monthly reports, their proof, and the targets.",
+        Extra.CLI,
+    ),
     "announcement": Row(
         "network.announcement",
         "Announcements of the operator on the public status.",

@@ -124,6 +124,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "local_sign_in": Aged(i.local_sign_in.c.until, _DAY),
     "recovery_code": Kept("ten for each person at most; deleted once used"),
     "user_token_use": ByJob("deleted with its row of `user_token`"),
+    # Service levels
+    "level_target": Kept("500 at most: the past of each report is judged by them"),
+    "level_report": Kept("the proof of what was published: some 20 kB for each member and month"),
     # Tokens
     "entity_secret": Kept("one for each reset, five a day at most; ended ones hold a hash only"),
     "secret_reminder": Aged(

@@ -52,6 +52,8 @@ class Silence(Struct, frozen=True):
     maintenance: bool = False
     ended_by: str = ""
     """Who ended it early; empty for one that ends by itself."""
+    announced_at: datetime | None = None
+    """When it was stored; None for one of which that is not known."""
 
     @property
     def has_time(self) -> bool:
@@ -130,6 +132,7 @@ def new_silence(
         made_by,
         command.peer_id,
         command.maintenance,
+        announced_at=now,
     )
 
 

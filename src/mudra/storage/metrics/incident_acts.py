@@ -127,6 +127,7 @@ class PostgresSilences:
                 ends=silence.ends,
                 reason=silence.reason,
                 made_by=silence.made_by,
+                announced_at=silence.announced_at,
             )
         )
 

@@ -21,6 +21,7 @@ health_silence: Final = sa.Table(
     sa.Column("peer_id", sa.Text, nullable=False, server_default=""),
     sa.Column("maintenance", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("ended_by", sa.Text, nullable=False, server_default=""),
+    sa.Column("announced_at", TIMESTAMP(timezone=True)),
     sa.Index("ix_health_silence_ends", "ends"),
 )
 """An empty entity or type means all; with a peer, the path between the two alone.

@@ -342,3 +342,35 @@ CREATE TABLE dispute_correction (
 );
 CREATE INDEX ix_dispute_correction_entity_id ON dispute_correction (entity_id, begins);
 CREATE INDEX ix_dispute_correction_dispute_id ON dispute_correction (dispute_id);
+-- When a silence was announced, and service levels: targets, and all versions of all reports.
+ALTER TABLE health_silence ADD COLUMN announced_at timestamptz;
+CREATE TABLE level_target (
+    target_id uuid NOT NULL,
+    role text NOT NULL,
+    measure text NOT NULL,
+    api text NOT NULL,
+    value double precision NOT NULL,
+    since date NOT NULL,
+    until date,
+    reason text NOT NULL,
+    made_by text NOT NULL,
+    made_at timestamptz NOT NULL,
+    CONSTRAINT pk_level_target PRIMARY KEY (target_id),
+    CONSTRAINT uq_level_target_role UNIQUE (role, measure, api, since)
+);
+CREATE TABLE level_report (
+    report_id uuid NOT NULL,
+    entity_id text NOT NULL,
+    starts timestamptz NOT NULL,
+    ends timestamptz NOT NULL,
+    version integer NOT NULL,
+    made_at timestamptz NOT NULL,
+    made_by text NOT NULL,
+    report bytea NOT NULL,
+    signature text NOT NULL,
+    key jsonb NOT NULL,
+    evidence bytea NOT NULL,
+    CONSTRAINT pk_level_report PRIMARY KEY (report_id),
+    CONSTRAINT uq_level_report_entity_id UNIQUE (entity_id, starts, ends, version)
+);
+CREATE INDEX ix_level_report_starts ON level_report (starts, ends);

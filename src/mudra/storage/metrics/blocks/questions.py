@@ -53,6 +53,7 @@ from mudra.storage.metrics.blocks.grain import (
 from mudra.storage.metrics.blocks.reading import (
     Blocks,
     Form,
+    Share,
     Wanted,
     only,
     summed_with_longer,
@@ -86,6 +87,22 @@ class BlockQuestions:
         form = Form(fip_ids=only(fip_id))
         if within.number == 1:
             return await self._reported(within.first, aa_id, form)
+        selected = await self._of_aas(within, aa_id, (REQ, NOT))
+        return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
+
+    async def with_times(
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        share: tuple[int, int] | None = None,
+    ) -> Totals:
+        """Returns the sums of each pair and type with estimated times, also of a single window.
+
+        With `share`, those of one of so many parts of all FIPs, the latter a power of two.
+        """
+        form = Form(fip_ids=only(fip_id), share=None if share is None else Share(*share))
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
         return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
 

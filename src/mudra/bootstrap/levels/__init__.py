@@ -1,0 +1,4 @@
+"""Wires service levels: for pages, the API and jobs.
+
+Never computes a number.
+"""

@@ -1,0 +1,4 @@
+"""mudra report: service levels.
+
+Never computes a number; `levels` does, also where it is verified.
+"""

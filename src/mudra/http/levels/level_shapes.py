@@ -1,0 +1,126 @@
+"""Requests and responses about service levels, as the wire carries them."""
+
+from datetime import date
+from typing import Annotated, Final
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from mudra.http.request.fields import Instant
+from mudra.http.response.response_body import ResponseBody
+from mudra.levels.evidence import Evidence, TimedCalls
+from mudra.levels.report import Report
+from mudra.levels.report_store import Listed
+from mudra.levels.target import MAX_MS, MAX_REASON, Measure, Target, TargetCommand
+from mudra.metrics.payload.catalogue import CALL_CODES
+from mudra.shared.entity_type import EntityType
+
+_Entity = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9@._-]{0,64}\Z",
+        description="the ID of a FIP or an AA; empty for the network",
+    ),
+]
+_APIS: Final = "|".join(CALL_CODES)
+
+
+class ReportsParameters(Struct, frozen=True, rename="camel"):
+    """Versions of one member, of the network for an empty ID, or of all without one."""
+
+    entity_id: _Entity | UnsetType = UNSET
+
+
+class PeriodRequest(Struct, frozen=True):
+    """A month, or a period of full ten minutes; either is over."""
+
+    month: (
+        Annotated[
+            str,
+            Meta(
+                pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])\Z",
+                description="a month of the network's time zone, in place of start and end",
+                examples=["2026-03"],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    start: Instant | UnsetType = UNSET
+    end: Instant | UnsetType = UNSET
+
+
+class ReportRequest(PeriodRequest, frozen=True, rename="camel"):
+    """A period, and whose report of it."""
+
+    entity_id: _Entity = ""
+
+
+class TargetRequest(Struct, frozen=True):
+    """A target of a role from a day on."""
+
+    role: Annotated[EntityType, Meta(description="FIP or AA")]
+    measure: Annotated[Measure, Meta(description=f"one of {', '.join(Measure)}")]
+    value: Annotated[
+        float, Meta(gt=0, le=MAX_MS, description="percent, or milliseconds", examples=[99.5])
+    ]
+    since: Annotated[date, Meta(description="the first day (UTC), today or later")]
+    reason: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_REASON,
+            description=f"why: one line of 1 to {MAX_REASON} characters",
+            examples=["the network's agreement of 2026"],
+            extra_json_schema={"format": "plain-line"},
+        ),
+    ]
+    api: Annotated[
+        str,
+        Meta(pattern=rf"^({_APIS})?\Z", description=f"empty or one of {', '.join(CALL_CODES)}"),
+    ] = ""
+
+    @property
+    def command(self) -> TargetCommand:
+        """The command of the use case."""
+        return TargetCommand(self.role, self.measure, self.api, self.value, self.since, self.reason)
+
+
+class TargetsResponse(ResponseBody, kw_only=True):
+    """Targets in force, and all that were set."""
+
+    in_force: list[Target]
+    all: list[Target]
+
+
+class TargetResponse(ResponseBody, kw_only=True):
+    """One target as it is now."""
+
+    target: Target
+
+
+class ReportsResponse(ResponseBody, kw_only=True):
+    """Versions of reports, the latest period and version first."""
+
+    reports: list[Listed]
+
+
+class ReportMadeResponse(ResponseBody, kw_only=True):
+    """The latest version of the period that was asked for."""
+
+    report: Listed
+
+
+class ReportResponse(ResponseBody, kw_only=True):
+    """One version of a report; its signature is in its proof."""
+
+    listed: Listed
+    report: Report
+
+
+class ProofResponse(ResponseBody, kw_only=True):
+    """A report with all that it takes to check it: `mudra report verify` reads this."""
+
+    report: str
+    signature: str
+    key: dict[str, str]
+    evidence: Evidence
+    days: list[TimedCalls]

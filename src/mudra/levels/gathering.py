@@ -1,0 +1,158 @@
+"""Gathers the evidence of a member's report in the caller's transaction."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.levels.calls_of_sums import PairCalls, pair_calls
+from mudra.levels.evidence import Evidence, MissedReports, Span, TimedCalls
+from mudra.levels.level_ports import Corrections, LevelSums
+from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import Coverage, TimeRange
+from mudra.shared.entity_type import EntityType
+
+_DAY: Final = timedelta(days=1)
+
+
+class Network(Struct, frozen=True):
+    """What is the same for the reports of all members of a period."""
+
+    within: TimeRange
+    incidents: Sequence[StoredIncident]
+    maintenances: Sequence[Silence]
+    reported: frozenset[datetime]
+    coverage: Coverage
+    rule: MaintenanceRule
+
+    def missed(self, member: Member) -> MissedReports:
+        """Returns expected and received reports: an AA's own, else those of all."""
+        proof = self.coverage.proof(member.entity_id if member.role is EntityType.AA else "")
+        return MissedReports(
+            proof.windows_expected,
+            proof.windows_received,
+            proof.reporters_expected,
+            proof.reporters_seen,
+        )
+
+
+class Gathering(Struct, frozen=True):
+    """Reads the calls of reports."""
+
+    sums: LevelSums
+    corrections: Corrections
+
+    async def evidence(
+        self, member: Member, network: Network, whole: Sequence[PairCalls] | None = None
+    ) -> Evidence:
+        """Returns the evidence of a report; `whole` are a FIP's calls where they were read."""
+        within = network.within
+        corrections = await self.corrections(member.entity_id, within.start, within.end)
+        spans = spans_of(
+            member, within, network.incidents, network.maintenances, corrections, network.rule
+        )
+        calls = await self.whole(member, within) if whole is None else whole
+        apart = [
+            one for part in segments_of(spans) for one in await self._apart(member, part, spans)
+        ]
+        return Evidence(
+            tuple(one.seen_from(_peer(member, one)) for one in calls),
+            tuple(apart),
+            spans,
+            len(network.reported),
+            tuple(_silent(spans, network.reported)),
+            network.missed(member),
+        )
+
+    async def days(self, member: Member, within: TimeRange) -> Sequence[TimedCalls]:
+        """Returns the calls of each day (UTC) of a period."""
+        found: list[TimedCalls] = []
+        start = within.start
+        while start < within.end:
+            end = min(within.end, start.replace(hour=0, minute=0) + _DAY)
+            calls = await self.whole(member, TimeRange(start, end))
+            found += [one.within(_peer(member, one), start, end) for one in calls]
+            start = end
+        return found
+
+    async def whole(self, member: Member, within: TimeRange) -> Sequence[PairCalls]:
+        """Returns the calls of a period: of a FIP by AA, else over all FIPs."""
+        if member.role is EntityType.FIP:
+            totals = await self.sums.with_times(within, fip_id=member.entity_id)
+            return await asyncio.to_thread(lambda: [*pair_calls(totals)])
+        aa_id = member.entity_id if member.role is EntityType.AA else None
+        totals = await self.sums.of_aas(within, aa_id=aa_id)
+        # How much each AA calls is for no other member to see: the network's are together.
+        return await asyncio.to_thread(lambda: [*pair_calls(totals.by("type"))])
+
+    async def _apart(
+        self, member: Member, part: TimeRange, spans: Iterable[Span]
+    ) -> Sequence[TimedCalls]:
+        here = [one for one in spans if one.start < part.end and one.end > part.start]
+        peers = {peer for one in here for peer in one.peers}
+        one_peer = peers.pop() if len(peers) == 1 and all(one.peers for one in here) else None
+        ids = (one_peer, member.entity_id)
+        aa_id, fip_id = ids if member.role is EntityType.FIP else ids[::-1]
+        totals = await self.sums.with_times(part, aa_id=aa_id, fip_id=fip_id)
+        calls = await asyncio.to_thread(lambda: [*pair_calls(totals)])
+        return _together(member, calls, here, part)
+
+
+def _together(
+    member: Member, calls: Iterable[PairCalls], here: Sequence[Span], part: TimeRange
+) -> list[TimedCalls]:
+    """Returns the calls of a time by peer and API.
+
+    Of an AA, the calls to all FIPs that no span names are one row: it has two thousand FIPs.
+    """
+    named = {peer for one in here for peer in one.peers}
+    found: dict[tuple[str, str], TimedCalls] = {}
+    for one in calls:
+        peer = one.aa_id if member.role is EntityType.FIP else one.fip_id
+        if member.role is EntityType.AA and peer not in named:
+            peer = ""
+        if not _is_apart(here, peer, one.api):
+            continue
+        made, known = one.within(peer, part.start, part.end), found.get((peer, one.api))
+        found[peer, one.api] = made if known is None else _added(known, made)
+    return [found[key] for key in sorted(found)]
+
+
+def _added(one: TimedCalls, other: TimedCalls) -> TimedCalls:
+    times = Counter(dict(one.times))
+    times.update(dict(other.times))
+    return TimedCalls(
+        one.peer_id,
+        one.api,
+        tuple(map(sum, zip(one.counts, other.counts, strict=True))),
+        tuple(map(sum, zip(one.statuses, other.statuses, strict=True))),
+        max(one.longest, other.longest),
+        tuple(sorted(times.items())),
+        at=one.at,
+        until=one.until,
+    )
+
+
+def _is_apart(spans: Iterable[Span], peer_id: str, api: str) -> bool:
+    return any(one.covers(one.start, peer_id, api) for one in spans)
+
+
+def _peer(member: Member, one: PairCalls) -> str:
+    """Returns the other of calls of the whole: of a FIP the AA, else all together."""
+    return one.aa_id if member.role is EntityType.FIP else ""
+
+
+def _silent(spans: Iterable[Span], reported: frozenset[datetime]) -> list[datetime]:
+    windows = set[datetime]()
+    for span in spans:
+        at = span.start
+        while at < span.end:
+            windows.add(at)
+            at += WINDOW
+    return sorted(windows - reported)

@@ -1,0 +1,21 @@
+"""Months as the network's members know them: of its time zone."""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+from mudra.metrics.rollup.coverage import TimeRange
+
+_MORE_THAN_A_MONTH: Final = timedelta(days=32)
+
+
+def month_of(at: datetime, zone: tzinfo) -> TimeRange:
+    """Returns the month of a zone that contains a time."""
+    local = at.astimezone(zone)
+    first = local.replace(day=1, hour=0, minute=0, second=0, microsecond=0, fold=0)
+    after = (first.replace(tzinfo=None) + _MORE_THAN_A_MONTH).replace(day=1, tzinfo=zone)
+    return TimeRange(first.astimezone(UTC), after.astimezone(UTC))
+
+
+def month_before(at: datetime, zone: tzinfo) -> TimeRange:
+    """Returns the month before the one that contains a time."""
+    return month_of(month_of(at, zone).start - timedelta(hours=1), zone)

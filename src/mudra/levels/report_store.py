@@ -1,0 +1,167 @@
+"""Versions of reports in PostgreSQL, and who and what reports are made of."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.levels.evidence import Evidence
+from mudra.levels.report import Report, encoded_evidence, read_report
+from mudra.levels.spans import Member
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.shared.entity_type import EntityType
+from mudra.storage.database.transaction import Transaction
+from mudra.storage.tables.identity import entity
+from mudra.storage.tables.levels import level_report
+from mudra.storage.tables.metrics import metrics_receipt
+
+_R: Final = level_report.c
+_LISTED: Final = (
+    *(_R.report_id, _R.entity_id, _R.starts, _R.ends, _R.version),
+    *(_R.made_at, _R.made_by),
+)
+_FAST: Final = 1
+_M: Final = metrics_receipt.c
+_E: Final = entity.c
+
+
+class Listed(Struct, frozen=True, rename="camel"):
+    """One stored version."""
+
+    report_id: str
+    entity_id: str
+    start: datetime
+    end: datetime
+    version: int
+    made_at: datetime
+    made_by: str
+
+
+class Signed(Struct, frozen=True):
+    """A report with the signature of its text, and the public key (JWK) that checks it."""
+
+    text: bytes
+    signature: str
+    key: Mapping[str, str]
+
+    @property
+    def report(self) -> Report:
+        """The report of the text."""
+        return read_report(self.text)
+
+
+class Reports:
+    """Stored versions of reports."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def make_alone(self, entity_id: str) -> None:
+        """Lets no other transaction make reports of a member until this one ends."""
+        await self._tx.lock_name(f"level report:{entity_id}")
+
+    async def add(
+        self, report_id: str, signed: Signed, report: Report, evidence: Evidence, by: str
+    ) -> None:
+        """Stores a version."""
+        await self._tx.connection.execute(
+            sa.insert(level_report).values(
+                report_id=report_id,
+                entity_id=report.member.entity_id,
+                starts=report.start,
+                ends=report.end,
+                version=report.version,
+                made_at=report.made_at,
+                made_by=by,
+                report=signed.text,
+                signature=signed.signature,
+                key=dict(signed.key),
+                evidence=zlib.compress(encoded_evidence(evidence), _FAST),
+            )
+        )
+
+    async def latest(self, entity_id: str, within: TimeRange) -> Report | None:
+        """Returns the last version of a member's report of exactly this period."""
+        text = await self._tx.connection.scalar(
+            sa.select(_R.report)
+            .where(_R.entity_id == entity_id, _R.starts == within.start, _R.ends == within.end)
+            .order_by(_R.version.desc())
+            .limit(1)
+        )
+        return None if text is None else read_report(text)
+
+    async def list(
+        self, *, entity_id: str | None, limit: int, since: datetime | None = None
+    ) -> Sequence[Listed]:
+        """Returns stored versions, the latest period and version first; of all for None."""
+        query = sa.select(*_LISTED).order_by(
+            _R.starts.desc(), _R.ends.desc(), _R.entity_id, _R.version.desc()
+        )
+        if entity_id is not None:
+            query = query.where(_R.entity_id == entity_id)
+        if since is not None:
+            query = query.where(_R.made_at >= since)
+        rows = await self._tx.connection.execute(query.limit(limit))
+        return [Listed(*row) for row in rows]
+
+    async def find(self, report_id: str) -> tuple[Listed, Signed] | None:
+        """Returns a version with its text and signature."""
+        row = (
+            await self._tx.connection.execute(
+                sa.select(*_LISTED, _R.report, _R.signature, _R.key).where(
+                    _R.report_id == report_id
+                )
+            )
+        ).first()
+        if row is None:
+            return None
+        *listed, text, signature, key = row
+        return Listed(*listed), Signed(bytes(text), signature, key)
+
+    async def evidence(self, report_id: str) -> Evidence:
+        """Returns the evidence of a version."""
+        packed = await self._tx.connection.scalar(
+            sa.select(_R.evidence).where(_R.report_id == report_id)
+        )
+        assert packed is not None, report_id
+        return msgspec.json.decode(zlib.decompress(packed), type=Evidence)
+
+    async def made_of(self, within: TimeRange) -> frozenset[str]:
+        """Returns the members that have a report of exactly this period."""
+        found = await self._tx.connection.scalars(
+            sa.select(_R.entity_id)
+            .where(_R.starts == within.start, _R.ends == within.end)
+            .distinct()
+        )
+        return frozenset(found)
+
+    async def members(self) -> Sequence[Member]:
+        """Returns the FIPs and AAs that were ever onboarded, by ID."""
+        rows = await self._tx.connection.execute(
+            sa.select(_E.entity_id, _E.type, _E.name)
+            .where(_E.type != EntityType.FIU.value)
+            .order_by(_E.entity_id)
+        )
+        return [Member(entity_id, EntityType(type_), name) for entity_id, type_, name in rows]
+
+    async def member(self, entity_id: str) -> Member | None:
+        """Returns a member of any role that was ever onboarded."""
+        row = (
+            await self._tx.connection.execute(
+                sa.select(_E.entity_id, _E.type, _E.name).where(_E.entity_id == entity_id)
+            )
+        ).first()
+        return None if row is None else Member(row[0], EntityType(row[1]), row[2])
+
+    async def reported(self, within: TimeRange) -> frozenset[datetime]:
+        """Returns the windows of a period that any AA reported."""
+        found = await self._tx.connection.scalars(
+            sa.select(_M.window_at)
+            .where(_M.window_at >= within.start, _M.window_at < within.end, _M.tag == "req")
+            .distinct()
+        )
+        return frozenset(found)

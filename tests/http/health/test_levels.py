@@ -1,0 +1,204 @@
+"""Reports of service levels: made, read by whom they concern, proven offline, made again."""
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.support.forked_command import run_mudra
+from tests.support.metrics.health_network import a_network, at_fip, on_path, requests_of
+from tests.support.service import Service
+
+WINDOW = timedelta(minutes=10)
+REPORTS = "/levels/reports"
+CALLS = 100
+AAS = 4
+
+
+class Told:
+    """A network in which one FIP was down for three windows, and a path to it for three others."""
+
+    def __init__(self, service: Service) -> None:
+        self.network = a_network(service, aas=AAS, fips=4)
+        self.fip = self.network.fips[0].entity_id
+        self.other = self.network.fips[1]
+        net, fip = self.network, self.fip
+        net.windows(6)
+        self.start = self._next() - 6 * WINDOW
+        net.windows(3, at_fip(fip, "fireq", failing=0.6))
+        net.windows(4)
+        net.windows(3, on_path(net.aas[1].aa_id, fip, failing=0.7))
+        net.windows(4)
+        net.settled()
+        self.end = self._next()
+
+    def _next(self) -> datetime:
+        assert self.network.reported_to is not None
+        return self.network.reported_to + WINDOW
+
+    def period(self, **more: object) -> dict[str, object]:
+        return {"start": self.start.isoformat(), "end": self.end.isoformat(), **more}
+
+    def make(self, entity_id: str) -> dict[str, Any]:
+        answer = self.network.noc.post(REPORTS, **self.period(entityId=entity_id))
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()["report"]
+        return found
+
+    def read(self, report_id: str, more: str = "", **query: str) -> httpx2.Response:
+        return self.network.noc.get(f"{REPORTS}/{report_id}{more}", **query)
+
+
+@pytest.fixture(scope="module")
+def told(health_service: Service) -> Told:
+    return Told(health_service)
+
+
+def of(report: dict[str, Any], measure: str, api: str = "") -> dict[str, Any]:
+    (found,) = [
+        one for one in report["figures"] if (one["measure"], one["api"]) == (measure, api)
+    ]
+    return dict(found)
+
+
+def test_an_outage_counts_and_a_path_does_not(told: Told) -> None:
+    windows = (told.end - told.start) // WINDOW
+
+    report = told.read(told.make(told.fip)["reportId"]).json()["report"]
+
+    up = of(report, "availability", "fireq")
+    # Of each AA 100 calls in a window; those of the path's AA are left out while it was down.
+    assert up["leftOut"] == 3 * CALLS
+    assert up["whole"] == AAS * CALLS * windows - 3 * CALLS
+    assert up["whole"] - up["part"] == 3 * AAS * 60
+    assert (up["downWindows"], up["windows"]) == (3, windows)
+    assert (up["reporters"], up["met"]) == (AAS, False)
+    success = of(report, "success", "fireq")
+    # One call in a hundred fails on good days as well: that is no outage, and no success.
+    assert success["whole"] - success["part"] == 3 * AAS * 60 + (AAS * windows - 3 * AAS - 3)
+    assert of(report, "availability", "cns")["met"] is True
+    assert {one["fate"] for one in report["spans"]} == {"own", "elsewhere"}
+
+
+def test_csv_has_the_numbers_of_the_json(told: Told) -> None:
+    report_id = told.make(told.fip)["reportId"]
+
+    report = told.read(report_id).json()["report"]
+    header, *lines = told.read(report_id, format="csv").text.splitlines()
+
+    names = header.split(",")
+    rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
+    assert [(one["measure"], one["api"], one["part"], one["whole"]) for one in rows] == [
+        (one["measure"], one["api"], str(one["part"]), str(one["whole"]))
+        for one in report["figures"]
+    ]
+
+
+def test_a_further_version_is_made_only_where_a_number_differs_and_says_why(told: Told) -> None:
+    bank, aa = told.network.fips[2].entity_id, told.network.aas[0]
+    first, again = told.make(bank), told.make(bank)
+    aa.push(requests_of(aa, told.start, [at_fip(bank, "cns", failing=0.5)], [bank], CALLS))
+
+    second = told.make(bank)
+
+    assert (again["reportId"], first["version"], second["version"]) == (first["reportId"], 1, 2)
+    report = told.read(second["reportId"]).json()["report"]
+    changed = {(one["measure"], one["api"], one["number"]): one for one in report["changes"]}
+    part = changed["success", "cns", "part"]
+    assert part["before"] - part["after"] == CALLS // 2 - 1
+    assert not any(api in {"fif", "hbt"} for _, api, _ in changed)
+    assert report["reasons"]
+
+
+def test_the_proof_is_checked_offline_and_any_changed_number_is_found(
+    told: Told, tmp_path: Path
+) -> None:
+    proof = told.read(told.make(told.fip)["reportId"], "/proof").json()
+    keys = told.network.noc.client.get("/.well-known/jwks.json")
+    assert keys.status_code == 200, keys.text
+    (tmp_path / "jwks.json").write_text(keys.text)
+
+    def verify(changed: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        (tmp_path / "proof.json").write_text(json.dumps(changed))
+        ended = run_mudra(
+            *("report", "verify", str(tmp_path / "proof.json"), "--json"),
+            *("--keys", str(tmp_path / "jwks.json")),
+        )
+        return ended.returncode, json.loads(ended.stdout)
+
+    code, verdict = verify(proof)
+    assert (code, verdict["valid"], verdict["faults"]) == (0, True, [])
+    assert verdict["days"] >= 1
+    report = json.loads(proof["report"])
+    report["figures"][0]["part"] += 1
+    code, verdict = verify({**proof, "report": json.dumps(report)})
+    assert code == 1
+    assert verdict["faults"][0] == "signature: the body was not signed by that key"
+    assert "the report says part" in verdict["faults"][1]
+    days = json.loads(json.dumps(proof["days"]))
+    days[0]["counts"][1] += 1
+    code, verdict = verify({**proof, "days": days})
+    assert (code, len(verdict["faults"])) == (1, 1)
+
+
+def test_a_member_reads_its_own_report_and_the_network_s_and_no_other(told: Told) -> None:
+    network = told.make("")["reportId"]
+    own, others = told.make(told.other.entity_id)["reportId"], told.make(told.fip)["reportId"]
+    token = told.other.entity_token(told.other.secret()).json()["accessToken"]
+    root, headers = told.network.service.root, {"Authorization": f"Bearer {token}"}
+    path = f"{root}/metrics/perf/v1{REPORTS}"
+
+    def get(tail: str) -> httpx2.Response:
+        return told.other.client.get(f"{path}{tail}", headers=headers)
+
+    listed = {one["reportId"] for one in get("").json()["reports"]}
+    assert {network, own} <= listed
+    assert others not in listed
+    assert [get(f"/{one}").status_code for one in (network, own, others)] == [200, 200, 404]
+    assert get(f"/{others}/proof").status_code == 404
+    # How many calls each AA makes is not for others to see.
+    peers = {one["peerId"] for one in get(f"/{network}/proof").json()["evidence"]["whole"]}
+    assert peers == {""}
+    made = told.other.client.post(path, json=told.period(), headers=headers)
+    assert made.json()["report"]["reportId"] == own
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"entityId": "NO-SUCH"}, "only FIPs, AAs and the network"),
+        ({"start": "2026-01-01T00:05:00Z"}, "must be full ten minutes"),
+        ({"end": "2199-01-01T00:00:00Z"}, "not later than now"),
+        ({"start": "2020-01-01T00:00:00Z"}, "at most 100 days"),
+        ({"month": "2026-03"}, "give a month, such as 2026-03, or start and end"),
+        ({"month": "2026-13"}, "month"),
+    ],
+)
+def test_a_wrong_period_is_refused_with_the_way_out(
+    told: Told, asked: dict[str, object], sentence: str
+) -> None:
+    answer = told.network.noc.post(REPORTS, **{**told.period(entityId=told.fip), **asked})
+
+    assert answer.status_code in {400, 404}
+    assert sentence in answer.json()["errorMsg"]
+
+
+def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(told: Told) -> None:
+    noc, today = told.network.noc, told.network.service.advance("PT0S").date().isoformat()
+    asked = {"role": "FIP", "measure": "success", "api": "fif", "value": 97.5, "since": today}
+
+    answer = noc.post("/levels/targets", **asked, reason="agreed")
+
+    assert answer.status_code == 200, answer.text
+    made = answer.json()["target"]
+    in_force = noc.get("/levels/targets").json()["inForce"]
+    assert made in in_force
+    ended = noc.post(f"/levels/targets/{made['targetId']}/end")
+    assert ended.json()["target"]["until"] == today
+    assert made["targetId"] not in {
+        one["targetId"] for one in noc.get("/levels/targets").json()["inForce"]
+    }
+    wrong = noc.post("/levels/targets", **{**asked, "value": 101}, reason="x")
+    assert (wrong.status_code, "at most 100 percent" in wrong.json()["errorMsg"]) == (400, True)
