@@ -244,7 +244,9 @@ def test_each_line_of_a_rotated_log_comes_once_and_in_order(acts: list[str], dat
 
 @settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.sampled_from(ACTS + LOSSES), max_size=25), st.booleans())
-def test_no_line_comes_twice_and_a_loss_that_can_be_known_is_counted(acts: list[str], dated: bool) -> None:
+def test_no_line_comes_twice_and_a_loss_that_can_be_known_is_counted(
+    acts: list[str], dated: bool
+) -> None:
     rotated = _told(acts, dated=dated)
 
     order = {line: at for at, line in enumerate(rotated.written)}

@@ -14,11 +14,11 @@ from mudra.audit.chain_store import LedgerStore
 from mudra.audit.checkpoint_store import CheckpointStore
 from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.bootstrap import alarm_wiring, health_store, metrics_store
+from mudra.bootstrap.levels.level_wiring import level_service
 from mudra.comparison.funnel_service import FunnelService
 from mudra.comparison.role_service import RoleService
 from mudra.comparison.volume_service import VolumeService
 from mudra.disputes.dispute_service import DisputeService
-from mudra.bootstrap.levels.level_wiring import level_service
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService

@@ -92,7 +92,8 @@ def grown_mean(volume: Volume, day: date, ahead: int) -> float | None:
     weekly = (recent / before) ** (1 / _MEAN_OF)
     low, high = _GROWTH
     # The mean is of weeks that are on average one and a half before the last known one.
-    return mean * float(min(max(weekly, low), high)) ** ((_MEAN_OF - 1) / 2 + ahead)
+    growth: float = min(max(weekly, low), high)
+    return float(mean * growth ** ((_MEAN_OF - 1) / 2 + ahead))
 
 
 METHODS: Final[Mapping[str, Method]] = {

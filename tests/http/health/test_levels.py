@@ -57,9 +57,7 @@ def told(health_service: Service) -> Told:
 
 
 def of(report: dict[str, Any], measure: str, api: str = "") -> dict[str, Any]:
-    (found,) = [
-        one for one in report["figures"] if (one["measure"], one["api"]) == (measure, api)
-    ]
+    (found,) = [one for one in report["figures"] if (one["measure"], one["api"]) == (measure, api)]
     return dict(found)
 
 

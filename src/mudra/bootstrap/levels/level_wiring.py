@@ -13,8 +13,8 @@ from mudra.levels.target_store import Targets
 from mudra.metrics.incidents.silence_service import RETENTION
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.blocks.questions import BlockQuestions
+from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.report_marks import PostgresReportMarks
