@@ -1,6 +1,6 @@
 """The tables of the health pages, each with its columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -98,17 +98,16 @@ def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
     return column(50), column(95), column(99)
 
 
-def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
-    """Returns the table of incidents, the latest first."""
+def incidents_table(names: Mapping[str, str], title: str = "Incidents") -> Table[StoredIncident]:
+    """Returns the table of incidents, the latest first, members by their names."""
     return Table(
         "incidents",
         title,
         (
-            Column("began", "Began", lambda one: one.incident.began, "time", link=operator_path_of),
             Column(
                 "what",
                 "What",
-                lambda one: subject_label(one.incident.subject),
+                lambda one: subject_label(one.incident.subject, names),
                 link=operator_path_of,
             ),
             Column(
@@ -126,6 +125,7 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
                 "tag",
                 tone=lambda one: state_label(one)[1],
             ),
+            Column("began", "Began", lambda one: one.incident.began, "time"),
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
             Column("success", _SUCCESS, incident_success, "number"),

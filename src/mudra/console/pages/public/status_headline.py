@@ -27,9 +27,7 @@ def headline(
     if bad:
         return gettext("%(who)s disrupted", who=who(bad, total)), "bad"
     if warned:
-        return gettext(
-            "Operational now; %(who)s disrupted within 24 hours", who=who(warned, total)
-        ), "warn"
+        return _operational_again(known, total, who(warned, total)), "warn"
     if not known and maintained:
         return gettext(
             "%(count)s of %(total)s institutions in planned maintenance",
@@ -44,6 +42,19 @@ def headline(
     if known < total:
         return _known_in_part(known, maintained, few, total - known - maintained - few), "good"
     return gettext("All institutions operational"), "good"
+
+
+def _operational_again(known: int, total: int, disrupted: str) -> str:
+    if known == total:
+        return gettext(
+            "All institutions operational; disrupted in the last 24 hours: %(who)s", who=disrupted
+        )
+    return gettext(
+        "%(count)s of %(total)s institutions operational; disrupted in the last 24 hours: %(who)s",
+        count=current().number(known),
+        total=current().number(total),
+        who=disrupted,
+    )
 
 
 def _known_in_part(known: int, maintained: int, few: int, unknown: int) -> str:

@@ -73,7 +73,8 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
     only_open = page_context.query.get("open") == "true"
     found = page_context.tx.service(IncidentService)
     rows = await (found.to_handle if only_open else found.latest)(limit=_MAX_COUNT)
-    table = incidents_table()
+    names = await page_context.tx.service(HealthService).names()
+    table = incidents_table(names)
     export = table.export(rows, page_context.query)
     if export is not None:
         return export
@@ -83,7 +84,7 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
         "silences": await page_context.tx.service(SilenceService).list(page_context.now),
         "apis": {code: api_name(code) for code in CALL_CODES},
         "lengths": LENGTHS,
-        "entity_ids": sorted(await page_context.tx.service(HealthService).names()),
+        "member_names": names,
         "form": form,
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }
