@@ -1,24 +1,32 @@
 "use strict";
-// The search of the menu finds while one types; before that it offers the pages seen last in this tab.
+// The search of the menu finds while one types; before that it offers the views that its reader saved in
+// this browser, and the pages seen last in this tab.
 // Without this script Enter opens the page of what was found.
 const RECENT = "mudra-recent";
 const MOST_RECENT = 8;
 
-function recentPages() {
+const VIEWS = `mudra-views ${document.querySelector(".account .who")?.title ?? ""}`;
+const MOST_VIEWS = 12;
+
+const thisView = () => location.pathname + location.search;
+const titleOf = () => document.title.replace(/ · [^·]*$/, "");
+
+function stored(storage, name) {
   try {
-    return JSON.parse(sessionStorage.getItem(RECENT)) ?? [];
+    return JSON.parse(storage.getItem(name)) ?? [];
   } catch {
     return [];
   }
 }
 
+const recentPages = () => stored(sessionStorage, RECENT);
+const savedViews = () => stored(localStorage, VIEWS);
+
 function remember() {
-  if ("answersForm" in document.body.dataset || location.pathname.startsWith("/console/sign-in")) return;
-  const path = location.pathname + location.search;
-  const title = document.title.replace(/ · [^·]*$/, "");
-  const others = recentPages().filter((one) => one.path !== path);
+  if ("answersForm" in document.body.dataset) return;
+  const others = recentPages().filter((one) => one.path !== thisView());
   try {
-    sessionStorage.setItem(RECENT, JSON.stringify([{ path, title }, ...others].slice(0, MOST_RECENT)));
+    sessionStorage.setItem(RECENT, JSON.stringify([{ path: thisView(), title: titleOf() }, ...others].slice(0, MOST_RECENT)));
   } catch {} // without room nothing is offered
 }
 
@@ -36,17 +44,39 @@ function palette(field) {
     box.hidden = !box.childElementCount;
   }
 
-  function offerRecent() {
-    const found = recentPages().filter((one) => one.path !== location.pathname + location.search);
-    if (!found.length) return show([]);
+  function group(title, pages, taken) {
     const list = document.createElement("ul");
-    for (const { path, title } of found) {
-      const link = Object.assign(document.createElement("a"), { href: path, textContent: title });
+    for (const { path, title } of pages) {
       const item = document.createElement("li");
-      item.append(link);
+      item.append(Object.assign(document.createElement("a"), { href: path, textContent: title }));
+      if (taken) {
+        const drop = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: "×" });
+        drop.setAttribute("aria-label", `${field.dataset.drop}: ${title}`);
+        drop.addEventListener("click", () => taken(path));
+        item.append(drop);
+      }
       list.append(item);
     }
-    show([Object.assign(document.createElement("p"), { className: "group", textContent: field.dataset.recent }), list]);
+    return [Object.assign(document.createElement("p"), { className: "group", textContent: title }), list];
+  }
+
+  function keepViews(views) {
+    try {
+      localStorage.setItem(VIEWS, JSON.stringify(views));
+    } catch {} // without room the view is not saved, and is not shown as saved
+    offerRecent();
+  }
+
+  // Before anything is typed: the views that the reader saved in this browser, and the pages seen last.
+  function offerRecent() {
+    const [views, recent] = [savedViews(), recentPages().filter((one) => one.path !== thisView())];
+    const save = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: field.dataset.save });
+    save.addEventListener("click", () => keepViews([{ path: thisView(), title: titleOf() }, ...views].slice(0, MOST_VIEWS)));
+    show([
+      ...(views.length ? group(field.dataset.saved, views, (path) => keepViews(savedViews().filter((one) => one.path !== path))) : []),
+      ...(recent.length ? group(field.dataset.recent, recent) : []),
+      ...(views.some((one) => one.path === thisView()) ? [] : [save]),
+    ]);
   }
 
   async function find(words) {

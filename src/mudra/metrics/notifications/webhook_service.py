@@ -76,10 +76,10 @@ class WebhookService(Struct, frozen=True):
             return refused
         await self.count_alone(f"webhooks:{owner.entity_id or owner.user_id}")
         known, named = await self.store.list(owner), tuple(sorted(set(fips)))
-        if any((one.url, one.fips) == (url, named) for one in known):
-            return ALREADY_ADDED
         if len(known) >= owner.most:
             return TooManyWebhooks(owner.most)
+        if any((one.url, one.fips, one.format) == (url, named, format_) for one in known):
+            return ALREADY_ADDED
         webhook = Webhook(
             self.new_id(), entity_id, url, caller.actor, now, fips=named, format=format_,
             user_id=owner.user_id,
