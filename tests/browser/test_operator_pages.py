@@ -58,7 +58,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     changed = payload(member, baseurl="v2:https://moved.example/v2")  # another key as well
     in_thread(send, member, changed, update=True)
     page.goto(f"{visit.service.root}{operator_path('approvals')}")
-    page.get_by_role("link", name=member.entity_id).click()
+    page.get_by_role("row", name=member.entity_id).get_by_role("link").click()
 
     expect(page.get_by_text("New key.")).to_be_visible()
     expect(page.get_by_text("Calls go to another address.")).to_be_visible()
@@ -87,7 +87,7 @@ def test_a_refused_silence_shows_why_in_sight(visit: Visit, operator: Operator) 
     page = visit.page
     page.set_viewport_size({"width": page.evaluate("innerWidth"), "height": 320})
     page.goto(f"{visit.service.root}{operator_path('incidents')}")
-    page.get_by_label("Member (entity ID").fill("NO-SUCH-FIP")
+    page.get_by_label("Member (name or ID").fill("NO-SUCH-FIP")
     page.get_by_label("Reason").fill("typed with care")
     page.get_by_role("button", name="Start silence").click()
 
@@ -123,6 +123,13 @@ def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator)
     page.keyboard.press("/")
     expect(page.get_by_label("Search everything")).to_be_focused()
     page.keyboard.type(member.entity_id.lower())
+    found = page.locator(".palette a")
+    expect(found.first).to_contain_text("Kaveri Bank")  # while one types
+    assert visit.violations() == []
+    page.keyboard.press("ArrowDown")
+    expect(found.first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(found.first).to_be_hidden()
     page.keyboard.press("Enter")
 
     expect(page).to_have_url(re.compile(f"/members/{member.entity_id}$"))
@@ -130,3 +137,42 @@ def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator)
     page.get_by_role("heading", level=1).click()
     page.keyboard.press("Control+k")
     expect(page.get_by_label("Search everything")).to_be_focused()
+    expect(page.get_by_role("link", name="Board").last).to_be_visible()  # a page seen before
+
+
+def test_a_form_outlives_the_session_that_it_was_typed_in(
+    visit: Visit, operator: Operator
+) -> None:
+    sign_in(visit, operator)
+    page = visit.page
+    page.goto(f"{visit.service.root}{operator_path('onboard')}")
+    page.get_by_label("Entity ID").fill("TYPED-WITH-CARE")
+    page.get_by_label("Type").select_option("FIU")
+
+    page.context.clear_cookies(name="mudra")
+    page.get_by_role("button", name="Onboard").click()
+    expect(page.get_by_text("What you typed is kept.")).to_be_visible()
+    page.get_by_label("Email address").fill(operator.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_label("Entity ID")).to_have_value("TYPED-WITH-CARE")
+    expect(page.get_by_label("Type")).to_have_value("FIU")
+    page.reload()
+    expect(page.get_by_label("Entity ID")).to_have_value("")
+
+
+def test_the_chosen_colors_stay(visit: Visit, operator: Operator) -> None:
+    sign_in(visit, operator)
+    page, dark = visit.page, visit.page.locator("link[data-dark]")
+    page.emulate_media(color_scheme="light")
+
+    page.get_by_role("button", name="Dark", exact=True).click()
+    expect(dark).to_have_attribute("media", "all")
+    assert visit.violations() == []
+    page.reload()
+
+    expect(dark).to_have_attribute("media", "all")
+    expect(page.get_by_role("button", name="Dark", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )

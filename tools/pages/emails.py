@@ -56,13 +56,14 @@ SAMPLES: Final[Mapping[str, str]] = {
     "use_count": "12",
     "address_count": "2",
     "failures": "5",
-    "title": "KAVERI-FIP: 80 % of calls failing",
-    "story": "Since 2 March 2026, 09:20 UTC, FI fetch. 160 of 200 calls failed; 2 would be usual.",
+    "title": "Kaveri Bank: 80 % of calls failing since 14:50 IST",
+    "story": "Bad since 02 Mar 2026, 14:50 IST, in 2 windows of ten minutes. Latest, at 15:00: "
+    "160 of 200 calls failed; 2 would be usual. Call Kaveri Bank: +91 80 4000 1000.",
     "over": "",
     "severity": "critical",
     "open": "3",
-    "incidents": "KAVERI-FIP: 80 % of calls failing | DECCAN-FIP: slow",
-    "worst": "FIP KAVERI-FIP: 80 % of calls failing",
+    "incidents": "Kaveri Bank: 80 % of calls failing | Deccan Cooperative Bank: calls slow",
+    "worst": "Kaveri Bank: 80 % of calls failing",
     "pages": "https://tokens.network.example/console/operator/incidents/sample-1"
     " | https://tokens.network.example/console/operator/incidents/sample-2",
     "named": "yes",

@@ -30,7 +30,6 @@ from mudra.console.pages.member import (
 )
 from mudra.console.pages.member import incident as member_incident
 from mudra.console.pages.operator import approvals as operator_approvals
-from mudra.console.pages.operator import audit as operator_audit
 from mudra.console.pages.operator import dashboard as operator_dashboard
 from mudra.console.pages.operator import keys as operator_keys
 from mudra.console.pages.operator import mails as operator_mails
@@ -42,6 +41,7 @@ from mudra.console.pages.operator import operators as operator_people
 from mudra.console.pages.operator import probes as operator_probes
 from mudra.console.pages.operator import search as operator_search
 from mudra.console.pages.operator import settings as operator_settings
+from mudra.console.pages.operator.audit_log import audit_pages as operator_audit
 from mudra.console.pages.operator.health import (
     announcements,
     health_overview,

@@ -53,8 +53,10 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     # over is empty while the incident is open, entity_id for alarms of the whole network.
     NoticeKind.HEALTH_ALARM: ("title", "story", "entity_id", "over", "severity", "link"),
     # incidents and pages have " | " between them, one page for each incident; more is empty
-    # when all are listed, worst when none is open.
-    NoticeKind.HEALTH_DIGEST: ("open", "over", "worst", "incidents", "pages", "more", "link"),
+    # when all are listed, worst when none is open; severity is that of the worst.
+    NoticeKind.HEALTH_DIGEST: (
+        *("open", "over", "worst", "severity", "incidents", "pages", "more", "link"),
+    ),
     # reason and changes may be empty; waits is "yes" or empty: the operator must approve it.
     NoticeKind.REGISTRY_CHANGED: (
         *_OF_SECRET,
@@ -65,7 +67,7 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     ),
     # named is "yes" or empty: whether a setting names the address.
     NoticeKind.HEALTH_ESCALATED: (
-        *("number", "worst", "incidents", "pages", "minutes", "named", "link"),
+        *("number", "worst", "severity", "incidents", "pages", "minutes", "named", "link"),
     ),
     NoticeKind.REPORT_HELD: (*_OF_SECRET, "window", "claimed", "plausible", "what"),
     # secret_lost is "yes" or empty.

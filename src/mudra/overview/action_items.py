@@ -4,7 +4,7 @@
 """
 
 import enum
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -20,6 +20,7 @@ from mudra.identity.memberships.membership_store import Memberships
 from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext, ngettext
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -32,7 +33,7 @@ from mudra.metrics.incidents.incident import (
     StoredIncident,
 )
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import fip_of
+from mudra.metrics.incidents.subject import NO_NAMES, fip_of
 from mudra.metrics.notifications.alarm import symptom_text, title_of
 from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
@@ -97,6 +98,8 @@ class Facts(Struct, frozen=True):
     """Whether its programs get tokens at all: those of a suspended member get none."""
     reaching: Sequence[StoredIncident] = ()
     """Other open incidents that it gets alarms about: the FIP or the network fails it."""
+    names: Mapping[str, str] = NO_NAMES
+    """The names of members, by ID."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -117,6 +120,7 @@ async def member_attention(
     found = await tx.service(IncidentService).latest(
         only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS
     )
+    reaching = await _reaching(tx, entity_id, {one.incident_id for one in found})
     days = await AuditSearch(tx).tokens_by_day(entity_id, _beginning_of_yesterday(used.now))
     facts = Facts(
         entity_type=member.entity_type,
@@ -130,7 +134,8 @@ async def member_attention(
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
-        reaching=await _reaching(tx, entity_id, {one.incident_id for one in found}),
+        reaching=reaching,
+        names=await tx.service(HealthService).names() if reaching else NO_NAMES,
     )
     return MemberAttention(facts, action_items(facts))
 
@@ -229,7 +234,7 @@ def _from_elsewhere(stored: StoredIncident, facts: Facts) -> ActionItem:
             "For %(time)s. You follow this FIP; your calls through AAs may fail.", time=lasts
         )
     page, act = f"health/incidents/{stored.incident_id}", gettext("See the incident")
-    return ActionItem(Weight.NOW, title_of(stored.incident), why, page, act)
+    return ActionItem(Weight.NOW, title_of(stored.incident, facts.names), why, page, act)
 
 
 def _secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:

@@ -16,8 +16,8 @@ class TokenSettings:
         "proxies with a trusted X-Forwarded-For", first=True)
     address_binding: str = setting("ADDRESS_BINDING", "watch", parse.choice("watch", "enforce"),
         "watch or enforce",
-        "what is done with a right entity secret or client assertion from an address that the "
-        "entity's registry entry does not list; entities that list none are never concerned")
+        "what happens when the right secret or client assertion comes from an address that is not "
+        "in the registry entry of the entity (entities without addresses: nothing)")
     token_audience: str = setting("TOKEN_AUDIENCE", "account-aggregator-network", parse.text,
         "a text",
         "aud of entity tokens")

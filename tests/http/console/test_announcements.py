@@ -275,7 +275,7 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
         assert f'value="{bank}, NO-BANK"' in page.text
     assert 'value="शीर्षक"' in wrong.text
     assert "Begin must be a date and time" in wrong.text
-    assert "Institutions must be IDs of FIPs on the public status: NO-BANK is none" in unknown.text
+    assert "NO-BANK&#34; is no FIP" in unknown.text
     assert published.headers["location"] == f"{PAGE}?told=published"
     assert (one["ends"], one["fipIds"]) == ("2098-12-31T18:30:00.000Z", [bank])
     assert 'value="शीर्षक"' in form

@@ -212,7 +212,7 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
         assert min(days) == (midnight - timedelta(days=2)).date()
         assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is shown
         assert (
-            "2 of 4 days without disruption, 86 with too few calls to rate"
+            "2 of 4 measured days without disruption"
             in get(service, "/status").text
         )
         the_feeds_name_the_incident(service, fip_id)
@@ -241,7 +241,7 @@ def the_headline_names_a_past_disruption(service: Service, aa: PushingAa) -> Non
     fip_id, _ = onboard(service, "FIP", name="Tapti Bank")
     says_consent(aa, aa.last_window() - timedelta(hours=2), fip_id, failed=100)
     says_consent(aa, aa.last_window(), fip_id)  # without a recent report nothing is operational
-    shown = "<h1>Operational now; Tapti Bank disrupted within 24 hours</h1>"
+    shown = "disrupted in the last 24 hours: Tapti Bank</h1>"
 
     until_shown(service, lambda: shown in get(service, "/status").text)
     assert 'class="banner warn"' in get(service, "/status").text

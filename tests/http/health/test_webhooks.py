@@ -239,6 +239,9 @@ def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
         assert page.status_code == 200
         (first,) = set(_SECRET.findall(page.text))
         assert first not in browser.get(path).text
+        again = browser.act(path, path, url=sink.url, format="standard", entityId=bank)
+        assert again.status_code == 409  # each alarm would come twice
+        assert "gets the same messages already" in again.text
         shown = network.noc.get("/health/webhooks").json()["webhooks"]
         webhook_id = next(one["webhookId"] for one in shown if one["url"] == sink.url)
 

@@ -221,6 +221,7 @@ CONSOLE_ALONE = {
     # What the page and people's alarms are about; programs name FIPs in their webhooks.
     ("health", "/console/entity/{{ entity.entity_id }}/health/follow"),
     ("console", "/console/account/zone"),
+    ("console", "/console/account/language"),
     # Of the public: they have no account, and the link of an email is all their proof.
     ("status_subscribe", "/status/subscribe?lang={{ language().tag }}"),
     ("subscription", "/status/subscription/{{ subscription.token.reveal() }}/confirm"),

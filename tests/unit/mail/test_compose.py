@@ -99,6 +99,19 @@ VALUES: dict[str, str | SecretText] = {
 }
 
 
+_OF_MEMBER = f"{VALUES['entity_name']}"
+FIRST_WORDS = {
+    **dict.fromkeys((one for one in NoticeKind if "entity_id" in FACTS[one]), _OF_MEMBER),
+    **dict.fromkeys((NoticeKind.SECRET_EXPIRED, NoticeKind.MEMBER_STATUS), "[Urgent] "),
+    **dict.fromkeys((one for one in NoticeKind if "severity" in FACTS[one]), "[Major] "),
+    NoticeKind.STATUS_INCIDENT: f"{VALUES['institution']} ",
+    NoticeKind.STATUS_ANNOUNCEMENT: f"{VALUES['title']} (",
+    NoticeKind.SUBSCRIPTION_FAILING: "Your ",
+    NoticeKind.SERVICE_RESTORED: "Demo Network: ",
+}
+"""A lock screen shows these: how bad it is, at which member; of an account the network."""
+
+
 def write(
     kind: NoticeKind, writer: EmailComposer | None = None, **changed: str | SecretText
 ) -> Email:
@@ -112,8 +125,7 @@ def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
     composed = write(kind)
 
     assert composed.to == "asha@bank.example"
-    first = "[Major] " if kind is NoticeKind.HEALTH_ALARM else "Demo Network: "
-    assert composed.subject.startswith(first), "a lock screen shows the first words"
+    assert composed.subject.startswith(FIRST_WORDS.get(kind, "Demo Network: "))
     assert len(composed.subject) < 100
     # An alarm goes to all admins and contacts of an entity: it greets none of them by name.
     named = kind not in {
@@ -178,7 +190,7 @@ def test_numbers_of_one_are_spoken_of_as_one():
 def test_the_email_of_an_end_promises_no_other():
     begins, ends = (write(NoticeKind.HEALTH_ALARM, over=over).text for over in ("", "yes"))
 
-    assert "another when the incident is over" in begins
+    assert "another when it is over" in begins
     assert "another" not in ends
 
 

@@ -209,20 +209,64 @@ function reads(place, chart) {
   });
 }
 
-// The picture as a file, with its title.
+function download(place, href, type) {
+  const link = document.createElement("a");
+  link.href = href;
+  link.download = `${document.title} ${place.dataset.chart}.${type}`.replace(/[^\p{L}\p{N}. -]+/gu, " ");
+  link.click();
+}
+
+// The picture with its title: in an email no page says what it is.
+function picture(place, chart) {
+  const title = { text: `${document.title}: ${captionOf(place)}`, left: 8, top: 4, textStyle: { fontSize: 13, color: colour("ink") } };
+  const { legend } = chart.getOption();
+  chart.setOption({ animation: false, title, grid: { top: legend?.length ? 52 : 34 }, legend: legend?.length ? { top: 22 } : undefined });
+  const href = chart.getDataURL({ pixelRatio: 2, backgroundColor: colour("card") });
+  show(place, chart);
+  download(place, href, "png");
+}
+
+// What is drawn, a line for each step.
+function csv(place) {
+  const { starts, step } = place.figures;
+  const series = { success: ["success", "before"], times: ["p50", "p95"], volume: ["ok", "client", "server", "unanswered"] };
+  const names = series[place.dataset.chart].filter((name) => place.figures[name]?.length);
+  const lines = starts.map((at, i) => [written(at), written(at + step * 1000), ...names.map((name) => place.figures[name][i] ?? "")].join(","));
+  return `data:text/csv;charset=utf-8,${encodeURIComponent([["from", "to", ...names].join(","), ...lines, ""].join("\r\n"))}`;
+}
+
+// The address of this very time and chart, however the page moves on.
+function linkTo(place) {
+  const address = new URL(location.href);
+  if (place.figures.zooms) {
+    address.searchParams.delete("range");
+    address.searchParams.set("from", written(place.figures.begins));
+    address.searchParams.set("to", written(place.figures.ends));
+  }
+  address.hash = place.id;
+  return address.href;
+}
+
+const captionOf = (place) => place.parentElement.querySelector("figcaption").firstChild.textContent.trim();
+
 function offers(place, chart) {
   const caption = place.parentElement.querySelector("figcaption");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "plain small";
-  button.textContent = "PNG";
-  button.addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = chart.getDataURL({ pixelRatio: 2, backgroundColor: colour("card") });
-    link.download = `${document.title} ${place.dataset.chart}.png`.replace(/[^\p{L}\p{N}. -]+/gu, " ");
-    link.click();
-  });
-  caption.append(" ", button);
+  place.id ||= `chart-${place.dataset.chart}`;
+  const acts = {
+    PNG: () => picture(place, chart),
+    CSV: () => download(place, csv(place), "csv"),
+    [text("link")]: async ({ target }) => {
+      await navigator.clipboard.writeText(linkTo(place)).catch(() => {});
+      target.textContent = text("copied");
+      setTimeout(() => { target.textContent = text("link"); }, 2000);
+    },
+  };
+  for (const [name, act] of Object.entries(acts)) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "plain small", textContent: name });
+    button.setAttribute("aria-label", `${name}: ${captionOf(place)}`);
+    button.addEventListener("click", act);
+    caption.append(" ", button);
+  }
 }
 
 function show(place, chart) {
@@ -269,3 +313,4 @@ function drawAll() {
 drawAll();
 document.addEventListener("htmx:afterSettle", drawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+document.addEventListener("mudra:theme", () => requestAnimationFrame(drawAll));

@@ -4,6 +4,7 @@ A passkey or a code proves who has a second factor, the password who has none. I
 long as the setting says (`step_up`), and each code and each challenge once.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Final
@@ -19,16 +20,51 @@ from mudra.console.framework.session.csrf import CSRF_FIELD
 from mudra.http.auth.with_password import with_password
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
+from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.check_code import FactorKind
 from mudra.identity.second_factor.factors import EnrolledFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sessions.session_store import Sessions
 from mudra.identity.sign_in.sign_in import SignInRefused
-from mudra.localization.language import gettext
+from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
 
+_OPERATOR: Final = "/operator/"
+_MEMBER: Final = "/operator/members/(?P<entity>[^/]+)/"
+_OWN: Final = "/entity/(?P<entity>[^/]+)/"
+_CONFIRMED: Final = {
+    _OPERATOR + "people": "Operator %(email)s: scopes %(scopes)s.",
+    _OPERATOR + "people/second-factor": "Reset the second factor of %(email)s.",
+    _OPERATOR + "onboard": "Onboard %(entityId)s (%(name)s).",
+    _OPERATOR + "keys/rotate": "Rotate the signing key.",
+    _OPERATOR + "bulk": "Act on the chosen members.",
+    _OPERATOR + "approvals/(?P<entity>[^/]+)": "Decide on the registry entry of %(entity)s.",
+    _OPERATOR + "webhooks": "Add the webhook %(url)s.",
+    _OPERATOR + "webhooks/[^/]+/rotate": "Make a new signing secret of a webhook.",
+    _MEMBER + "invitation": "Send %(email)s a link to set a password.",
+    _MEMBER + "second-factor": "Reset the second factor of %(email)s.",
+    _MEMBER + "removal": "Remove %(email)s from %(entity)s.",
+    _MEMBER + "admins": "Make %(email)s an admin of %(entity)s.",
+    _MEMBER + "contact": "Change the backup contact of %(entity)s.",
+    _MEMBER + "binding": "Change from which addresses %(entity)s gets tokens.",
+    _MEMBER + "status": "Change whether %(entity)s gets tokens.",
+    _OWN + "registration/submit": translatable("Submit the registration of %(entity)s."),
+    _OWN + "people/.+": translatable("Change the people of %(entity)s: %(email)s."),
+    _OWN + "addresses": translatable("Change from which addresses %(entity)s gets tokens."),
+    _OWN + "webhooks": translatable("Add the webhook %(url)s."),
+    _OWN + "webhooks/[^/]+/rotate": translatable("Make a new signing secret of a webhook."),
+    "/account/webhooks": translatable("Add the webhook %(url)s."),
+    "/account/webhooks/[^/]+/rotate": translatable("Make a new signing secret of a webhook."),
+    "/account/second-factor/remove": translatable("Remove your authenticator app."),
+    "/account/second-factor/recovery-codes": translatable("Make new recovery codes."),
+    "/account/second-factor/begin": translatable("Set up an authenticator app."),
+    "/account/passkeys.*": translatable("Change your passkeys."),
+}
+"""What each form that may ask for a proof does, by the pattern of its path."""
+_SHOWN: Final = ("email", "entityId", "url", "name")
+_MOST_SHOWN: Final = 200
 PROOF_FIELDS: Final = frozenset({"password", "code", "passkey"})
 
 
@@ -115,6 +151,18 @@ async def by_typed_password(page_context: PageContext, fields: Mapping[str, str]
     return Proof(is_accepted=refused is None, refusal=refused)
 
 
+def confirmed_act(path: str, fields: Mapping[str, str]) -> str:
+    """Returns what a form at a path does once its sender is confirmed; empty for an unknown one."""
+    for pattern, text in _CONFIRMED.items():
+        found = re.fullmatch(f"/console{pattern}", path)
+        if found:
+            scopes = ", ".join(one.value for one in Scope if one.value in fields)
+            shown = {name: fields.get(name, "")[:_MOST_SHOWN] for name in _SHOWN}
+            shown |= {"scopes": scopes or gettext("none")} | found.groupdict()
+            return gettext(text, **shown)
+    return ""
+
+
 def without_proof(fields: Mapping[str, str]) -> Mapping[str, str]:
     """Return what a form sent, without the password or code that came with it."""
     return {name: value for name, value in fields.items() if name not in PROOF_FIELDS}
@@ -133,6 +181,7 @@ def ask_again(
         "confirm_identity.html",
         {
             "kept": kept,
+            "what": confirmed_act(page_context.context.request.url.path, kept),
             "enrolled": enrolled,
             "problem": sentence(text) if text else "",
         },

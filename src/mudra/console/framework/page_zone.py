@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
+from mudra.console.framework.navigation import is_translated
 from mudra.console.framework.page_context import PageContext
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
@@ -16,7 +17,8 @@ from mudra.localization.display_zone import (
     zone_named,
     zone_of,
 )
-from mudra.localization.language import translatable
+from mudra.localization.language import current, translatable
+from mudra.localization.languages import Choice
 
 ZONES: Final = {
     ZoneChoice.IST: "IST",
@@ -26,6 +28,9 @@ ZONES: Final = {
 """The choices of the switch."""
 BROWSER_ZONE: Final = "mudra-zone"
 """The cookie by which console.js reports the zone of the browser."""
+_THEME: Final = "mudra-theme"
+"""The cookie in which console.js stores the colors that the reader chose."""
+_THEMES: Final = frozenset({"light", "dark"})
 
 
 def write_in_own_zone(page_context: PageContext) -> None:
@@ -56,10 +61,24 @@ def zone_of_form(fields: Mapping[str, str]) -> DisplayZone | InvalidField:
     return zone_named(named) or InvalidField("zone must be a time zone such as Asia/Kolkata or UTC")
 
 
+def _other_languages(page_context: PageContext) -> list[Choice]:
+    """Returns the languages that the reader may change to; none on pages that are English alone."""
+    if page_context.scopes or not is_translated(page_context.context.request.url.path):
+        return []
+    choices = page_context.dependencies.languages.choices
+    return [one for one in choices if not current().tag.startswith(one.tag)]
+
+
 def zone_switch(page_context: PageContext) -> dict[str, object]:
-    """Returns what the switch of the layout shows; none where a form is answered."""
+    """Returns what the switches of the layout show; no zone where a form is answered."""
     asks = page_context.context.request.method in {"GET", "HEAD"}
     query = {name: text for name, text in page_context.query.items() if name != "told"}
     here = page_context.context.request.url.path + (f"?{urlencode(query)}" if query else "")
     shown = asks and page_context.session.stage is Stage.FULL
-    return {"zone_choices": ZONES if shown else {}, "zone_back": here}
+    theme = page_context.context.request.cookies.get(_THEME, "")
+    return {
+        "zone_choices": ZONES if shown else {},
+        "zone_back": here,
+        "theme": theme if theme in _THEMES else "",
+        "other_languages": _other_languages(page_context),
+    }

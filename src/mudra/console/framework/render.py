@@ -1,7 +1,7 @@
 """The template environment of all pages: autoescape on, undefined names are errors."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import takewhile
 from typing import Final
@@ -9,9 +9,11 @@ from typing import Final
 import jinja2
 from litestar import Response
 from markupsafe import Markup
+from msgspec import Struct
 
 from mudra.console.framework.static_assets import ASSETS
 from mudra.localization.display_zone import display_zone
+from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext
 from mudra.localization.templates import add_translation
 
@@ -20,6 +22,7 @@ _POLICY = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _FEW_A_MINUTE: Final = 10
+_WINDOW: Final = timedelta(minutes=10)
 _SO_FAR: Final = Markup("<!-- so far -->")
 """Marks the end of what is sent before its figures are there."""
 HEADERS: Final = {
@@ -48,6 +51,18 @@ def instant(at: datetime | None) -> Markup:
     )
 
 
+def moment(at: datetime) -> Markup:
+    """Write an instant with its seconds, which console.js keeps."""
+    utc, zone = at.astimezone(UTC), display_zone()
+    return Markup('<time datetime="{}" title="{} UTC" data-seconds>{}:{} {}</time>').format(
+        utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        current().minute(utc, zone.info),
+        utc.strftime("%S"),
+        zone.abbreviation(utc),
+    )
+
+
 def local_time(at: datetime | None) -> str:
     """Write an instant as a field for date and time has it, in the zone of the page."""
     return display_zone().local(at) if at is not None else ""
@@ -62,6 +77,24 @@ def sentence(text: str) -> str:
 def _rate(value: float) -> str:
     """Write calls a minute: a decimal where it says something, below ten."""
     return f"{value:,.1f}" if value < _FEW_A_MINUTE else f"{value:,.0f}"
+
+
+def _windows(count: int) -> str:
+    """Write how long so many windows of ten minutes are, such as "4 h 30 min"."""
+    return span_text(count * _WINDOW)
+
+
+class Colors(Struct, frozen=True):
+    """The color schemes that a page has, and where its dark colors apply (a media query)."""
+
+    scheme: str
+    dark: str
+
+
+def _colors_of(theme: str) -> Colors:
+    """Returns the colors that the reader chose: light, dark, or as the device has it."""
+    chosen = {"light": Colors("light", "not all"), "dark": Colors("dark", "all")}
+    return chosen.get(theme, Colors("light dark", "(prefers-color-scheme: dark)"))
 
 
 def _bold(text: str) -> Markup:
@@ -85,13 +118,15 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR, "bold": _bold, "as_code": _code}
-    made.globals["display_zone"] = display_zone
+    made.globals |= {"display_zone": display_zone, "colors_of": _colors_of}
     add_translation(made)
     made.filters |= {
         "instant": instant,
+        "moment": moment,
         "local_time": local_time,
         "sentence": sentence,
         "rate": _rate,
+        "windows": _windows,
     }
     return made
 

@@ -27,12 +27,14 @@ _LONG: Final = 28
 _SHORT: Final = 14
 _OURS: Final = ("label", "tag")
 _TEXTS: Final = ("text", "english", "label")
+_FIGURES: Final = ("number", "time", "moment", "day")
+_MOST_FIGURES: Final = 3
 
 
 class Column(Struct, Generic[R], frozen=True):
     """One column.
 
-    `kind` is text, english, label, code, number, time, day, type, tag or below; `tone`
+    `kind` is text, english, label, code, number, time, moment, day, type, tag or below; `tone`
     colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An
     english text is the API's own, the same in every language, and marked as English.
     `order` is what it sorts by where that is not the value itself. What is below is under
@@ -66,7 +68,7 @@ class Cell(Struct, frozen=True):
     @property
     def room(self) -> str:
         """The class of its room: where a table is short of it, words go on in a second line."""
-        if self.kind == "time":
+        if self.kind in {"time", "moment"}:
             return "when"
         length = len(str(self.value)) if self.kind in {*_TEXTS, "code"} else 0
         if length > _LONG:
@@ -113,6 +115,24 @@ class TableView(Struct, frozen=True, kw_only=True):
     before: str
     after: str
     csv_link: str
+
+    @property
+    def places(self) -> Sequence[str]:
+        """The class of each column's place in the two lines that a row has on a phone.
+
+        The first line has what the row is and its state, the second three figures; more unfolds.
+        """
+        found, state, figures = ["name-cell"], 0, 0
+        for cell in (self.rows[0] if self.rows else ())[1:]:
+            if cell.kind == "tag" and not state:
+                state = 1
+                found.append("state-cell")
+            elif cell.kind in _FIGURES and figures < _MOST_FIGURES:
+                figures += 1
+                found.append("figure-cell")
+            else:
+                found.append("more-cell")
+        return found
 
 
 class Table(Struct, Generic[R], frozen=True):

@@ -1,7 +1,8 @@
 """Points over time for a page: the rows of its table, and the same data for its charts."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from msgspec import Struct
 
@@ -11,6 +12,8 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
+
+_WEEK: Final = timedelta(days=7)
 
 
 class Moment(Struct, frozen=True):
@@ -67,6 +70,11 @@ def timeline(points: Sequence[Point], step: Step, view: HealthQuery) -> Timeline
 def successes(points: Sequence[Point]) -> list[float | None]:
     """Returns the success of each point in percent; None for a gap."""
     return [percentage(one.health.success) if one.health else None for one in points]
+
+
+def week_before(within: TimeRange) -> TimeRange:
+    """Returns the same time of the week before."""
+    return TimeRange(within.start - _WEEK, within.end - _WEEK)
 
 
 def _milliseconds(at: datetime) -> int:

@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.http.request.health_requests import TimeParameters, time_range
@@ -44,6 +45,7 @@ CALENDAR: Final = {"yesterday": translatable("Yesterday"), "last-week": translat
 USUAL: Final = "1h"
 """A page opens on the latest windows: an average of hours hides what broke just now."""
 ALL_ROWS: Final = "all"
+WEEK: Final = "week"
 MAX_LENGTH: Final = timedelta(days=92)
 MAX_INCIDENT: Final = timedelta(days=60)
 _AROUND: Final = timedelta(hours=1)
@@ -73,6 +75,8 @@ class HealthQuery(Struct, frozen=True):
     code: str
     rows: str = ""
     """`all` shows rows of the matrix that are good too, when others are bad."""
+    compare: str = ""
+    """`week` draws the same time of the week before next to this one."""
 
     @property
     def live(self) -> bool:
@@ -98,7 +102,7 @@ class HealthQuery(Struct, frozen=True):
     def query(self, **changes: str) -> str:
         """Returns the query of this view, with changes; empty values are left out."""
         values = {"range": self.range_name} if self.range_name else self._pinned()
-        values |= {"type": self.code, "rows": self.rows} | changes
+        values |= {"type": self.code, "rows": self.rows, "compare": self.compare} | changes
         if "from" in changes:
             values.pop("range", None)
         if changes.get("range"):
@@ -139,6 +143,12 @@ def query_of(
     query: Mapping[str, str], now: datetime, usual: str = USUAL
 ) -> HealthQuery | InvalidField:
     """Parses the query of a health page; without a time it has the `usual` range."""
+    found = _asked(query, now, usual)
+    compares = isinstance(found, HealthQuery) and query.get("compare") == WEEK
+    return replace(found, compare=WEEK) if compares else found
+
+
+def _asked(query: Mapping[str, str], now: datetime, usual: str) -> HealthQuery | InvalidField:
     code = query.get("type", "")
     rows = ALL_ROWS if query.get("rows") == ALL_ROWS else ""
     if code and code not in CALL_CODES:

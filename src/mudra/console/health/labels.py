@@ -74,9 +74,9 @@ def headline(
     return f"{subject}: {'recovering' if recovering else symptom_text(incident)}"
 
 
-def member_headline(incident: Incident) -> str:
+def member_headline(incident: Incident, names: Mapping[str, str]) -> str:
     """Returns what is broken, in a line of a member's page, in the language of the page."""
-    return f"{cause_text(incident)}: {symptom_text(incident)}"
+    return f"{cause_text(incident, names)}: {symptom_text(incident)}"
 
 
 def cause_lines(

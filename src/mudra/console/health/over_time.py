@@ -1,15 +1,17 @@
 """Health over time: charts and their table, a lazy fragment of a page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
-from mudra.console.health.charts import timeline
+from mudra.console.health.charts import successes, timeline, week_before
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import step_for
 
 OVER_TIME: Final = LazyFragment("over-time", "moments")
@@ -31,11 +33,16 @@ async def over_time(
     Over `codes` together, else over the API of the view.
     """
     step, health = step_for(view.within), page_context.tx.service(HealthService)
-    if codes:
-        found = await health.steps(view.within, step, codes, aa_id=aa_id, fip_id=fip_id)
-    else:
-        found = await health.points(view.within, step, view.code, aa_id=aa_id, fip_id=fip_id)
-    times = timeline(found, step, view)
+
+    async def points(within: TimeRange) -> Sequence[Point]:
+        if codes:
+            return await health.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
+        return await health.points(within, step, view.code, aa_id=aa_id, fip_id=fip_id)
+
+    times = timeline(await points(view.within), step, view)
+    if view.compare:
+        compared = successes(await points(week_before(view.within)))
+        times.data["before"] = compared if any(one is not None for one in compared) else []
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {
         "times": times,

@@ -102,22 +102,23 @@ def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
 
 
 def incidents_table(
-    title: str = "Incidents", callees: Mapping[str, Callee] | None = None
+    names: Mapping[str, str],
+    title: str = "Incidents",
+    callees: Mapping[str, Callee] | None = None,
 ) -> Table[StoredIncident]:
-    """Returns the table of incidents, the latest first; rows can be chosen where one can act.
+    """Returns the table of incidents, the latest first, members by their names.
 
-    That is where `callees` says, by incident, who is to be called.
+    Rows can be chosen where one can act: where `callees` says, by incident, who is to be called.
     """
     called = callees or {}
     return Table(
         INCIDENTS,
         title,
         (
-            Column("began", "Began", lambda one: one.incident.began, "time", link=operator_path_of),
             Column(
                 "what",
                 "What",
-                lambda one: subject_label(one.incident.subject),
+                lambda one: subject_label(one.incident.subject, names),
                 link=operator_path_of,
             ),
             Column(
@@ -135,6 +136,7 @@ def incidents_table(
                 "tag",
                 tone=lambda one: state_label(one)[1],
             ),
+            Column("began", "Began", lambda one: one.incident.began, "time"),
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
             Column("success", _SUCCESS, incident_success, "number"),

@@ -3,7 +3,7 @@
 A lazy fragment of the page of network health.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final
@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.console.framework.page_context import PageContext
-from mudra.console.health.charts import Timeline, successes, timeline
+from mudra.console.health.charts import Timeline, successes, timeline, week_before
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
 from mudra.console.health.lazy_fragment import LazyFragment
@@ -31,7 +31,6 @@ TREND: Final = LazyFragment("trend", "moments")
 TREND_PART: Final = "health_trend.html"
 _LEAST: Final = timedelta(hours=6)
 """A line of one hour has six points: nothing can be seen in it."""
-_WEEK: Final = timedelta(days=7)
 _MOST_LANES: Final = 12
 _MOST_MARKS: Final = 40
 _MARKED: Final = frozenset(HappeningKind) - {
@@ -68,14 +67,13 @@ class Trend(Struct, frozen=True):
     within: TimeRange
 
 
-async def trend(page_context: PageContext, view: HealthQuery) -> Trend:
+async def trend(page_context: PageContext, view: HealthQuery, names: Mapping[str, str]) -> Trend:
     """Reads the network over time: at least six hours, up to the end of the view."""
     begins = min(view.within.start, view.within.end - _LEAST)
     within = TimeRange(begins, view.within.end)
     step, health = step_for(within), page_context.tx.service(HealthService)
     now = await health.points(within, step, view.code)
-    before = TimeRange(within.start - _WEEK, within.end - _WEEK)
-    earlier = await health.points(before, step, view.code)
+    earlier = await health.points(week_before(within), step, view.code)
     times = timeline(now, step, replace(view, within=within))
     marks = await _marks(page_context, within)
     compared = successes(earlier)
@@ -85,7 +83,6 @@ async def trend(page_context: PageContext, view: HealthQuery) -> Trend:
     troubles = _by_fip(
         [one for one in causes_of(stored, within) if of_api(one.incident, view.code)]
     )
-    names = await health.names()
     lanes = []
     for fip_id, found in troubles[:_MOST_LANES]:
         codes = frozenset({view.code}) if view.code else _codes(found)

@@ -1,6 +1,6 @@
 """Webhooks: of the network (operators), of a member (its admins), and each person's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Literal
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.notifications.webhook import AddedWebhook, NoSuchWebhook, Owner, TooManyWebhooks
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
 _OPERATOR: Final = "/operator/webhooks"
@@ -102,9 +103,7 @@ async def _page(
         "path": place.path,
         "kind": place.kind,
         "formats": _FORMATS,
-        "entity_ids": sorted(await page_context.tx.service(HealthService).names())
-        if place.kind == "network"
-        else [],
+        "member_names": await _names(page_context) if place.kind != "person" else {},
         "secret": shown.added.secret if shown.added else None,
         "typed": shown.typed or {},
         "problem": sentence(problem.sentence) if problem else "",
@@ -112,6 +111,17 @@ async def _page(
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }
     return RenderedPage("webhooks.html", facts, problem.status if problem else 200)
+
+
+async def _names(page_context: PageContext) -> Mapping[str, str]:
+    """Returns the members of which a webhook may hear, by ID: of the network all, of a FIU FIPs."""
+    names = await page_context.tx.service(HealthService).names()
+    if page_context.entity is None:
+        return names
+    if page_context.entity.entity_type != EntityType.FIU:
+        return {}
+    fips = await page_context.tx.service(HealthService).onboarded_fips()
+    return {fip_id: names.get(fip_id, fip_id) for fip_id in sorted(fips)}
 
 
 def _too_many(refusal: Refusal | None) -> str:

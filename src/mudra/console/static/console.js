@@ -46,6 +46,7 @@ function localise(root) {
   for (const time of root.querySelectorAll("time[datetime][title]")) {
     const at = new Date(time.dateTime);
     time.textContent = time.closest("[data-clock]") ? zonedHour(at) : zoned(at);
+    if ("seconds" in time.dataset) time.textContent += `:${String(at.getUTCSeconds()).padStart(2, "0")}`;
     // Once on a page of the present, its zone too: people read times to each other on the telephone.
     if (time.closest(".live")) time.textContent += `\u00a0${zoneName(at)}`;
   }
@@ -82,6 +83,82 @@ function menu() {
     }
   });
 }
+
+// On a phone a row of a table shows two lines; a button unfolds the rest.
+function folds(root) {
+  for (const table of root.querySelectorAll(".table[data-more]:not(.folds)")) {
+    for (const row of table.querySelectorAll("tbody > tr:not(.below)")) {
+      if (!row.querySelector(":scope > .more-cell") && !row.nextElementSibling?.matches(".below")) continue;
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: "⌄" });
+      button.setAttribute("aria-label", table.dataset.more);
+      button.setAttribute("aria-expanded", "false");
+      button.addEventListener("click", () => {
+        button.setAttribute("aria-expanded", String(row.classList.toggle("open")));
+      });
+      const cell = row.insertCell();
+      cell.className = "unfold";
+      cell.setAttribute("role", "cell");
+      cell.append(button);
+    }
+    table.classList.add("folds");
+  }
+}
+
+// A page longer than three screens names its parts above them; the part in sight is marked.
+function index() {
+  const main = document.querySelector(".console main");
+  if (!main || main.scrollHeight < 3 * innerHeight) return;
+  const heads = [...main.querySelectorAll("section > h2[id], section > .apart > h2[id]")].filter((one) => one.offsetParent);
+  if (heads.length < 4) return;
+  const nav = Object.assign(document.createElement("nav"), { className: "index" });
+  nav.setAttribute("aria-label", document.title);
+  const links = new Map(heads.map((head) => [head, Object.assign(document.createElement("a"), { href: `#${head.id}`, textContent: head.firstChild.textContent.trim() })]));
+  nav.append(...links.values());
+  main.prepend(nav);
+  const mark = () => {
+    const now = heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 3).at(-1);
+    for (const [head, link] of links) {
+      if (head === now) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  };
+  addEventListener("scroll", mark, { passive: true });
+}
+
+// The colors that the reader chose: at once, and in a cookie for the next page.
+function themes() {
+  const box = document.querySelector(".theme");
+  if (!box) return;
+  box.hidden = false;
+  const schemes = { "": ["light dark", "(prefers-color-scheme: dark)"], light: ["light", "not all"], dark: ["dark", "all"] };
+  box.addEventListener("click", ({ target }) => {
+    const chosen = target.dataset.theme;
+    if (chosen === undefined) return;
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    document.cookie = `mudra-theme=${chosen}; path=/; max-age=31536000; samesite=lax${secure}`;
+    const [scheme, media] = schemes[chosen];
+    document.querySelector('meta[name="color-scheme"]').content = scheme;
+    document.querySelector("link[data-dark]").media = media;
+    for (const one of box.querySelectorAll("button")) one.setAttribute("aria-pressed", String(one === target));
+    document.dispatchEvent(new Event("mudra:theme"));
+  });
+}
+
+// A field for several IDs gets one more in which each is found by its name.
+function addsById(field) {
+  const finder = Object.assign(document.createElement("input"), { type: "search", autocomplete: "off", placeholder: field.dataset.adds });
+  finder.setAttribute("list", field.dataset.from);
+  finder.setAttribute("aria-label", field.dataset.adds);
+  const known = new Set([...document.getElementById(field.dataset.from).options].map((one) => one.value));
+  finder.addEventListener("input", () => {
+    if (!known.has(finder.value)) return;
+    const listed = field.value.split(/[\s,]+/).filter(Boolean);
+    if (!listed.includes(finder.value)) field.value = [...listed, finder.value].join(", ");
+    finder.value = "";
+  });
+  field.before(finder);
+}
+document.querySelectorAll("input[data-adds]").forEach(addsById);
 
 // "/" or Ctrl-K goes to the search, wherever the reader does not type.
 document.addEventListener("keydown", (event) => {
@@ -202,11 +279,22 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 });
 
-document.addEventListener("htmx:load", (event) => localise(event.target));
+document.addEventListener("htmx:load", (event) => {
+  localise(event.target);
+  folds(document);
+});
 localise(document);
+folds(document);
 nameZone();
+themes();
+index();
 menu();
 putBack();
+
+// On paper nothing unfolds.
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("main details:has(table, ol, ul)")) one.open = true;
+});
 
 // A reload, and the way back, ask for the page again: they send no form a second time, and do not
 // tell once more what was done.

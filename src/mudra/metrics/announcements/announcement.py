@@ -7,6 +7,7 @@ import enum
 import re
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from typing import Final
 
 from msgspec import Struct
@@ -322,7 +323,9 @@ def _refused_place(one: Announcement, public: Collection[str]) -> ValueRefused |
         return ValueRefused("fipIds", problem)
     unknown = next((fip_id for fip_id in one.fip_ids if fip_id not in public), None)
     if unknown is not None:
-        problem = f"must be IDs of FIPs on the public status: {unknown[:64]} is none"
+        near = get_close_matches(unknown, public, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        problem = f'must be IDs of FIPs on the public status: "{unknown[:64]}" is no FIP{hint}'
         return ValueRefused("fipIds", problem)
     return None
 

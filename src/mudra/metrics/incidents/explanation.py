@@ -20,7 +20,15 @@ from mudra.metrics.incidents.incident import (
     StoredIncident,
     Symptom,
 )
-from mudra.metrics.incidents.subject import apis_of, fip_of, in_sentence, readers_of, text_of
+from mudra.metrics.incidents.subject import (
+    NO_NAMES,
+    Names,
+    apis_of,
+    fip_of,
+    in_sentence,
+    readers_of,
+    text_of,
+)
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -98,10 +106,10 @@ def may_see(incident: Incident, entity_id: str, *, of_fips: bool = False) -> boo
     return entity_id in readers_of(incident.subject, incident.cause.affected_aas)
 
 
-def cause_text(incident: Incident) -> str:
+def cause_text(incident: Incident, names: Names = NO_NAMES) -> str:
     """Returns the name of a cause, with those that the evidence does not separate from it."""
-    others = [in_sentence(one) for one in incident.cause.ambiguous_with]
-    return gettext(" or ").join([text_of(incident.subject), *others])
+    others = [in_sentence(one, names) for one in incident.cause.ambiguous_with]
+    return gettext(" or ").join([text_of(incident.subject, names), *others])
 
 
 MIN_FIPS: Final = 3

@@ -1,6 +1,9 @@
 """A subject of incidents as rows, addresses and messages name it."""
 
 import enum
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
 
 from msgspec import Struct
 
@@ -18,6 +21,10 @@ from mudra.metrics.incidents.incident import (
     Path,
     Subject,
 )
+
+Names = Mapping[str, str]
+"""The names of members, by ID."""
+NO_NAMES: Final[Names] = MappingProxyType({})
 
 
 class SubjectKind(enum.StrEnum):
@@ -79,34 +86,43 @@ def subject_of(name: SubjectName) -> Subject:
             return Network()
 
 
-def text_of(subject: Subject) -> str:
-    """Returns the text that names a subject in sentences and titles."""
+def text_of(subject: Subject, names: Names = NO_NAMES) -> str:
+    """Returns the text that names a subject in sentences and titles.
+
+    Members appear by their name where `names` has it, else by kind and ID.
+    """
     match subject:
         case Fip(fip_id):
-            return f"FIP {fip_id}"
+            return _member("FIP", fip_id, names)
         case FipApi(fip_id, code):
-            return f"FIP {fip_id}, {api_names(code)}"
+            return f"{_member('FIP', fip_id, names)}, {api_names(code)}"
         case AaCalls(aa_id):
-            return gettext("AA %(aa)s, calls to FIPs", aa=aa_id)
+            return gettext("%(aa)s, calls to FIPs", aa=_member("AA", aa_id, names))
         case AaApi(aa_id, code):
-            return f"AA {aa_id}, {api_names(code)}"
+            return f"{_member('AA', aa_id, names)}, {api_names(code)}"
         case AaReporting(aa_id):
-            return gettext("AA %(aa)s, metrics", aa=aa_id)
+            return gettext("%(aa)s, metrics", aa=_member("AA", aa_id, names))
         case Path(aa_id, fip_id):
-            return gettext("Path between %(aa)s and %(fip)s", aa=aa_id, fip=fip_id)
+            aa, fip = names.get(aa_id, aa_id), names.get(fip_id, fip_id)
+            return gettext("Path between %(aa)s and %(fip)s", aa=aa, fip=fip)
         case Network():
             return gettext("Network")
 
 
-def in_sentence(subject: Subject) -> str:
+def in_sentence(subject: Subject, names: Names = NO_NAMES) -> str:
     """Returns the text that names a subject within a sentence."""
     match subject:
         case Path(aa_id, fip_id):
-            return gettext("the path between %(aa)s and %(fip)s", aa=aa_id, fip=fip_id)
+            aa, fip = names.get(aa_id, aa_id), names.get(fip_id, fip_id)
+            return gettext("the path between %(aa)s and %(fip)s", aa=aa, fip=fip)
         case Network():
             return gettext("the network")
         case _:
-            return text_of(subject)
+            return text_of(subject, names)
+
+
+def _member(kind: str, entity_id: str, names: Names) -> str:
+    return names.get(entity_id) or f"{kind} {entity_id}"
 
 
 def fip_of(subject: Subject) -> str | None:
@@ -130,6 +146,18 @@ def aa_concerned(subject: Subject) -> str | None:
             return aa_id
         case _:
             return None
+
+
+def members_of(incident: Incident) -> frozenset[str]:
+    """Returns the members that an incident names: its subject's, its rivals', and the affected."""
+    cause = incident.cause
+    named = {
+        one
+        for subject in (incident.subject, *cause.ambiguous_with)
+        for one in (fip_concerned(subject), aa_concerned(subject))
+        if one
+    }
+    return frozenset(named | {*cause.affected_aas} | {*cause.affected_fips})
 
 
 def apis_of(incident: Incident) -> frozenset[str]:

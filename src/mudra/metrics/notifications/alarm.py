@@ -30,7 +30,7 @@ from mudra.metrics.incidents.incident_change import (
     Updated,
     Withdrawn,
 )
-from mudra.metrics.incidents.subject import in_sentence, text_of
+from mudra.metrics.incidents.subject import NO_NAMES, Names, in_sentence, text_of
 from mudra.metrics.rollup.percentage import failing_text
 
 _SYMPTOMS: Final = {
@@ -62,12 +62,6 @@ _COUNTED: Final = {
 }
 
 
-_LAST_WINDOW: Final = {
-    "bad": translatable("Last bad window: %(at)s."),
-    "missing": translatable("Last missing window: %(at)s."),
-}
-
-
 _MAX_AFFECTED: Final = 5
 
 
@@ -78,31 +72,33 @@ class Alarm(Struct, frozen=True):
     text: str
 
 
-def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
+def alarm_of(
+    change: Change | Elsewhere, zone: tzinfo = UTC, names: Names = NO_NAMES
+) -> Alarm | None:
     """Returns the alarm for the members concerned, or None when none is needed.
 
-    Its times are in the reader's zone, and in UTC.
+    Its times are in the reader's zone, its members by their names where these are known.
     """
     match change:
         case Opened(incident) if incident.ended is None:
-            return Alarm(title_of(incident), _timeline(incident, zone))
+            return Alarm(_begun(incident, zone, names), _timeline(incident, zone, names))
         case Reopened(_, incident):
             again = gettext("again %(symptom)s", symptom=symptom_text(incident))
-            title = f"{text_of(incident.subject)}: {again}"
-            return Alarm(title, _timeline(incident, zone))
+            title = f"{text_of(incident.subject, names)}: {again}"
+            return Alarm(title, _timeline(incident, zone, names))
         case Moved(known, incident):
             was = gettext(
                 "Reported before as %(cause)s; the cause is now known better.",
-                cause=text_of(known.subject),
+                cause=text_of(known.subject, names),
             )
-            return Alarm(title_of(incident), f"{was}\n{_timeline(incident, zone)}")
+            text = f"{was}\n{_timeline(incident, zone, names)}"
+            return Alarm(_begun(incident, zone, names), text)
         case Closed(_, incident):
-            return Alarm(
-                f"{text_of(incident.subject)}: {_over(incident)}", _timeline(incident, zone)
-            )
+            title = f"{text_of(incident.subject, names)}: {_over(incident)}"
+            return Alarm(title, _timeline(incident, zone, names))
         case Withdrawn(known, _) if known.ended is None:
             return Alarm(
-                text_of(known.subject) + ": " + gettext("alarm withdrawn"),
+                text_of(known.subject, names) + ": " + gettext("alarm withdrawn"),
                 gettext(
                     "Reports that came late or were replaced show no incident from %(at)s.",
                     at=time_text(known.began, zone),
@@ -110,7 +106,7 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
             )
         case Elsewhere(known, _):
             return Alarm(
-                text_of(known.subject) + ": " + gettext("over for you"),
+                text_of(known.subject, names) + ": " + gettext("over for you"),
                 gettext(
                     "Bad since %(began)s. What goes on has another cause, which does not concern"
                     " you: you get no more alarms about it.",
@@ -121,9 +117,15 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
             return None
 
 
-def title_of(incident: Incident) -> str:
-    """Returns the title of its alarm, such as "FIP KAVERI-FIP: 60 % of calls failing"."""
-    return f"{text_of(incident.subject)}: {symptom_text(incident)}"
+def title_of(incident: Incident, names: Names = NO_NAMES) -> str:
+    """Returns what is wrong, and at which member: "FIP KAVERI-FIP: 60 % of calls failing"."""
+    return f"{text_of(incident.subject, names)}: {symptom_text(incident)}"
+
+
+def _begun(incident: Incident, zone: tzinfo, names: Names) -> str:
+    """Returns the title of an alarm that begins: it says since when, as it may be read late."""
+    began = f"{incident.began.astimezone(zone):%H:%M %Z}"
+    return gettext("%(title)s since %(at)s", title=title_of(incident, names), at=began)
 
 
 def symptom_text(incident: Incident) -> str:
@@ -158,19 +160,19 @@ def counted_text(incident: Incident) -> str:
     )
 
 
-def ambiguity(incident: Incident) -> str:
+def ambiguity(incident: Incident, names: Names = NO_NAMES) -> str:
     """Returns what the evidence does not separate; empty when the cause is certain."""
     others = incident.cause.ambiguous_with
     if not others:
         return ""
-    names = gettext(" or ").join(map(in_sentence, (incident.subject, *others)))
-    text = gettext("The evidence fits %(causes)s equally well.", causes=names)
+    causes = gettext(" or ").join(in_sentence(one, names) for one in (incident.subject, *others))
+    text = gettext("The evidence fits %(causes)s equally well.", causes=causes)
     if len(incident.cause.affected_aas) == 1:
         text += " " + gettext("The calls of one AA alone show it.")
     return text
 
 
-def affected_text(incident: Incident) -> str:
+def affected_text(incident: Incident, names: Names = NO_NAMES) -> str:
     """Returns the members on the other side of a cause; empty for a path, an agent or none."""
     match incident.subject:
         case Fip() | FipApi():
@@ -181,7 +183,7 @@ def affected_text(incident: Incident) -> str:
             return ""
     if not ids:
         return ""
-    listed = ", ".join(ids[:_MAX_AFFECTED])
+    listed = ", ".join(names.get(one, one) for one in ids[:_MAX_AFFECTED])
     if len(ids) <= _MAX_AFFECTED:
         return gettext("Affected: %(ids)s.", ids=listed)
     return gettext(
@@ -204,38 +206,35 @@ def _over(incident: Incident) -> str:
             return gettext("recovered")
 
 
-def _timeline(incident: Incident, zone: tzinfo) -> str:
+def _timeline(incident: Incident, zone: tzinfo, names: Names) -> str:
     began, number = time_text(incident.began, zone), incident.bad_windows
     if isinstance(incident.subject, AaReporting):
-        lines = [
-            ngettext(
-                "%(num)s window not reported in time since %(began)s.",
-                "%(num)s windows not reported in time since %(began)s.",
-                number,
-                began=began,
-            )
-        ]
+        first = ngettext(
+            "%(num)s window not reported in time since %(began)s.",
+            "%(num)s windows not reported in time since %(began)s.",
+            number,
+            began=began,
+        )
     else:
-        lines = [f"{_bad_windows(number, began)} {_last_window(incident, zone)}"]
-        lines += [sentence] if (sentence := ambiguity(incident)) else []
-    return "\n".join([*lines, _ending(incident, zone)])
+        first = f"{_bad_windows(number, began)} {_latest(incident, zone)}"
+    return "\n".join(
+        one for one in (first, ambiguity(incident, names), _ending(incident, zone)) if one
+    )
 
 
 def _bad_windows(number: int, began: str) -> str:
     return ngettext(
-        "%(num)s window of ten minutes bad since %(began)s.",
-        "%(num)s windows of ten minutes bad since %(began)s.",
+        "Bad since %(began)s, in %(num)s window of ten minutes.",
+        "Bad since %(began)s, in %(num)s windows of ten minutes.",
         number,
         began=began,
     )
 
 
-def _last_window(incident: Incident, zone: tzinfo) -> str:
-    return gettext(
-        "In the window of %(at)s, %(counted)s.",
-        at=time_text(incident.last_bad, zone),
-        counted=counted_text(incident),
-    )
+def _latest(incident: Incident, zone: tzinfo) -> str:
+    """Returns what was counted in the latest bad window, by the clock: its day is known."""
+    at = f"{incident.last_bad.astimezone(zone):%H:%M}"
+    return gettext("Latest, at %(at)s: %(counted)s.", at=at, counted=counted_text(incident))
 
 
 def _ending(incident: Incident, zone: tzinfo) -> str:
@@ -247,9 +246,11 @@ def _ending(incident: Incident, zone: tzinfo) -> str:
             return gettext("Closed at %(at)s for want of data, not as recovered.", at=ended)
         case Ending.MERGED:
             return gettext("It has the cause of another incident, since %(at)s.", at=ended)
-        case Ending.OPEN:
+        case Ending.OPEN if incident.kind == "missing":
             at = time_text(incident.last_bad, zone)
-            return gettext(_LAST_WINDOW[incident.kind], at=at)
+            return gettext("Last missing window: %(at)s.", at=at)
+        case Ending.OPEN:
+            return ""
 
 
 def timeline_lines(incident: Incident) -> tuple[tuple[datetime, str], ...]:
@@ -279,12 +280,7 @@ def _change_text(change: TimelineChange, before: Subject, after: Subject) -> str
 
 
 def time_text(moment: datetime | None, zone: tzinfo) -> str:
-    """Returns a time as emails have it, such as "2026-01-31 17:30 IST (12:00 UTC)"."""
+    """Returns a time with its zone, such as "31 Jan 2026, 17:30 IST"."""
     if moment is None:
         return gettext("an unknown time")
-    utc = moment.astimezone(UTC)
-    local = moment.astimezone(zone)
-    if not local.utcoffset():
-        return f"{utc:%Y-%m-%d %H:%M} UTC"
-    day = "" if local.date() == utc.date() else f"{utc:%Y-%m-%d} "
-    return f"{local:%Y-%m-%d %H:%M %Z} ({day}{utc:%H:%M} UTC)"
+    return f"{current().minute(moment, zone)} {moment.astimezone(zone):%Z}"

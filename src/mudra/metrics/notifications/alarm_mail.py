@@ -5,13 +5,13 @@ Each incident once: what waits is replaced by what is known of the same incident
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.notifications.preferences import AlarmPreferences, Channel, quiet_end
+from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Channel, quiet_end
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_formats import Format
 
@@ -38,10 +38,17 @@ class OwnWebhook(Struct, frozen=True):
     problem: str = ""
 
 
+class Called(Struct, frozen=True):
+    """The name of a member and its telephone number, which may be empty."""
+
+    name: str
+    phone: str
+
+
 class Habits(Struct, frozen=True):
     """How the person at an address reads times and texts; `language` is empty for no choice."""
 
-    zone: tzinfo = UTC
+    zone: tzinfo = USUAL.zone
     language: str = ""
 
 

@@ -4,7 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from mudra.metrics.notifications.alarm_mail import Habits, HeldAlarm, History, Mailing, Reader
+from mudra.metrics.notifications.alarm_mail import (
+    Called,
+    Habits,
+    HeldAlarm,
+    History,
+    Mailing,
+    Reader,
+)
 from mudra.metrics.notifications.preferences import AlarmPreferences
 
 
@@ -34,6 +41,10 @@ class AlarmMails(Protocol):
 
     async def followers(self, fip_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Returns the active FIUs that follow each of these FIPs."""
+        ...
+
+    async def called(self, entity_ids: Collection[str]) -> Mapping[str, Called]:
+        """Returns the names and telephone numbers of these members."""
         ...
 
     async def habits(self, addresses: Collection[str]) -> Mapping[str, Habits]:

@@ -10,12 +10,19 @@ from mudra.localization.language import gettext, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import Elsewhere, Withdrawn
-from mudra.metrics.incidents.subject import apis_of
+from mudra.metrics.incidents.subject import (
+    Names,
+    aa_concerned,
+    apis_of,
+    fip_concerned,
+    members_of,
+)
 from mudra.metrics.notifications.alarm import affected_text, alarm_of
 from mudra.metrics.notifications.alarm_mail import (
     MAX_LISTED,
     MAX_WHOLE,
     SEPARATOR,
+    Called,
     HeldAlarm,
     History,
     PersonalAlarm,
@@ -62,23 +69,38 @@ class AlarmMailer(Struct, frozen=True):
             waiting[one.user_id, one.alarm.incident_id] = one
         incidents += [one.alarm.incident_id for one in due]
         history = await self.store.history(ids, incidents, now - self.rule.within)
+        called = await self._called(part.incident for one in alarms for part in one.announcements)
         for reader in readers:
             own = [one for (user_id, _), one in waiting.items() if user_id == reader.user_id]
-            await self._send_to(reader, alarms, own, history.get(reader.user_id, History()), now)
+            with written_in(self.languages.of(reader.language)):
+                found = [_alarm_for(reader, alarm, called) for alarm in alarms]
+            new = [one for one in found if one is not None]
+            known = history.get(reader.user_id, History())
+            await self._send_to(reader, new, own, known, now)
+
+    async def members(self, incidents: Sequence[StoredIncident]) -> Names:
+        """Returns the names of the members that incidents are about or affect."""
+        return _names(await self._called(one.incident for one in incidents))
+
+    async def _called(self, incidents: Iterable[Incident]) -> Mapping[str, Called]:
+        ids = {entity_id for one in incidents for entity_id in members_of(one)}
+        return await self.store.called(ids) if ids else {}
 
     async def escalate(
         self, incidents: Sequence[StoredIncident], rule: Escalation, now: datetime
     ) -> Sequence[StoredIncident]:
         """Notifies operators who want alarms of the network; returns what someone heard of."""
         known: set[str] = set()
+        names = await self.members(incidents)
         for reader in await self.store.readers((), ()):
             heard = [one for one in incidents if hears_of(reader, one, now)]
             if not heard:
                 continue
             known |= {one.incident_id for one in heard}
             with written_in(self.languages.of(reader.language)):
-                facts = escalation_facts(heard, rule, reader.preferences.zone, self.console)
-                alarms = [unowned(one, rule, reader.preferences.zone) for one in heard]
+                zone = reader.preferences.zone
+                facts = escalation_facts(heard, rule, zone, self.console, names)
+                alarms = [unowned(one, rule, zone, names) for one in heard]
             if reader.wants_email:
                 await self._post(reader, NoticeKind.HEALTH_ESCALATED, facts)
             await self._post_message(reader, sorted(alarms, key=_urgency), now)
@@ -101,14 +123,11 @@ class AlarmMailer(Struct, frozen=True):
     async def _send_to(
         self,
         reader: Reader,
-        alarms: Sequence[IncidentNotification],
+        new: Sequence[PersonalAlarm],
         waiting: Sequence[HeldAlarm],
         history: History,
         now: datetime,
     ) -> None:
-        with written_in(self.languages.of(reader.language)):
-            found = [_alarm_for(reader, alarm) for alarm in alarms]
-        new = [one for one in found if one is not None]
         mailing = mailing_of(reader, new, waiting, history, now, self.rule)
         for alarm in mailing.alone:
             if reader.wants_email:
@@ -153,6 +172,7 @@ class AlarmMailer(Struct, frozen=True):
             "open": str(len(alarms) - over),
             "over": str(over),
             "worst": "" if urgent[0].over else _headline(urgent),
+            "severity": urgent[0].severity.value,
             "pages": SEPARATOR.join(map(self._page, listed)),
             "incidents": SEPARATOR.join(
                 _line(one, whole=len(alarms) <= MAX_WHOLE) for one in listed
@@ -189,7 +209,13 @@ def _on_one_line(text: str) -> str:
     return text.replace("\n", " ")
 
 
-def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | None:
+def _names(called: Mapping[str, Called]) -> Names:
+    return {entity_id: one.name for entity_id, one in called.items()}
+
+
+def _alarm_for(
+    reader: Reader, one: IncidentNotification, called: Mapping[str, Called]
+) -> PersonalAlarm | None:
     """Returns the alarm as this reader gets it: by an entity of theirs before the network.
 
     One alarm of each incident: who goes on with it needs no other.
@@ -205,7 +231,7 @@ def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | Non
     if not found:
         return None
     part, entity = found[0]
-    alarm = alarm_of(part.change, reader.preferences.zone)
+    alarm = alarm_of(part.change, reader.preferences.zone, _names(called))
     if alarm is None:
         return None
     return PersonalAlarm(
@@ -213,7 +239,7 @@ def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | Non
         entity,
         severity_of(part.incident),
         alarm.title,
-        alarm.text if entity or part.is_over else _with_affected(alarm.text, part.incident),
+        _with_members(alarm.text, part.incident, called, told=not entity and not part.is_over),
         over=part.is_over,
         void=isinstance(part.change, Withdrawn | Elsewhere),
         is_worse=part.is_worse,
@@ -222,7 +248,23 @@ def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | Non
     )
 
 
-def _with_affected(text: str, incident: Incident) -> str:
-    """Adds whom it affects: operators see all of them, a member its own side alone."""
-    affected = affected_text(incident)
-    return f"{text}\n{affected}" if affected else text
+def _with_members(
+    text: str, incident: Incident, called: Mapping[str, Called], *, told: bool
+) -> str:
+    """Adds the IDs of the members that it is about, which their names leave out.
+
+    Operators are `told` whom it affects, which a member does not see, and whom to call.
+    """
+    subject = incident.subject
+    ids = [one for one in (aa_concerned(subject), fip_concerned(subject)) if one]
+    lines = [text]
+    if told:
+        lines.append(affected_text(incident, _names(called)))
+        numbers = [called[one] for one in reversed(ids) if one in called and called[one].phone]
+        lines += [
+            gettext("Call %(member)s: %(phone)s.", member=one.name, phone=one.phone)
+            for one in numbers[:1]
+        ]
+    if ids:
+        lines.append(gettext("ID: %(ids)s.", ids=", ".join(ids)))
+    return "\n".join(line for line in lines if line)

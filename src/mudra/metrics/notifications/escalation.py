@@ -14,7 +14,7 @@ from mudra.localization.language import gettext
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.silence import Silence, is_silenced
-from mudra.metrics.incidents.subject import apis_of
+from mudra.metrics.incidents.subject import NO_NAMES, Names, apis_of
 from mudra.metrics.notifications.alarm import symptom_text, time_text, title_of
 from mudra.metrics.notifications.alarm_mail import SEPARATOR, PersonalAlarm, Reader
 from mudra.metrics.notifications.preferences import quiet_end
@@ -70,9 +70,13 @@ def hears_of(reader: Reader, one: StoredIncident, now: datetime) -> bool:
 
 
 def escalation_facts(
-    incidents: Sequence[StoredIncident], rule: Escalation, zone: tzinfo, console: str
+    incidents: Sequence[StoredIncident],
+    rule: Escalation,
+    zone: tzinfo,
+    console: str,
+    names: Names = NO_NAMES,
 ) -> dict[str, str]:
-    """Returns the facts of the one email about all of them, times in the reader's zone and UTC.
+    """Returns the facts of the one email about all of them, times in the reader's zone.
 
     The worst is the first. One alone is where the link leads.
     """
@@ -81,11 +85,12 @@ def escalation_facts(
         incidents, key=lambda one: order.index(severity_of(one.incident)), reverse=True
     )
     pages = [f"{console}/operator/incidents/{one.incident_id}" for one in escalated[:MAX_LISTED]]
-    lines = [_line(one.incident, zone) for one in escalated[:MAX_LISTED]]
+    lines = [_line(one.incident, zone, names) for one in escalated[:MAX_LISTED]]
     more = len(escalated) - MAX_LISTED
     return {
         "number": str(len(escalated)),
-        "worst": title_of(escalated[0].incident),
+        "worst": title_of(escalated[0].incident, names),
+        "severity": severity_of(escalated[0].incident).value,
         "pages": SEPARATOR.join(pages),
         "named": "yes" if rule.to else "",
         "incidents": SEPARATOR.join(
@@ -96,20 +101,21 @@ def escalation_facts(
     }
 
 
-def unowned(one: StoredIncident, rule: Escalation, zone: tzinfo) -> PersonalAlarm:
+def unowned(
+    one: StoredIncident, rule: Escalation, zone: tzinfo, names: Names = NO_NAMES
+) -> PersonalAlarm:
     """Returns the message to an operator's own webhook about an incident without an owner."""
     minutes = round(rule.after.total_seconds() / 60)
-    title = gettext(
-        "No owner for %(minutes)s minutes: %(title)s", minutes=minutes, title=title_of(one.incident)
-    )
+    wrong = title_of(one.incident, names)
+    title = gettext("No owner for %(minutes)s minutes: %(title)s", minutes=minutes, title=wrong)
     severity = severity_of(one.incident)
-    return PersonalAlarm(one.incident_id, "", severity, title, _line(one.incident, zone))
+    return PersonalAlarm(one.incident_id, "", severity, title, _line(one.incident, zone, names))
 
 
-def _line(incident: Incident, zone: tzinfo) -> str:
+def _line(incident: Incident, zone: tzinfo, names: Names) -> str:
     return gettext(
         "%(cause)s: %(symptom)s, since %(began)s, detected at %(detected)s",
-        cause=cause_text(incident),
+        cause=cause_text(incident, names),
         symptom=symptom_text(incident),
         began=time_text(incident.began, zone),
         detected=time_text(incident.detected, zone),

@@ -35,10 +35,11 @@ class Notifier(Struct, frozen=True):
         if not self.escalation.to:
             return await self.mailer.escalate(incidents, self.escalation, now)
         habits = await self.mailer.store.habits(self.escalation.to)
+        names, console = await self.mailer.members(incidents), self.mailer.console
         for address in self.escalation.to:
             own = habits.get(address, Habits())
             with written_in(self.mailer.languages.of(own.language)):
-                facts = escalation_facts(incidents, self.escalation, own.zone, self.mailer.console)
+                facts = escalation_facts(incidents, self.escalation, own.zone, console, names)
             await self.outbox.post(Notice(address, NoticeKind.HEALTH_ESCALATED, facts))
         return incidents
 

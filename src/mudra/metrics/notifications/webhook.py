@@ -175,6 +175,12 @@ class TooManyWebhooks(Refusal, frozen=True):
         return f"there are {self.most} webhooks already: remove one first"
 
 
+ALREADY_ADDED: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    "url is the address of a webhook that gets the same messages already: remove that one first",
+)
+
+
 def fips_refused(problem: str) -> PlainRefusal:
     """Refuse: the FIPs of a webhook are wrong."""
     return PlainRefusal(RefusalKind.CONFLICT, f"fips {problem}")

@@ -11,6 +11,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.memberships.admins import no_such_entity
 from mudra.metrics.notifications.webhook import (
+    ALREADY_ADDED,
     MAX_FIPS,
     MESSAGE_WAITS,
     PREVIOUS_KEY_FOR,
@@ -77,9 +78,11 @@ class WebhookService(Struct, frozen=True):
         if fips and (refused := await self._refused(entity_id, fips)):
             return refused
         await self.count_alone(f"webhooks:{owner.entity_id or owner.user_id}")
-        if len(await self.store.list(owner)) >= owner.most:
+        known, named = await self.store.list(owner), tuple(sorted(set(fips)))
+        if len(known) >= owner.most:
             return TooManyWebhooks(owner.most)
-        named = tuple(sorted(set(fips)))
+        if any((one.url, one.fips, one.format) == (url, named, format_) for one in known):
+            return ALREADY_ADDED
         webhook = Webhook(
             self.new_id(), entity_id, url, caller.actor, now, fips=named, format=format_,
             user_id=owner.user_id,
@@ -175,9 +178,7 @@ class WebhookService(Struct, frozen=True):
         if len(fips) > MAX_FIPS:
             return fips_refused(f"must be at most {MAX_FIPS} FIPs")
         unknown = sorted(set(fips) - await self.members.onboarded_fips())
-        return (
-            fips_refused(f"must be FIPs of this network, {unknown[0]} is none") if unknown else None
-        )
+        return fips_refused(f'must be FIPs: "{unknown[0]}" is no FIP') if unknown else None
 
     async def remove(
         self, webhook_id: str, owner: Owner | None, caller: Caller

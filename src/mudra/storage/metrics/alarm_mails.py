@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, time
+from datetime import datetime, time
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.alarm_mail import (
+    Called,
     Habits,
     HeldAlarm,
     History,
@@ -194,6 +195,16 @@ class PostgresAlarmMails:
             found[fip_id].append(entity_id)
         return found
 
+    async def called(self, entity_ids: Collection[str]) -> Mapping[str, Called]:
+        """Returns the names and telephone numbers of these members."""
+        of_members = entity.c
+        rows = await self._tx.connection.execute(
+            sa.select(of_members.entity_id, of_members.name, of_members.phone).where(
+                is_among(of_members.entity_id, entity_ids)
+            )
+        )
+        return {entity_id: Called(name, phone or "") for entity_id, name, phone in rows}
+
     async def habits(self, addresses: Collection[str]) -> Mapping[str, Habits]:
         """Returns the time zones and languages of those addresses that have an account."""
         typed = {one.strip().lower(): one for one in addresses}
@@ -203,7 +214,7 @@ class PostgresAlarmMails:
             .where(is_among(_U.email, typed))
         )
         return {
-            typed[email]: Habits(ZoneInfo(zone) if zone else UTC, language)
+            typed[email]: Habits(ZoneInfo(zone) if zone else USUAL.zone, language)
             for email, zone, language in rows
         }
 

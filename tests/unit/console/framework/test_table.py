@@ -45,6 +45,19 @@ def test_the_head_of_the_sorted_column_turns_the_order() -> None:
     assert "other=kept" in heads[1].link
 
 
+def test_a_row_has_its_place_of_each_cell_on_a_phone() -> None:
+    columns = [Column[Town]("name", "Town", lambda t: t.name)]
+    kinds = ("code", "tag", "number", "number", "number", "number", "tag")
+    columns += [Column[Town](str(at), "", lambda t: t.people, kind) for at, kind in enumerate(kinds)]
+
+    places = Table("towns", "Towns", columns).view(TOWNS, {}).places
+
+    assert list(places) == [
+        *("name-cell", "more-cell", "state-cell", "figure-cell", "figure-cell", "figure-cell"),
+        *("more-cell", "more-cell"),
+    ]
+
+
 def test_it_filters_by_any_column_without_regard_to_case() -> None:
     assert names(q="AG") == ["agra"]
     assert names(q="602") == ["Kochi"]

@@ -136,3 +136,12 @@ def test_a_range_says_what_one_point_of_it_is(query: dict[str, str], resolution:
 
     assert isinstance(view, HealthQuery)
     assert resolution in view.resolution
+
+
+def test_a_comparison_goes_with_the_view_until_it_is_taken_back() -> None:
+    view = query_of({"range": "6h", "compare": "week"}, NOW)
+
+    assert isinstance(view, HealthQuery)
+    assert "compare=week" in view.query(type="cns")
+    assert "compare" not in view.query(compare="")
+    assert query_of({"compare": "year"}, NOW) == query_of({}, NOW)

@@ -17,7 +17,7 @@ def test_a_list_that_is_cut_says_so(waiting: int, listed: int) -> None:
     after = submit(MemoryRegistry(), fip()).after
     one = PendingEntry("FIP-0", after.entity_type, after.status, after.pending, None)
 
-    page = _listed([one] * waiting, {})
+    page = _listed([one] * waiting, {}, {})
 
     assert isinstance(page, RenderedPage)
     assert page.facts["listed"] == listed

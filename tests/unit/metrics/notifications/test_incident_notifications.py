@@ -1,6 +1,7 @@
 """Which changes raise an alarm, with and without silences."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from msgspec.structs import replace
@@ -239,11 +240,21 @@ def test_a_path_is_silenced_with_either_end_or_by_itself(entity_id, peer_id, cov
 def test_alarms_say_who_what_since_when_and_with_which_counts():
     alarm = alarm_of(Opened(OPEN))
 
-    assert alarm.title == "FIP BANK, consent: 50 % of calls failing"
-    assert alarm.text.startswith("2 windows of ten minutes bad since 2026-03-01 11:00 UTC. In the")
-    assert "50 of 100 calls failed; 1 would be usual." in alarm.text
+    assert alarm.title == "FIP BANK, consent: 50 % of calls failing since 11:00 UTC"
+    assert alarm.text.startswith("Bad since 01 Mar 2026, 11:00 UTC, in 2 windows of ten minutes.")
+    assert "Latest, at 11:10: 50 of 100 calls failed; 1 would be usual." in alarm.text
     assert alarm_of(Closed(OPEN, OVER)).title == "FIP BANK, consent: recovered"
-    assert alarm_of(Closed(OPEN, OVER)).text.endswith("Good again from 2026-03-01 12:00 UTC.")
+    assert alarm_of(Closed(OPEN, OVER)).text.endswith("Good again from 01 Mar 2026, 12:00 UTC.")
+
+
+def test_an_alarm_names_members_and_writes_times_of_its_readers_zone():
+    names = {"BANK": "Kaveri Bank", "AA": "Saarthi"}
+
+    alarm = alarm_of(Opened(OPEN), ZoneInfo("Asia/Kolkata"), names)
+
+    assert alarm.title == "Kaveri Bank, consent: 50 % of calls failing since 16:30 IST"
+    assert alarm.text.startswith("Bad since 01 Mar 2026, 16:30 IST, in 2 windows")
+    assert "BANK" not in f"{alarm.title} {alarm.text}"
 
 
 def test_an_alarm_says_what_the_evidence_does_not_separate():

@@ -81,7 +81,7 @@ async def end_session(page_context: PageContext, fields: Fields) -> Outcome:
 
 @page.post("/account/language", gate=SIGNED_IN)
 async def change_language(page_context: PageContext, fields: Fields) -> Outcome:
-    """Change the language of the user's emails and pages."""
+    """Change the language of the user's emails and pages, and return to the page of a switch."""
     known = {one.tag for one in page_context.dependencies.languages.choices}
     outcome = await choose_language(
         page_context.tx,
@@ -92,7 +92,8 @@ async def change_language(page_context: PageContext, fields: Fields) -> Outcome:
     )
     if isinstance(outcome, Refusal):
         return outcome
-    return GoTo(f"{ACCOUNT}?told=language", language=outcome)
+    back = own_page_path(fields["to"]) if "to" in fields else f"{ACCOUNT}?told=language"
+    return GoTo(back, language=outcome)
 
 
 def _language_facts(page_context: PageContext) -> dict[str, object]:

@@ -208,6 +208,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     followed = await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
+    names = await page_context.tx.service(HealthService).names()
     lines = await shared_table(
         page_context,
         ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
@@ -229,7 +230,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "has_charts": kind is not EntityType.FIU,
         **(await _choices(page_context) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
-            incidents, lambda one: incident_path(entity_id, one), member_headline
+            incidents,
+            lambda one: incident_path(entity_id, one),
+            lambda one: member_headline(one, names),
         ),
         "lines": lines,
         "planned": await page_context.tx.service(HealthService).maintenances(

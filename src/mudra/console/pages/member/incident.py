@@ -107,24 +107,25 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
 
 async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
     found = stored.incident
-    judged_until = await page_context.tx.service(HealthService).judged_until()
+    health = page_context.tx.service(HealthService)
+    judged_until, names = await health.judged_until(), await health.names()
     state = state_now(stored, judged_until, page_context.now)
     return {
         "stored": stored,
         "incident": found,
-        "headline": member_headline(found),
+        "headline": member_headline(found, names),
         "state": state_label(stored, recovering=state.recovering),
         "state_now": state,
         "severity": severity_of(found).value,
         "severity_tone": SEVERITY_TONES[severity_of(found)],
-        "ambiguity": ambiguity(found),
+        "ambiguity": ambiguity(found, names),
         "counted": counted_text(found) if state.tone == "bad" else "",
         "seen_by": seen_by(found, page_context.member.entity_id),
         "apis": api_names(",".join(sorted(shown_codes(found))))
         if found.cause.affected_apis
         else "",
         "reporting": isinstance(found.subject, AaReporting),
-        "happened": happened(stored),
+        "happened": happened(stored, names),
         "changed": await changed_before(page_context, found, reader_of(page_context)),
         "contest": contest_path(
             page_context.member.entity_id, about="incident", incident_id=stored.incident_id
@@ -186,12 +187,15 @@ def seen_by(found: Incident, entity_id: str) -> str:
     return ngettext("%(num)s AA sees it.", "%(num)s AAs see it.", others)
 
 
-def happened(stored: StoredIncident) -> Sequence[Happened]:
+def happened(stored: StoredIncident, names: Mapping[str, str]) -> Sequence[Happened]:
     """Returns what happened, the oldest first: by the evidence, and that the operator took it."""
     found = stored.incident
     lines = [Happened(found.began, gettext("First bad window"))]
     lines += [
-        Happened(seen_at(found, one), gettext(_CHANGES[one.change], cause=in_sentence(one.subject)))
+        Happened(
+            seen_at(found, one),
+            gettext(_CHANGES[one.change], cause=in_sentence(one.subject, names)),
+        )
         for one in found.timeline
     ]
     if stored.acknowledged_at is not None:

@@ -22,6 +22,7 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.health_service import HealthService
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
 from mudra.registry.lifecycle.difference import difference, in_one_line
@@ -60,14 +61,13 @@ TABLE: Final = Table[PendingEntry](
     "Pending approvals",
     (
         Column(
-            "entity",
-            "Entity",
-            lambda w: w.entity_id,
-            "code",
+            "name",
+            "Name",
+            lambda w: w.pending.entry.entityinfo.name,
             link=lambda w: approval_link(w.entity_id),
         ),
+        Column("entity", "Entity", lambda w: w.entity_id, "code"),
         Column("type", "Type", lambda w: w.entity_type.value, "type"),
-        Column("name", "Name", lambda w: w.pending.entry.entityinfo.name),
         Column(
             "what",
             "What",
@@ -120,17 +120,22 @@ async def find_entry(page_context: PageContext) -> Outcome:
 async def _list(page_context: PageContext, unknown: str | None = None) -> Outcome:
     """Shows what waits; `unknown` is an ID that was typed and that the registry does not have."""
     found = await PendingEntries(page_context.tx).waiting(MAX_PENDING + 1)
-    return _listed(found, page_context.query, unknown)
+    names = await page_context.tx.service(HealthService).names()
+    return _listed(found, page_context.query, names, unknown)
 
 
 def _listed(
-    found: Sequence[PendingEntry], query: Mapping[str, str], unknown: str | None = None
+    found: Sequence[PendingEntry],
+    query: Mapping[str, str],
+    names: Mapping[str, str],
+    unknown: str | None = None,
 ) -> Outcome:
     rows = found[:MAX_PENDING]
     facts = {
         "view": TABLE.view(rows, query),
         "listed": len(rows) if len(found) > len(rows) else 0,
         "typed": unknown or "",
+        "member_names": names,
         "problem": f"The registry has no entry of {unknown}: check the spelling, or search by name."
         if unknown
         else "",

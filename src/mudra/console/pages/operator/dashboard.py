@@ -69,7 +69,9 @@ async def show_board(page_context: PageContext) -> Outcome:
     rows = [row for row in chosen if row.kind not in _CAUSES]
     shown = rows if kind else _few_of_each(rows)
     counts = found.counts
-    causes, health = await _causes(page_context, found), page_context.tx.service(HealthService)
+    health = page_context.tx.service(HealthService)
+    names = await health.names()
+    causes = await _causes(page_context, found, names)
     cut = left_out(found, kind)
     return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
         "operator_dashboard.html",
@@ -82,6 +84,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
             "causes": causes,
             "changed": await health.changed_rates() if causes is not None else (),
+            "names": names,
             "api_names": api_names,
             "at_once": await health.at_once(found.to_handle) if causes else (),
             "incidents": sum(counts.get(one, 0) for one in _CAUSES),
@@ -99,6 +102,7 @@ async def show_board(page_context: PageContext) -> Outcome:
                 {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)} for row in shown
             ],
             "more": _left_out(counts, shown, kind),
+            "no_admin": counts.get(Kind.NO_ADMIN, 0),
             "all": sum(count for one, count in counts.items() if one not in _CAUSES),
             "hidden": [KINDS[one] for one in found.hidden],
             "needed": sorted({NEEDED[one].value for one in found.hidden}),
@@ -106,13 +110,15 @@ async def show_board(page_context: PageContext) -> Outcome:
     )
 
 
-async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow] | None:
+async def _causes(
+    page_context: PageContext, board: Dashboard, names: Mapping[str, str]
+) -> list[CauseRow] | None:
     """Returns what is broken now; None for operators who may not see it."""
     if Scope.HEALTH not in page_context.scopes:
         return None
     found = board.to_handle
     health = page_context.tx.service(HealthService)
-    never, names = await health.never_reported(silent_aas(found)), await health.names()
+    never = await health.never_reported(silent_aas(found))
     called = await callees(page_context.tx, found)
     rows = cause_rows(found, board.judged_until, page_context.now, never, names, called)
     return rows[:MAX_COUNT]
@@ -133,7 +139,9 @@ def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:
         of_kind[row.kind] += 1
         if of_kind[row.kind] <= _MAX_OF_KIND:
             few.append(row)
-    return few
+    # One act helps all of these members: where there are several they are one line.
+    several = of_kind[Kind.NO_ADMIN] > 1
+    return [row for row in few if not (several and row.kind is Kind.NO_ADMIN)]
 
 
 def _left_out(
@@ -149,6 +157,7 @@ def _left_out(
         }
         for kind, title in KINDS.items()
         if kind not in _CAUSES and chosen in {"", kind.value}
+        if chosen or kind is not Kind.NO_ADMIN or listed[kind]
         if counts.get(kind, 0) > listed[kind]
     ]
 

@@ -26,9 +26,9 @@ TABLE: Final = Table[QueuedMail](
     "mails",
     "Email",
     (
+        Column("subject", "Subject", lambda m: m.subject, link=lambda m: f"{_PAGE}/{m.mail_id}"),
         Column("at", "Written", lambda m: m.created_at, "time"),
         Column("to", "To", lambda m: m.recipient),
-        Column("subject", "Subject", lambda m: m.subject, link=lambda m: f"{_PAGE}/{m.mail_id}"),
         Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
         Column("tries", "Attempts", lambda m: m.attempts, "number"),
         Column("error", "Last error", lambda m: m.last_error or None, "below"),

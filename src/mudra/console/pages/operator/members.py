@@ -44,15 +44,9 @@ TABLE: Final = Table[MemberRow](
     "members",
     "Members",
     (
-        Column(
-            "entity",
-            "Entity",
-            lambda r: r.entity_id,
-            "code",
-            link=lambda r: member_link(r.entity_id),
-        ),
+        Column("name", "Name", lambda r: r.name, link=lambda r: member_link(r.entity_id)),
+        Column("entity", "Entity", lambda r: r.entity_id, "code"),
         Column("type", "Type", lambda r: r.entity_type, "type"),
-        Column("name", "Name", lambda r: r.name),
         Column(
             "status",
             "Status",

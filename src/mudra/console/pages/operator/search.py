@@ -29,10 +29,14 @@ TITLES: Final = {
 
 @page.get("/operator/search", gate=operator())
 async def show_search(page_context: PageContext) -> Outcome:
-    """Show what these words find; go to it when they name one thing alone."""
+    """Show what these words find; go to it when they name one thing alone.
+
+    With `part=hits` it is what the menu shows while one types, which goes nowhere by itself.
+    """
     text = page_context.query.get("q", "").strip()[:MAX_TEXT]
     result = await search_everything(page_context.tx, text, page_context.scopes)
-    if result.only is not None:
+    is_part = page_context.query.get("part") == "hits"
+    if result.only is not None and not is_part:
         return GoTo(_link(result.only))
     menu = operator_links(
         page_context.scopes, "", sandbox=page_context.dependencies.settings.sandbox
@@ -46,7 +50,7 @@ async def show_search(page_context: PageContext) -> Outcome:
         for kind, title in TITLES.items()
     ]
     return RenderedPage(
-        "operator_search.html",
+        "operator_hits.html" if is_part else "operator_search.html",
         {
             "text": text,
             "pages": pages_named(menu, text),

@@ -9,15 +9,17 @@ from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.status_history import DayState
 
 _POSSIBLY, _DEGRADED = LESSER.values()
-_SENTENCES: Final = {
+_NOW: Final = {
     STATES[DayState.BAD][0]: translatable("%(who)s disrupted"),
     _POSSIBLY[0]: translatable("%(who)s possibly disrupted"),
     _DEGRADED[0]: translatable("%(who)s degraded"),
-    STATES[DayState.PARTLY][0]: translatable("Operational now; %(who)s disrupted within 24 hours"),
-    _POSSIBLY[1]: translatable("Operational now; %(who)s possibly disrupted within 24 hours"),
-    _DEGRADED[1]: translatable("Operational now; %(who)s degraded within 24 hours"),
 }
 """By the state of the institutions, the worst first."""
+_BEFORE: Final = {
+    STATES[DayState.PARTLY][0]: translatable("disrupted in the last 24 hours: %(who)s"),
+    _POSSIBLY[1]: translatable("possibly disrupted in the last 24 hours: %(who)s"),
+    _DEGRADED[1]: translatable("degraded in the last 24 hours: %(who)s"),
+}
 
 
 def headline(
@@ -31,12 +33,14 @@ def headline(
     if silent_since is not None:
         return gettext("No data"), "quiet"
     total = len(names)
-    for state, sentence in _SENTENCES.items():
-        if troubled := [line for line in lines if line.state == state]:
-            named = [names[line.fip.fip_id] for line in troubled]
-            return gettext(sentence, who=who(named, total)), troubled[0].tone
     maintained = sum(1 for line in lines if line.state == MAINTENANCE)
     known = sum(1 for line in lines if line.tone != "quiet")
+    for state, sentence in (_NOW | _BEFORE).items():
+        if troubled := [line for line in lines if line.state == state]:
+            named = who([names[line.fip.fip_id] for line in troubled], total)
+            text = gettext(sentence, who=named)
+            before = f"{_operational(known, total)}; {text}"
+            return before if state in _BEFORE else text, troubled[0].tone
     if not known and maintained:
         return gettext(
             "%(count)s of %(total)s institutions in planned maintenance",
@@ -51,6 +55,16 @@ def headline(
     if known < total:
         return _known_in_part(known, maintained, few, total - known - maintained - few), "good"
     return gettext("All institutions operational"), "good"
+
+
+def _operational(known: int, total: int) -> str:
+    if known == total:
+        return gettext("All institutions operational")
+    return gettext(
+        "%(count)s of %(total)s institutions operational",
+        count=current().number(known),
+        total=current().number(total),
+    )
 
 
 def _known_in_part(known: int, maintained: int, few: int, unknown: int) -> str:

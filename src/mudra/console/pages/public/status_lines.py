@@ -207,14 +207,24 @@ def line_of(one: FipState) -> FipLine:
             good=good,
         )
     elif known:
-        summary = ngettext(
-            "%(good)s of %(num)s day without disruption, %(unknown)s with too few calls to rate",
-            "%(good)s of %(num)s days without disruption, %(unknown)s with too few calls to rate",
-            known,
-            good=good,
-            unknown=len(one.fip.days) - known,
-        )
+        summary = _of_measured_days(good, known)
     return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), _marks(one.fip.days), summary)
+
+
+def _of_measured_days(good: int, known: int) -> str:
+    """Returns the same of a part of 90 days: the others have no data, or too few calls to rate."""
+    if good == known:
+        return ngettext(
+            "No disruption on the %(num)s day measured so far",
+            "No disruption on the %(num)s days measured so far",
+            known,
+        )
+    return ngettext(
+        "%(good)s of %(num)s measured day without disruption",
+        "%(good)s of %(num)s measured days without disruption",
+        known,
+        good=good,
+    )
 
 
 def _has_all(fip: FipHistory, words: Sequence[str]) -> bool:

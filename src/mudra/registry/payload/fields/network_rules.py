@@ -11,12 +11,12 @@ from mudra.registry.payload.inspection import Inspection, TextRule, is_empty, sh
 
 _PORT = re.compile(r"[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?")
 PORT: Final = TextRule(
-    translatable("a port from 1 to 65535 or a range such as 8000-8010, as a string"),
+    translatable("a port from 1 to 65535 or a range such as 8000-8010"),
     11,
     _PORT,
 )
 IP: Final = TextRule(
-    translatable("an IPv4 or IPv6 address, or a network such as 203.0.114.0/28, as a string"), 64
+    translatable("an IPv4 or IPv6 address, or a network such as 203.0.114.0/28"), 64
 )
 WIDEST: Final = {4: 16, 6: 32}
 """The shortest network prefix accepted: a wider network opens members' firewalls too far."""

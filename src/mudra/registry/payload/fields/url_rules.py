@@ -25,7 +25,9 @@ _LOOSELY_VERSIONED = re.compile(r"\s*[vV]0*([1-9][0-9]{0,3})(?:\.0)?\s*:\s*(http
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa")
 HTTPS: Final = translatable("an absolute https URL")
 HTTP_TOO: Final = translatable("an absolute https or http URL")
-BASEURL: Final = translatable("vN:URL, several separated by commas, or one bare https URL")
+BASEURL: Final = translatable(
+    "for example v2:https://api.bank.example/v2, or one https URL; several with commas"
+)
 
 ZONE: Final = Fault(
     translatable("has an IPv6 zone, which only its own machine knows"),

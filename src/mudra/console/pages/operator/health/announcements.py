@@ -191,6 +191,8 @@ async def _change_page(
 
 
 async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict[str, object]:
+    health = page_context.tx.service(HealthService)
+    names, fips = await health.names(), await health.onboarded_fips()
     return {
         "form": form,
         "kinds": KINDS,
@@ -200,8 +202,8 @@ async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict
         "language_names": {
             one.tag: one.name for one in page_context.dependencies.languages.choices
         },
-        "names": await page_context.tx.service(HealthService).names(),
-        "entity_ids": sorted(await page_context.tx.service(HealthService).onboarded_fips()),
+        "names": names,
+        "fip_names": {fip_id: names.get(fip_id, fip_id) for fip_id in sorted(fips)},
     }
 
 

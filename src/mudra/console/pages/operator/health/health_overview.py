@@ -36,7 +36,8 @@ async def show_overview(page_context: PageContext) -> Outcome:
     if not isinstance(view, HealthQuery):
         return view
     if TREND.is_part(page_context.query):
-        found = await trend(page_context, view)
+        names = await page_context.tx.service(HealthService).names()
+        found = await trend(page_context, view, names)
         return RenderedPage(TREND_PART, {"trend": found, "view": view, "home": HEALTH})
     return StreamedPage(
         "health_overview.html", {"view": view, "home": HEALTH}, lambda then: _content(then, view)
@@ -108,7 +109,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     )
     return {
         "drawn": shown,
-        "trend": None if TREND.comes_later(page_context.query) else await trend(page_context, view),
+        "trend": None
+        if TREND.comes_later(page_context.query)
+        else await trend(page_context, view, names),
         "causes": cause_lines(matrix.causes, heading=lambda one: headline(one, names)),
         "proof": coverage.proof(),
         "planned": await health.maintenances(within, page_context.now),

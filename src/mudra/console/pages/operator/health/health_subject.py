@@ -147,7 +147,7 @@ async def _content(
         totals = await _totals(page_context, about, view)
     apis = apis_table("apis", "APIs", "API")
     others = apis_table("others", "Counterparts", "AA" if about.fip_id else "FIP")
-    listed = incidents_table()
+    listed = incidents_table(names)
     api_list = api_rows(found.apis, view)
     for export in (
         counts_export(totals, page_context.query),

@@ -63,7 +63,7 @@ _MAX_EVIDENCE: Final = timedelta(days=7)
 _MAX_CONTACTS: Final = 8
 _SILENCED: Final = "silence"
 NOTICES: Final[Mapping[str, str]] = {
-    ActKind.ASSIGN: "The owner is saved.",
+    ActKind.ASSIGN: "The incident has a new owner.",
     ActKind.HAND_OVER: "Handed over.",
     ActKind.COMMENT: "Comment added.",
     ActKind.CLOSE: "Closed by hand.",
@@ -225,7 +225,7 @@ def _verdict(
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
-        "ambiguity": ambiguity(found),
+        "ambiguity": ambiguity(found, names),
         "success": percentage(share_of(found.succeeded, found.eligible), 1)
         if found.failing
         else None,

@@ -80,7 +80,8 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
     found = page_context.tx.service(IncidentService)
     rows = await (found.to_handle if only_open else found.latest)(limit=_MAX_COUNT)
     called = await callees(page_context.tx, [one for one in rows if one.is_open])
-    table = incidents_table(callees=called)
+    names = await page_context.tx.service(HealthService).names()
+    table = incidents_table(names, callees=called)
     export = table.export(rows, page_context.query)
     if export is not None:
         return export
@@ -90,7 +91,7 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
         "silences": await page_context.tx.service(SilenceService).list(page_context.now),
         "apis": {code: api_name(code) for code in CALL_CODES},
         "lengths": LENGTHS,
-        "entity_ids": sorted(await page_context.tx.service(HealthService).names()),
+        "member_names": names,
         "form": form,
         "message": _MESSAGES.get(done, "") or assigned_text(done),
         "owners": (await page_context.tx.service(IncidentActService).owners())[:MAX_OWNERS],

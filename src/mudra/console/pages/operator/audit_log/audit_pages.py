@@ -24,10 +24,12 @@ from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import written
+from mudra.console.pages.operator.audit_log.event_sentence import detail_json, event_sentence
 from mudra.console.pages.operator.labels import names_of, tone
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.health_service import HealthService
 
 MAX_COUNT: Final = 1000
 EXPORTED: Final = 20_000
@@ -48,19 +50,21 @@ _RECEIPT: Final = "receiptId"
 
 
 class EventRow(Struct, frozen=True):
-    """An event, with a person's address in the place of its ID."""
+    """An event as a sentence, with a person's address in the place of its ID."""
 
     row: AuditRow
+    what: str
     actor: str
     detail: str
+    """As JSON."""
 
 
 TABLE: Final = Table[EventRow](
     "events",
     "Events",
     (
-        Column("at", "At", lambda r: r.row.at, "time"),
-        Column("event", "Event", lambda r: r.row.event, "code"),
+        Column("what", "What", lambda r: r.what),
+        Column("at", "At", lambda r: r.row.at, "moment"),
         Column(
             "outcome", "Outcome", lambda r: r.row.outcome, "tag", tone=lambda r: tone(r.row.outcome)
         ),
@@ -74,6 +78,7 @@ TABLE: Final = Table[EventRow](
         ),
         Column("address", "Address", lambda r: r.row.address or None),
         Column("reason", "Reason", lambda r: r.row.reason or None, "below"),
+        Column("event", "Event", lambda r: r.row.event, "below"),
         Column("detail", "Detail", lambda r: r.detail or None, "below"),
         Column(
             "receipt",
@@ -122,6 +127,7 @@ async def search(page_context: PageContext) -> answer.Outcome:
             "actors": _BY,
             "outcomes": [outcome.value for outcome in Outcome],
             "filters": _shown(page_context, which),
+            "member_names": await page_context.tx.service(HealthService).names(),
             "times": which,
             "older": found[-1].seq if len(rows) == MAX_COUNT else None,
             "most": MAX_COUNT,
@@ -132,14 +138,24 @@ async def search(page_context: PageContext) -> answer.Outcome:
 async def _rows(page_context: PageContext, found: Sequence[AuditRow]) -> list[EventRow]:
     people = [row.actor for row in found] + [_person(row) for row in found]
     names = await names_of(people, page_context.tx)
-    return [
-        EventRow(row, names.get(row.actor, _unnamed(row.actor)), _detail(row, names))
-        for row in found
-    ]
+    members = await page_context.tx.service(HealthService).names()
+    return [_row(row, names, members) for row in found]
+
+
+def _row(row: AuditRow, names: Mapping[str, str], members: Mapping[str, str]) -> EventRow:
+    actor = names.get(row.actor, _unnamed(row.actor))
+    person = names.get(_person(row), "")
+    entity = members.get(row.entity_id, row.entity_id)
+    known = {_PERSON: person} if person else {}
+    # The receipt is shown by itself, as a link.
+    detail = {name: value for name, value in {**row.detail, **known}.items() if name != _RECEIPT}
+    what = event_sentence(row, actor, person, entity)
+    return EventRow(row, what, actor, detail_json(detail))
 
 
 def _unnamed(actor: str) -> str:
-    return "no one signed in" if actor == _ANONYMOUS else actor
+    """Returns an actor of whom no account is known; an operator by the address alone."""
+    return "no one signed in" if actor == _ANONYMOUS else actor.removeprefix("operator:")
 
 
 def _person(row: AuditRow) -> str:
@@ -189,15 +205,6 @@ def _shown(page_context: PageContext, which: AuditFilter) -> dict[str, str]:
     times = {"since": which.since, "until": which.until}
     pinned = {name: written(at) for name, at in times.items() if at is not None}
     return {name: page_context.query.get(name, "") for name in _FIELDS} | pinned
-
-
-def _detail(row: AuditRow, names: Mapping[str, str]) -> str:
-    known = {_PERSON: names[_person(row)]} if _person(row) in names else {}
-    return ", ".join(
-        f"{name} {value}"
-        for name, value in {**row.detail, **known}.items()
-        if name != _RECEIPT  # shown by itself, as a link
-    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [search, verify]

@@ -1,0 +1,50 @@
+"""Each event of the audit has its sentence: who did what, to whom."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mudra.audit.event import EventName
+from mudra.audit.search import AuditRow
+from mudra.console.pages.operator.audit_log.event_sentence import detail_json, event_sentence
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def row(event: str, outcome: str = "success", **detail: object) -> AuditRow:
+    return AuditRow(1, AT, event, outcome, "user:1", "KAVERI-FIP", "", "", "", detail)
+
+
+@pytest.mark.parametrize("event", EventName)
+@pytest.mark.parametrize("outcome", ["success", "refused", "failed"])
+def test_each_event_is_a_sentence_without_gaps(event: EventName, outcome: str) -> None:
+    said = event_sentence(row(event.value, outcome), "asha@kaveri.example", "", "Kaveri Bank")
+
+    assert ":" not in said.removeprefix("Refused: ").removeprefix("Failed: ")
+    assert "{" not in said
+    assert said[0].isupper()
+    assert len(said.split()) > 2
+
+
+def test_a_sentence_names_who_did_what_to_whom() -> None:
+    reset = row("entity:secret:reset", version=2)
+    scopes = row("operator:account:change", scopes=["health", "audit"])
+    refused = row("registry:entry:approve", "refused", version=4)
+
+    assert event_sentence(reset, "asha@k.example", "", "Kaveri Bank") == (
+        "Asha@k.example reset the secret of Kaveri Bank"
+    )
+    assert event_sentence(scopes, "ravi@n.example", "mira@n.example", "") == (
+        "Ravi@n.example changed the scopes of mira@n.example to health, audit"
+    )
+    assert event_sentence(refused, "ravi@n.example", "", "Kaveri Bank") == (
+        "Refused: ravi@n.example approved version 4 of the entry of Kaveri Bank"
+    )
+    assert event_sentence(row("of:a:later"), "asha@k.example", "", "") == "of:a:later"
+
+
+def test_the_detail_is_json_without_empty_fields() -> None:
+    detail = {"ends": "", "text": "नमस्ते", "fipIds": [], "count": 0, "begins": None}
+
+    assert detail_json(detail) == '{"text": "नमस्ते", "count": 0}'
+    assert detail_json({"ends": ""}) == ""
