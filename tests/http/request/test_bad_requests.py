@@ -36,8 +36,7 @@ def admin(service: Service) -> Speaker:
 
 @pytest.fixture(autouse=True, scope="module")
 def nothing_changes(admin: Speaker):
-    """Look once, after all of them: a look after each one would meet the limit of a user's calls."""
-    yield
+    yield  # looks once: a look after each test would meet the limit of a user's calls
     answer = admin.member.read(admin.headers)
     assert answer.status_code == 200, answer.text
     assert answer.json()["secret"] == admin.secret
