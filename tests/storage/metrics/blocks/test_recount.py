@@ -124,12 +124,16 @@ def test_sums_that_are_missing_are_found_and_made_again_alone(in_store, grain, a
 
 DERIVED = {
     "hour": {
-        **{"all": with_a_call_more, "bad": with_a_cell_less},
-        **{"req-fips": with_a_call_more, "not-fips": with_a_cell_less},
+        "all": with_a_call_more,
+        "bad": with_a_cell_less,
+        "req-fips": with_a_call_more,
+        "not-fips": with_a_cell_less,
     },
     "day": {
-        **{"all": with_a_cell_less, "bad": with_a_call_more},
-        **{"req-fips": with_a_cell_less, "not-fips": with_a_call_more},
+        "all": with_a_cell_less,
+        "bad": with_a_call_more,
+        "req-fips": with_a_cell_less,
+        "not-fips": with_a_call_more,
     },
 }
 """What is done to each block that is derived of sums, by grain and tag."""
