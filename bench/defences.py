@@ -32,8 +32,7 @@ from uvicorn.server import ServerState
 from bench.push import widened
 from bench.sizes import sized
 from bench.support import cpu_of_tree, data_directory, scratch
-from mudra.audit.anonymous_store import ANONYMOUS
-from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.audit_log_store import ANONYMOUS, AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.token_issues import TokenIssue, pack
 from mudra.bootstrap.dependencies import build_dependencies

@@ -19,7 +19,7 @@ from mudra.bootstrap.observability.logging import _ascii
 from mudra.client.errors import TokenMalformed
 from mudra.client.verification.compact import read_header, read_json, split
 from mudra.http.auth.bearer import _BARE_OR_BEARER, _BEARER
-from mudra.http.request.body.strict_form import FormRefused, parse_form
+from mudra.http.request.body.request_body import FormRefused, parse_form
 from mudra.http.request.body.strict_json import JsonRefused, parse_json
 from mudra.identity.accounts.email_address import display_name, normalize_email
 from mudra.metrics.payload.report import encode_report
@@ -28,7 +28,7 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy, baseurl_fault
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.server_protocol.decompression import BadlyPacked, Gzip, UnpackedTooLarge, Zstd
-from mudra.server_protocol.media_type import media_type
+from mudra.server_protocol.body_reader import media_type
 from mudra.shared.csv_export import csv_text
 
 NOW: Final = datetime(2026, 3, 4, 10, 31, tzinfo=UTC)

@@ -15,7 +15,7 @@ from mudra.audit.event import EventName
 from mudra.identity.accounts.people_store import People
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.caching import fences
+from mudra.storage.caching import announcement
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
 from mudra.storage.database.database import Database
 from mudra.tokens.claims import TokenKind
@@ -116,7 +116,7 @@ def test_what_was_read_before_a_change_could_commit_is_not_used_without_a_databa
 def test_tokens_without_a_database_rest_on_no_key_that_may_have_been_dropped(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fences, "FENCE_S", 2.0)
+    monkeypatch.setattr(announcement, "FENCE_S", 2.0)
     with nodes.one_more("trading", tokens_without_database_s=60) as trading:
         invalidation, keys = trading.dependencies.invalidation, keys_of(trading)
         nodes.do(keys.ready())

@@ -1,14 +1,16 @@
 """The flows in ARCHITECTURE.md name the files that a request really passes, in order.
 
 Each request runs in this process with a profiler in its loop and in its threads. What every
-request passes (the framework around a handler) and plain values are named once, above the flows,
-and so is what runs next to requests: caches that are checked, batches that are written later.
+request passes (the framework around a handler) is named once, above the flows, and so is what
+several pass, and what runs next to requests: caches that are checked, batches that are written later.
 """
 
 import asyncio
+import functools
 import re
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -36,6 +38,13 @@ __all__ = ["store"]
 SOURCE = Path(mudra.__file__).parent
 ARCHITECTURE = Path("ARCHITECTURE.md").read_text(encoding="utf-8")
 FORMER = {"entity token": 27, "secret reset": 28, "metrics push to picture": 54}
+EVERY = "What every request passes"
+SEVERAL = (
+    "What callers with a token pass",
+    "What a body, a page or an email passes",
+    "What metrics as columns pass",
+    "What runs next to requests",
+)
 PUT = {"__init__", "<lambda>", "<genexpr>"}
 """Code that only puts parts together."""
 _FILE = re.compile(r"`([a-z_/]+\.py)`")
@@ -142,16 +151,34 @@ FLOWS = {
 }
 
 
-@pytest.mark.parametrize("title", FLOWS)
-def test_a_flow_names_the_files_that_its_request_passes(network: Network, title: str) -> None:
-    everywhere = set(listed("What every request passes"))
+@pytest.fixture(scope="module")
+def files_of(network: Network) -> Callable[[str], frozenset[str]]:
+    """Gives the files that the request of a flow passes; each request is made once."""
+    return functools.cache(lambda title: frozenset(passed(network, FLOWS[title](network))))
 
-    files = set(passed(network, FLOWS[title](network)))
+
+@pytest.mark.parametrize("title", FLOWS)
+def test_a_flow_names_the_files_that_its_request_passes(
+    files_of: Callable[[str], frozenset[str]], title: str
+) -> None:
+    everywhere = {name for common in (EVERY, *SEVERAL) for name in listed(common)}
+
+    files = files_of(title)
 
     flow = set(listed(title.capitalize()))
     assert files - everywhere <= flow
     # What is read from storage depends on what caches hold at this moment.
     assert {name for name in flow if not is_of_storage(name)} <= files
+
+
+def test_what_every_request_passes_is_passed_by_all_but_one_at_least(
+    files_of: Callable[[str], frozenset[str]],
+) -> None:
+    counts = Counter(name for title in FLOWS for name in files_of(title))
+
+    fewer = {name for name in listed(EVERY) if counts[name] < len(FLOWS) - 1}
+
+    assert {name for name in fewer if not is_of_storage(name)} == set()
 
 
 def is_of_storage(name: str) -> bool:

@@ -8,7 +8,7 @@ from tests.support.audit.audit_count import audit_count
 from tests.support.http_clients import new_address
 from tests.support.service import Service
 
-from mudra.audit import anonymous_store as anonymous
+from mudra.audit import audit_log_store as anonymous
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.bootstrap.dependencies import Dependencies
 

@@ -23,12 +23,12 @@ from mudra.shared.fair_queue import Queue
 from mudra.shared.network_address import address_key
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.tokens.authentication.bearer import VerifiedTokenCache
 from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
-from mudra.tokens.revocation.revoked_tokens import RevokedTokens
+from mudra.tokens.revocation.node_revocations import RevokedTokens
 from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "security" / "memory.md"

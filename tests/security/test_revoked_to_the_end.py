@@ -10,7 +10,7 @@ from tests.support.until import until
 
 from mudra.storage.caching.cache_invalidation import revoked_key
 from mudra.tokens.revocation.ended_token_store import ended_tokens
-from mudra.tokens.revocation.revoked_tokens import RevokedTokens
+from mudra.tokens.revocation.node_revocations import RevokedTokens
 
 LEEWAY_S = 60
 CLOCK_TOLERANCE = timedelta(seconds=30)

@@ -35,11 +35,10 @@ from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
 from mudra.tokens.authentication.assertion_authenticator import AssertionAuthenticator
-from mudra.tokens.authentication.bearer import BearerAuthenticator
+from mudra.tokens.authentication.bearer import BearerAuthenticator, VerifiedTokenCache
 from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
 from mudra.tokens.authentication.proof_guard import ProofGuard
-from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
@@ -47,8 +46,7 @@ from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
 from mudra.tokens.ports import CredentialSource, Signer
-from mudra.tokens.revocation.revoked_tokens import RevokedTokens
-from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.revocation.node_revocations import RevocationLists, RevokedTokens
 from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 

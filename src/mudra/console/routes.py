@@ -56,8 +56,7 @@ from mudra.console.pages.operator.health import (
 from mudra.console.pages.public import passkey_sign_in, second_step, sign_in, single_sign_on
 from mudra.console.timeline import timeline_pages
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.request.envelope import new_txn_id
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.request_context import AnyRequest, new_txn_id
 from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.http.server.given import Given
 from mudra.http.server.router import Router

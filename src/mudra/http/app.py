@@ -43,8 +43,7 @@ from mudra.http.operator import users as operator_users
 from mudra.http.registry import directory_reads as registry_reads
 from mudra.http.registry import entity_info
 from mudra.http.registry.published_answers import with_published_answers
-from mudra.http.request.envelope import Envelope, new_txn_id
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.request_context import AnyRequest, Envelope, new_txn_id
 from mudra.http.response.http_refusals import (
     NO_SUCH_ADDRESS,
     UNEXPECTED,
@@ -57,11 +56,9 @@ from mudra.http.route_settings import RouteSettings
 from mudra.http.server import probes, security_txt
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse, ReadyResponse
 from mudra.http.server.given import Given
-from mudra.http.server.head import with_head
 from mudra.http.server.instrumentation import set_route, with_route
-from mudra.http.server.options import with_options
+from mudra.http.server.methods import has_second_spelling, with_head, with_options
 from mudra.http.server.router import Router
-from mudra.http.server.spelling import has_second_spelling
 from mudra.http.timeline import timeline_calls
 from mudra.http.token import (
     address_binding,
@@ -352,7 +349,7 @@ def _exception_handlers(
         allowed = next((v for k, v in headers.items() if k.lower() == "allow"), "")
         names = {name.strip() for name in allowed.split(",") if name.strip()}
         if "GET" in names:
-            names.add("HEAD")  # answered by http/server/head.py
+            names.add("HEAD")  # answered by http/server/methods.py
         return refusal(envelope(), MethodNotAllowed(tuple(sorted(names)))).response()
 
     def framework(_: AnyRequest, error: Exception) -> Response[bytes]:

@@ -31,7 +31,7 @@ from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
 from mudra.tokens.ports import Signer
-from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.revocation.node_revocations import RevocationLists
 from mudra.tokens.signing_keys.key_fetch_store import BatchedKeyFetches
 
 Network = IPv4Network | IPv6Network

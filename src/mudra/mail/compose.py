@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from mudra.localization.display_zone import display_zone, written_in_zone, zone_of
 from mudra.localization.language import current, gettext, translatable, written_in
-from mudra.localization.languages import Languages
-from mudra.localization.templates import add_translation
+from mudra.localization.languages import Languages, add_translation
 from mudra.mail.calendar import Date, calendar_file
 from mudra.mail.facts import FACTS, EmailFactsError, checked_facts, hidden_facts
 from mudra.shared.email_message import Attachment, Email

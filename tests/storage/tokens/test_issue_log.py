@@ -10,11 +10,11 @@ import pytest
 import sqlalchemy as sa
 from tests.storage.tokens.with_database import with_database
 
-from mudra.audit import anonymous_store as anonymous
+from mudra.audit import audit_log_store as anonymous
 from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Database
-from mudra.tokens.issuing import waiting_groups
+from mudra.tokens.issuing import issue_log_store
 from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 
 TABLES: Final = "audit_token_issue, audit_anonymous, audit_event, secret_use, token_day"
@@ -87,7 +87,7 @@ def test_a_long_backlog_is_written_in_slices(conninfo: str, store: psycopg.Conne
 
     per_row = jtis(store)
     assert sum(per_row) == 100_000
-    assert max(per_row) <= waiting_groups.SLICE_JTIS
+    assert max(per_row) <= issue_log_store.SLICE_JTIS
     for counted in (USES, DAYS):
         found = dict(store.execute(counted).fetchall())
         assert found.pop("SETU-AA") == 65_000
@@ -139,7 +139,7 @@ def test_a_part_that_fails_waits_alone(
 def test_a_slice_that_cannot_be_stored_keeps_no_other_waiting(
     conninfo: str, store: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting_groups, "SLICE_GROUPS", 2)
+    monkeypatch.setattr(issue_log_store, "SLICE_GROUPS", 2)
 
     async def act(database: Database) -> None:
         log = BatchedIssueLog(database)
@@ -157,7 +157,7 @@ def test_a_slice_that_cannot_be_stored_keeps_no_other_waiting(
 def test_an_outage_leaves_the_rest_for_the_next_write_and_what_failed_for_its_end(
     conninfo: str, store: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting_groups, "SLICE_GROUPS", 1)
+    monkeypatch.setattr(issue_log_store, "SLICE_GROUPS", 1)
 
     async def act(database: Database) -> list[list[str]]:
         log = BatchedIssueLog(database)
@@ -179,7 +179,7 @@ def test_an_outage_leaves_the_rest_for_the_next_write_and_what_failed_for_its_en
 
 
 def test_what_is_being_written_counts_for_the_bounds() -> None:
-    waiting = waiting_groups.WaitingGroups(2, 3)
+    waiting = issue_log_store.WaitingGroups(2, 3)
 
     def add(name: str) -> bool:
         return waiting.add((name, "", "", 1), f"txn-{name}", fresh_id())

@@ -20,8 +20,7 @@ from mudra.agent.sources import http_event, otlp
 from mudra.agent.sources.left_out import Reason, Unreadable
 from mudra.agent.sources.route import SourceContext
 from mudra.agent.sources.tolerant_json import TooMuch
-from mudra.server_protocol.body_reader import Headers
-from mudra.server_protocol.media_type import media_type
+from mudra.server_protocol.body_reader import Headers, media_type
 
 Send = Callable[[Message], Awaitable[None]]
 Record = Callable[[list[Event]], Awaitable[bool]]

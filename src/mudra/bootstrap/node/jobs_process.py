@@ -11,13 +11,11 @@ from typing import Final
 import structlog
 import uvloop
 
-from mudra.audit.anonymous_store import record_anonymous
 from mudra.audit.archive import drop_archived
 from mudra.audit.audit_chain import AuditChain
-from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.audit_log_store import AuditLog, record_anonymous, record_refused
 from mudra.audit.checkpoint_store import CHECKPOINT_ADDED
 from mudra.audit.packing import drop_over_age, pack_next
-from mudra.audit.refused_store import record_refused
 from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
 from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT

@@ -20,7 +20,7 @@ from mudra.demo.faults.fault import (
     conflict_with,
     operators_fault,
 )
-from mudra.demo.faults.fault_rows import FaultRows
+from mudra.demo.faults.fault_board import FaultRows
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.shared.refusal import PlainRefusal
 from mudra.tokens.claims import TokenKind

@@ -3,11 +3,17 @@
 import re
 from typing import Final, TypeAlias
 
-from mudra.http.auth.proof import presented_proof
+from litestar.types import HTTPScope, Scope
+
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
 from mudra.http.response.http_refusals import NoAuthorization, TooManyCalls
+from mudra.http.server.methods import SENT_METHOD
+from mudra.server_protocol.body_reader import Headers
+from mudra.settings.settings import Settings
+from mudra.shared.dpop_proof import PresentedProof
 from mudra.shared.entity_type import EntityType
+from mudra.shared.proof_url import urls_of
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import (
@@ -19,6 +25,25 @@ from mudra.tokens.authentication.bearer import (
 from mudra.tokens.authentication.proof_guard import PresentedToken
 from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
 from mudra.tokens.claims import TokenKind
+
+_PROOF: Final = b"dpop"
+
+
+def has_proof(headers: Headers) -> bool:
+    """Return whether a request holds a proof, or more than one."""
+    for name, _ in headers:  # noqa: SIM110  # on the hot path: a generator costs twice as much
+        if name == _PROOF:
+            return True
+    return False
+
+
+def presented_proof(scope: Scope | HTTPScope, settings: Settings) -> PresentedProof:
+    """Return the values of the header, and what their `htm` and `htu` must be."""
+    values = tuple(value.decode("latin-1") for name, value in scope["headers"] if name == _PROOF)
+    method = str(scope.get(SENT_METHOD) or scope.get("method", ""))
+    urls = urls_of(settings.public_origins, scope["raw_path"].decode("latin-1"))
+    return PresentedProof(values, method, urls)
+
 
 _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _DPOP: Final = re.compile(r"dpop +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)

@@ -10,9 +10,8 @@ from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.health.metrics_responses import PushResponse
 from mudra.http.openapi.operation import described
 from mudra.http.request.body.request_body import METRICS_LIMITS
-from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.push_check import PushedBody
-from mudra.http.request.request_context import AnyRequest, RequestContext
+from mudra.http.request.request_context import AnyRequest, Envelope, RequestContext, new_txn_id
 from mudra.http.response.json_response import JsonResponse, refusal, success
 from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes

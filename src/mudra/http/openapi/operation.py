@@ -23,7 +23,7 @@ from litestar.openapi.spec.enums import OpenAPIType
 
 from mudra.http.openapi.components import mapping
 from mudra.http.openapi.operation_ids import operation_id
-from mudra.http.request.envelope import RequestEnvelope
+from mudra.http.request.request_context import RequestEnvelope
 from mudra.http.response.response_body import (
     CsvText,
     ErrorBody,

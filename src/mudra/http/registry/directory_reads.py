@@ -11,8 +11,7 @@ from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.registry.directory_response import changes_response, signed_response
 from mudra.http.registry.query import read_moment, read_query, read_since
-from mudra.http.request.envelope import Envelope, new_txn_id
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.request_context import AnyRequest, Envelope, new_txn_id
 from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.registry.directory.directory import (

@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
-from mudra.http.request.envelope import new_txn_id
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.request_context import AnyRequest, new_txn_id
 from mudra.http.response.entity_tag import has_it
 from mudra.http.response.json_response import JsonResponse
 from mudra.registry.directory.directory import DirectoryListing

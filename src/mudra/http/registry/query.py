@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from typing import Final
 
-from mudra.http.request.body.strict_form import FormRefused, parse_form
+from mudra.http.request.body.request_body import FormRefused, parse_form
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.shared.time_text import read_time

@@ -9,7 +9,7 @@ import msgspec
 from litestar import Response
 from litestar.types import Send
 
-from mudra.http.request.envelope import Envelope
+from mudra.http.request.request_context import Envelope
 from mudra.http.response.errors import Problem, problem_of
 from mudra.http.response.response_body import CsvText, ErrorBody, FindingsErrorBody, ResponseBody
 from mudra.server_protocol.raw_response import status_line

@@ -1,6 +1,6 @@
 """Data that any site may read, and read again by its ETag (Fetch, "CORS protocol").
 
-A handler has `opt=OPEN_DATA` and sends `OPEN_HEADERS`; http/server/options.py answers the
+A handler has `opt=OPEN_DATA` and sends `OPEN_HEADERS`; http/server/methods.py answers the
 browser's question before a conditional request.
 """
 

@@ -7,7 +7,7 @@ from litestar import Response, get
 from msgspec import UNSET, Struct, UnsetType
 
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.envelope import Envelope, new_txn_id
+from mudra.http.request.request_context import Envelope, new_txn_id
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.shared.build_version import version

@@ -11,12 +11,17 @@ from litestar import Response, post
 from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
-from mudra.http.auth.proof import has_proof, presented_proof
+from mudra.http.auth.bearer import has_proof, presented_proof
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.body.request_body import plain_form, read_form
-from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
-from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.request_context import (
+    AnyRequest,
+    Envelope,
+    EnvelopeFault,
+    new_txn_id,
+    read_txn_id,
+)
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.json_response import JsonResponse, refusal, success
 from mudra.http.server.fast_path_protocol import PendingResponse, ReadyResponse

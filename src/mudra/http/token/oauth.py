@@ -16,13 +16,11 @@ from litestar.openapi.spec import Operation
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.http.auth.bearer import authorization_of, presented_token
-from mudra.http.auth.proof import has_proof, presented_proof
+from mudra.http.auth.bearer import authorization_of, has_proof, presented_proof, presented_token
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.body.request_body import read_form
-from mudra.http.request.envelope import new_txn_id
-from mudra.http.request.request_context import AnyRequest, address_of
+from mudra.http.request.request_context import AnyRequest, address_of, new_txn_id
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.http.token.oauth_shapes import (

@@ -1,4 +1,7 @@
-"""What nodes tell each other over `NOTIFY`, and who is awaited."""
+"""Messages between nodes over `NOTIFY`: how they are sent and awaited, and the fences of a node.
+
+A fence is a key that a node reads from the database, because a change of it may not be over.
+"""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -7,6 +10,67 @@ from typing import Final
 import msgspec
 
 from mudra.storage.database.primary import PrimaryConnection
+
+
+class Quiet:
+    """A wait that something to read ends, or `end`.
+
+    psycopg's own wait wakes ten times a second, in each process of a machine.
+    """
+
+    def __init__(self) -> None:
+        self._woken: asyncio.Future[None] | None = None
+
+    def end(self) -> None:
+        """End the wait that is going on, if any."""
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
+
+    async def until_readable(self, fd: int, seconds: float) -> None:
+        """Return when there is something to read, after `end`, or after `seconds`."""
+        loop = asyncio.get_running_loop()
+        self._woken = loop.create_future()
+        loop.add_reader(fd, self.end)
+        timer = loop.call_later(seconds, self.end)
+        try:
+            await self._woken
+        finally:
+            timer.cancel()
+            loop.remove_reader(fd)
+
+
+FENCE_S: Final = 10.0
+"""A fence whose transaction never ends is dropped after this long."""
+
+
+class Fences:
+    """Fences by key. Two changes may have fenced one key: each ends its own fence alone."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, dict[str, float]] = {}
+
+    def begin(self, key: str, fence_id: str, now: float) -> None:
+        """Fence a key until the change of this fence is over, or the time of a fence."""
+        open_ones = {one: until for one, until in self._until.get(key, {}).items() if now <= until}
+        self._until[key] = open_ones | {fence_id: now + FENCE_S}
+
+    def end(self, key: str, fence_id: str) -> None:
+        """End one fence of a key; that of another change holds on."""
+        fences = self._until.get(key)
+        if fences is not None:
+            fences.pop(fence_id, None)
+            if not fences:
+                del self._until[key]
+
+    def is_fenced(self, key: str, now: float) -> bool:
+        """Return whether a change has fenced this key and may not be over."""
+        fences = self._until.get(key)
+        return fences is not None and any(now <= until for until in fences.values())
+
+    def is_any_fenced(self, prefixes: tuple[str, ...], now: float) -> bool:
+        """Return whether a change has fenced a key that begins so and may not be over."""
+        return any(key.startswith(prefixes) and self.is_fenced(key, now) for key in self._until)
+
 
 CHANNEL: Final = "mudra_changes"
 LIVE_S: Final = 2

@@ -33,13 +33,13 @@ from mudra.storage.caching.announcement import (
     LIVE_S,
     NO_FSYNC,
     Announcement,
+    Fences,
     PendingFence,
+    Quiet,
     announce,
     encoded,
     reply_channel,
 )
-from mudra.storage.caching.fences import Fences
-from mudra.storage.caching.quiet import Quiet
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after

@@ -1,15 +1,27 @@
 """What an error of the driver says about the database as a whole."""
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import psycopg
 import structlog
+from psycopg.pq import TransactionStatus
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.storage.database.deadline import (
+    DEADLINE,
+    TRANSACTION_S,
+    WATCH,
+    WATCHED_S,
+    AnswerWatch,
+    Deadline,
+    cut,
+)
 from mudra.storage.database.primary import SupersededPrimary
 
 _BY_SQLSTATE: Final = {
@@ -98,3 +110,32 @@ class OutageLog:
         if self.current is not None:
             _log.warning("the database can be used again", was=self.current)
             self.current = None
+
+
+@contextlib.contextmanager
+def watched(
+    connection: AsyncConnection,
+    driver: psycopg.AsyncConnection[tuple[object, ...]],
+    within_s: float,
+    deadline: Deadline,
+) -> Iterator[AnswerWatch | None]:
+    """Watch the answers of a transaction that may take longer than a server may hang.
+
+    What was lost may be the connection of another reader, for whom this one waited: that server
+    would not answer a rollback either.
+    """
+    info = connection.sync_connection.info if connection.sync_connection else {}
+    info[DEADLINE] = deadline
+    if not TRANSACTION_S < within_s <= WATCHED_S:
+        yield None
+        return
+    watch = info[WATCH] = AnswerWatch(driver, deadline)
+    try:
+        yield watch
+    except Exception as error:
+        if is_lost(error) and driver.info.transaction_status is not TransactionStatus.IDLE:
+            cut(driver, deadline)
+        raise
+    finally:
+        watch.end()
+        del info[WATCH]

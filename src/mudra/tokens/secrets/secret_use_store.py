@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
-from mudra.audit.anonymous_store import OTHERS
+from mudra.audit.audit_log_store import OTHERS
 from mudra.storage.database.bulk_insert import parameter_of
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.tokens import secret_use

@@ -29,7 +29,7 @@ from mudra.demo.faults.fault import (
     fault_conflict,
     operators_fault,
 )
-from mudra.http.request.envelope import EnvelopeFault
+from mudra.http.request.request_context import EnvelopeFault
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import (
     NO_SUCH_ADDRESS,

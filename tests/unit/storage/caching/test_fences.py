@@ -1,6 +1,6 @@
 """Fences of one key are counted: each is ended by its own change, or by its time."""
 
-from mudra.storage.caching.fences import Fences
+from mudra.storage.caching.announcement import Fences
 
 FENCE_S = 10.0
 

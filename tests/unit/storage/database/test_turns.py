@@ -6,7 +6,7 @@ import pytest
 
 from mudra.shared.fair_queue import CLIENT
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
-from mudra.storage.database.turns import Turns
+from mudra.storage.database.database import Turns
 
 
 async def have(

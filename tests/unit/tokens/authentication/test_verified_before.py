@@ -13,10 +13,14 @@ from mudra.shared.dpop_proof import PresentedProof
 from mudra.shared.entity_type import EntityType
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.authentication.bearer import AdmittedEntity, BearerAuthenticator, EntityCaller
+from mudra.tokens.authentication.bearer import (
+    AdmittedEntity,
+    BearerAuthenticator,
+    EntityCaller,
+    VerifiedTokenCache,
+)
 from mudra.tokens.authentication.proof_guard import USED, PresentedToken, ProofGuard
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, VerifiedToken
-from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.claims import TokenKind, TokenTerms
 from mudra.tokens.ports import EntityCredentials
 

@@ -9,7 +9,7 @@ import pytest
 
 from mudra.storage.caching.announcement import Announcement, encoded
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
-from mudra.tokens.revocation.signed_revocations import RevocationLists
+from mudra.tokens.revocation.node_revocations import RevocationLists
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -92,7 +92,7 @@ async def lock_layout(tx: Transaction, series: Series, at: datetime) -> None:
 
 
 async def settle(tx: Transaction, unsettled: Unsettled) -> Sequence[datetime]:
-    """Lays out the sums of a day or month by FIP, some FIPs at a time; returns the times of them."""
+    """Lays out the sums of a day or month by FIP, some FIPs at a time; returns their times."""
     series, begin = unsettled
     await lock_layout(tx, series, begin)
     end = series.grain.settled_end(begin)

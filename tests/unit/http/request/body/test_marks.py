@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from mudra.http.request.body.strict_form import parse_form
+from mudra.http.request.body.request_body import parse_form
 from mudra.http.request.body.strict_json import JsonRefused, parse_document, parse_json
 from mudra.server_protocol.body_reader import PackedBody, unpacked
 

@@ -1,4 +1,7 @@
-"""The signed revocation list in this node's memory, made again when anything in it may change."""
+"""Revoked tokens and the signed revocation list in this node's memory.
+
+Both are kept as long as cache_invalidation.py permits.
+"""
 
 from collections.abc import Mapping, Sequence
 from time import monotonic
@@ -9,10 +12,40 @@ from msgspec import Struct
 from mudra.storage.caching.cache_invalidation import CacheInvalidation, entity_key, revoked_key
 from mudra.storage.caching.node_cache import NodeCache
 from mudra.storage.database.database import Database
+from mudra.tokens.authentication.issued_token_store import IssuedTokens
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import Signer
 from mudra.tokens.revocation.ended_token_store import ended_tokens
 from mudra.tokens.revocation.revocation_list import EndedTokens, revocation_list
+
+_MAX_COUNT: Final = 50_000
+"""Tokens that were presented, about 10 MB."""
+_MAX_BATCH: Final = 500
+
+
+class RevokedTokens:
+    """Implements tokens/ports.py Revocations: each token is looked up once, and then known."""
+
+    def __init__(
+        self, database: Database, invalidation: CacheInvalidation, most: int = _MAX_COUNT
+    ) -> None:
+        self._database = database
+        self._cache = NodeCache(
+            invalidation, (revoked_key(""),), self._read, most=most, at_once=_MAX_BATCH
+        )
+
+    def __len__(self) -> int:
+        """Return how many tokens are remembered."""
+        return len(self._cache)
+
+    async def is_revoked(self, jti: str) -> bool:
+        """Return whether a token was revoked, from memory where it is valid."""
+        return await self._cache.find(jti)
+
+    async def _read(self, jtis: Sequence[str]) -> Mapping[str, bool]:
+        async with self._database.transaction() as transaction:
+            revoked = await IssuedTokens(transaction).revoked_of(jtis)
+        return {jti: jti in revoked for jti in jtis}
 
 
 class SignedList(Struct, frozen=True):
