@@ -96,7 +96,7 @@ FAULTS: Final[dict[str, Callable[[Node], None]]] = {
 
 
 class Paged(Struct, frozen=True):
-    """How an alert came."""
+    """An alert that fired."""
 
     alert: str
     seconds: float
@@ -170,7 +170,7 @@ def _firing(prometheus: str) -> dict[str, str]:
 
 
 def _is_watched(prometheus: str) -> bool:
-    """Whether the node was scraped several times, with tokens among its requests, and is well."""
+    """Return whether the node was scraped several times, with tokens asked for, and is well."""
     with contextlib.suppress(httpx2.TransportError, KeyError):
         answer = httpx2.get(
             f"{prometheus}/api/v1/query",

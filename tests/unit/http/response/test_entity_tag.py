@@ -37,8 +37,19 @@ def test_a_validator_that_an_intermediary_changed_is_known(lines: list[str]) -> 
 
 @pytest.mark.parametrize(
     "line",
-    ["", '""', NAME, f'"{NAME[:-1]}"', f'"{NAME}-other"', f'"{NAME}-gzip', f'"x{NAME}"', '"-gzip"', '-gzip',
-     f"{TAG}x", f"{TAG}-gzip-gzip"],
+    [
+        "",
+        '""',
+        NAME,
+        f'"{NAME[:-1]}"',
+        f'"{NAME}-other"',
+        f'"{NAME}-gzip',
+        f'"x{NAME}"',
+        '"-gzip"',
+        "-gzip",
+        f"{TAG}x",
+        f"{TAG}-gzip-gzip",
+    ],
 )
 def test_another_validator_is_not(line: str) -> None:
     assert not asks(line)
