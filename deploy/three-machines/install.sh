@@ -9,7 +9,10 @@ machine() {
     test -x /opt/patroni/bin/pip || python3 -m venv /opt/patroni
     /opt/patroni/bin/pip install --require-hashes -r patroni-requirements.txt
     id mudra >/dev/null 2>&1 || useradd --system --home-dir /var/lib/mudra mudra
-    install -d -m 755 /etc/patroni /etc/mudra
+    install -d -m 755 /etc/etcd /etc/patroni /etc/mudra
+    certificates etcd /etc/etcd/tls
+    certificates postgres /etc/patroni/tls
+    install -m 644 certificates/ca.crt /etc/mudra/database-ca.crt
     # Debian's etcd runs with its own settings since it was installed.
     begins=no
     test -d /var/lib/etcd/mudra || begins=yes
@@ -36,16 +39,25 @@ machine() {
     systemctl reload-or-restart haproxy
 }
 
+certificates() { # of the machine, for a user, in a folder
+    install -d -m 700 -o "$1" "$2"
+    install -m 600 -o "$1" certificates/server.key "$2"/server.key
+    install -m 644 certificates/server.crt "$2"/server.crt
+    install -m 644 certificates/ca.crt "$2"/ca.crt
+}
+
 database() {
     set -a
     . ./etc/patroni_env.conf
     set +a
     PGPASSWORD=$PATRONI_SUPERUSER_PASSWORD
-    export PGPASSWORD
+    PGSSLMODE=verify-full
+    PGSSLROOTCERT=/etc/mudra/database-ca.crt
+    export PGPASSWORD PGSSLMODE PGSSLROOTCERT
     primary="postgresql://$PATRONI_SUPERUSER_USERNAME@127.0.0.1:5000"
     psql "$primary/postgres" -Atc "SELECT 1 FROM pg_database WHERE datname = 'mudra'" | grep -q 1 ||
         psql "$primary/postgres" -c 'CREATE DATABASE mudra'
-    MUDRA_DATABASE_ADMIN_URL=postgresql://$PATRONI_SUPERUSER_USERNAME:$PGPASSWORD@127.0.0.1:5000/mudra
+    MUDRA_DATABASE_ADMIN_URL="postgresql://$PATRONI_SUPERUSER_USERNAME:$PGPASSWORD@127.0.0.1:5000/mudra?sslmode=$PGSSLMODE&sslrootcert=$PGSSLROOTCERT"
     export MUDRA_DATABASE_ADMIN_URL
     /usr/local/bin/mudra database prepare
 }

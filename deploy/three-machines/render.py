@@ -2,7 +2,8 @@
 """Write the configuration of three machines from one inventory: etcd, Patroni, HAProxy and Mudra.
 
 The templates are the files of `deploy/patroni` and `deploy/systemd` themselves: their addresses,
-numbers and passwords are replaced. It needs Python 3.11 and nothing else; nothing is sent anywhere.
+numbers and passwords are replaced. It needs Python 3.11 and openssl, which makes the certificates;
+nothing is sent anywhere.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import base64
 import ipaddress
 import os
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -42,7 +44,7 @@ FILES: Final = {
     "install.sh": "three-machines/install.sh",
 }
 """Where a file lies on a machine, and its template in `deploy`."""
-SECRET: Final = ("etc/patroni_env.conf", "etc/mudra/mudra.env")
+SECRET: Final = ("etc/patroni_env.conf", "etc/mudra/mudra.env", "certificates/server.key")
 BACKUP_HOURS: Final = 6
 """From one run of the timer of `deploy/systemd` to the next; machines share it out evenly."""
 _RECIPIENT: Final = re.compile(r"age1[02-9ac-hj-np-z]{58}")
@@ -96,10 +98,17 @@ def main(arguments: list[str]) -> int:
     except (InventoryInvalid, OSError, tomllib.TOMLDecodeError) as error:
         sys.stderr.write(f"{given.inventory}: {error}\n")
         return 2
+    folder = given.inventory.parent / "certificates"
+    if not given.check:
+        make_certificates(folder, inventory.addresses)
     changed = [
         path
         for number, address in enumerate(inventory.addresses, start=1)
-        for path in write(given.to / address, render(inventory, number), check=given.check)
+        for path in write(
+            given.to / address,
+            render(inventory, number) | certificates(folder, address),
+            check=given.check,
+        )
     ]
     for path in changed:
         sys.stdout.write(f"{'differs' if given.check else 'written'}: {path}\n")
@@ -144,6 +153,21 @@ def render(inventory: Inventory, number: int) -> dict[str, str]:
     return {
         target: _filled((DEPLOY / template).read_text(), inventory, number)
         for target, template in FILES.items()
+    }
+
+
+def make_certificates(folder: Path, addresses: tuple[str, ...]) -> None:
+    """Make what is missing of the authority and the machines' certificates, or ends soon."""
+    script = DEPLOY / "patroni" / "certificates.sh"
+    subprocess.run(["sh", script, folder, *addresses], check=True)  # noqa: S603, S607  # our own
+
+
+def certificates(folder: Path, address: str) -> dict[str, str]:
+    """Give the certificate of a machine and what others know it by; empty where it has none yet."""
+    names = {"ca.crt": "ca.crt", f"{address}.crt": "server.crt", f"{address}.key": "server.key"}
+    return {
+        f"certificates/{theirs}": (folder / ours).read_text() if (folder / ours).exists() else ""
+        for ours, theirs in names.items()
     }
 
 

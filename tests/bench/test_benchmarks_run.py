@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 PRINTED = {
     "agent": "events per CPU second",
     "agent_return": "stored once each: 4 of 4",
+    "alerts": "alerts broken for real: 1; ",
     "blocks": "every goal of blocks met: ",
     "defences": "refusal of a stranger, counted",
     "directory": "304 ÷ constant 304: ",
@@ -52,6 +53,7 @@ PRINTED = {
 LONG = {
     "agent",
     "agent_return",
+    "alerts",
     "entity_token",
     "full_traffic",
     "kills",

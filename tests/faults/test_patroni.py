@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import signal
+import ssl
 import threading
 import time
 from collections import Counter
@@ -17,7 +18,7 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
-from tests.faults.patroni.cluster import Cluster, Machine, documented
+from tests.faults.patroni.cluster import SUPERUSER, Cluster, Machine, documented
 from tests.faults.patroni.load import PUSH, REGISTRY, RESET, WRITES, Journal, Load
 from tests.faults.patroni.network import BY_HAPROXY, BY_HOSTS, PatroniNetwork, patroni_network
 from tests.support.http_clients import NO_TLS
@@ -253,5 +254,24 @@ def test_the_files_are_those_of_the_how_to(network: PatroniNetwork) -> None:
     for name in ("etcd.env", "patroni.env", "patroni.yml", "haproxy.cfg"):
         assert f"deploy/patroni/{name}" in text
     ours = network.cluster.url("mudra_service", "change-this-4")
+    ours = ours.replace(str(network.cluster.authority), "/etc/mudra/database-ca.crt")
     assert ours.replace(f"{network.cluster.network}.", "10.0.0.") in text
-    assert "postgresql://mudra_service:change-this-4@127.0.0.1:5000/mudra" in text
+    assert (
+        "postgresql://mudra_service:change-this-4@127.0.0.1:5000/mudra?sslmode=verify-full" in text
+    )
+
+
+def test_no_one_gets_in_without_tls(network: PatroniNetwork) -> None:
+    """Neither to PostgreSQL nor, without a certificate of the machines' authority, to etcd."""
+    machine = network.cluster.machines[0]
+    with pytest.raises(psycopg.OperationalError, match="no encryption"):
+        psycopg.connect(machine.url("postgres", *SUPERUSER), sslmode="disable", connect_timeout=5)
+    known = ssl.create_default_context(cafile=network.cluster.authority)
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(f"https://{machine.address}:2379/version", verify=known, timeout=5)
+    with network.connection() as connection:
+        rows = connection.execute(
+            "SELECT count(*) FILTER (WHERE NOT ssl), count(*) FROM pg_stat_ssl"
+            " JOIN pg_stat_replication USING (pid)"
+        ).fetchone()
+    assert rows == (0, 2)

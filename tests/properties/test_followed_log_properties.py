@@ -221,7 +221,7 @@ class Rotated:
         return sorted(self.log.parent.glob("access.json[.-]*"), key=lambda one: one.stat().st_mtime)
 
 
-def _told(acts: list[str], *, dated: bool) -> Rotated:
+def _played(acts: list[str], *, dated: bool) -> Rotated:
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as closing:
         rotated = Rotated(Path(name), dated=dated)
         closing.callback(rotated.file.close)
@@ -236,7 +236,7 @@ def _told(acts: list[str], *, dated: bool) -> Rotated:
 @example(["write", "rename", "write", "read"], False)  # noqa: FBT003  # the renamed file is the newer one
 @example(["write", "rename", "read", "rest", "read", "write"], False)  # noqa: FBT003  # opened late
 def test_each_line_of_a_rotated_log_comes_once_and_in_order(acts: list[str], dated: bool) -> None:
-    rotated = _told(acts, dated=dated)
+    rotated = _played(acts, dated=dated)
 
     assert rotated.got == rotated.written
     assert rotated.gaps == 0
@@ -247,7 +247,7 @@ def test_each_line_of_a_rotated_log_comes_once_and_in_order(acts: list[str], dat
 def test_no_line_comes_twice_and_a_loss_that_can_be_known_is_counted(
     acts: list[str], dated: bool
 ) -> None:
-    rotated = _told(acts, dated=dated)
+    rotated = _played(acts, dated=dated)
 
     order = {line: at for at, line in enumerate(rotated.written)}
     numbers = [order[line] for line in rotated.got if line in order]

@@ -99,7 +99,34 @@ class Cluster:
     def url(self, user: str, password: str) -> str:
         """The address of the primary, whichever it is."""
         hosts = ",".join(f"{one.address}:5432" for one in self.machines)
-        return f"postgresql://{user}:{password}@{hosts}/mudra?{FINDING}"
+        tls = f"sslmode=verify-full&sslrootcert={self.authority}"
+        return f"postgresql://{user}:{password}@{hosts}/mudra?{FINDING}&{tls}"
+
+    @property
+    def authority(self) -> Path:
+        """The file of the authority of the machines' certificates."""
+        return self.home / "ca.crt"
+
+    def make_certificates(self) -> None:
+        """Make them by the script of the how-to, and lay them where each machine's files name them."""
+        made = self.home / "certificates"
+        addresses = [one.address for one in self.machines]
+        subprocess.run(["sh", FILES / "certificates.sh", made, *addresses], check=True)
+        shutil.copyfile(made / "ca.crt", self.authority)
+        self.authority.chmod(0o644)
+        for machine in self.machines:
+            for user in ("etcd", "patroni"):
+                folder = machine.home / f"{user}-tls"
+                folder.mkdir(mode=0o700)
+                for theirs, ours in (
+                    ("ca.crt", "ca.crt"),
+                    (f"{machine.address}.crt", "server.crt"),
+                    (f"{machine.address}.key", "server.key"),
+                ):
+                    shutil.copyfile(made / theirs, folder / ours)
+                    (folder / ours).chmod(0o600)
+                    os.chown(folder / ours, self.account.uid, self.account.gid)
+                os.chown(folder, self.account.uid, self.account.gid)
 
     def text(self, name: str, machine: Machine | None = None) -> str:
         """A file of `deploy/patroni` as it lies on a machine of this test."""
@@ -109,6 +136,8 @@ class Cluster:
         if machine is not None:
             text = text.replace("@N@", str(machine.number))
             for theirs, ours in (
+                ("/etc/etcd/tls", machine.home / "etcd-tls"),
+                ("/etc/patroni/tls", machine.home / "patroni-tls"),
                 ("/var/lib/etcd", machine.home / "etcd"),
                 ("/var/lib/postgresql", machine.home / "postgresql"),
                 ("/var/run/postgresql", machine.home / "run"),
@@ -215,6 +244,7 @@ def patroni_cluster(home: Path, changes: Mapping[str, str] | None = None) -> Ite
         ):
             folder.mkdir(mode=0o700)
             os.chown(folder, account.uid, account.gid)
+    cluster.make_certificates()
     try:
         for machine in machines:
             cluster.start_etcd(machine)

@@ -54,9 +54,11 @@ def patroni_network(home: Path, count: int, **settings: str) -> Iterator[Patroni
             "MUDRA_ENTITY_TOKEN_RATE": "100000+100000",
             **settings,
         }
+        # The how-to has verify-full and 127.0.0.1, where HAProxy is not in this test.
+        tls = f"sslmode=verify-ca&sslrootcert={cluster.authority}"
         addresses = [
             cluster.url(*SERVICE),
-            f"postgresql://{SERVICE[0]}:{SERVICE[1]}@{place}/mudra",
+            f"postgresql://{SERVICE[0]}:{SERVICE[1]}@{place}/mudra?{tls}",
         ]
         _prepare(home, common | {"MUDRA_DATABASE_URL": addresses[0]})
         del common["MUDRA_DATABASE_ADMIN_URL"]

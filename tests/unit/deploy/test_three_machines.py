@@ -54,6 +54,7 @@ def rendered(
 def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path) -> None:
     done = rendered(tmp_path, filled())
     folders = {one.name for one in (tmp_path / "machines").iterdir()}
+    authority = tmp_path / "certificates" / "ca.crt"
     files = {one for one in (tmp_path / "machines").rglob("*") if one.is_file()}
 
     assert done.returncode == 0, done.stderr
@@ -66,8 +67,42 @@ def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path
         assert "10.0.0." not in text.replace("10.0.0.10/32", ""), path
         assert "change-this" not in text, path
         assert not re.search(r"@[A-Z_]+@", text), path
-        secret = any(password in text for password in PASSWORDS)
+        secret = any(password in text for password in [*PASSWORDS, "PRIVATE KEY"])
         assert path.stat().st_mode & 0o777 == (0o600 if secret else 0o644), path
+    for address in ADDRESSES:
+        own = tmp_path / "machines" / address / "certificates"
+        for host in (address, "127.0.0.1"):  # HAProxy of a machine leads to each PostgreSQL
+            checked = subprocess.run(
+                ["openssl", "verify", "-CAfile", authority, "-verify_ip", host, own / "server.crt"],
+                timeout=60, check=False,
+            )  # fmt: skip
+            assert checked.returncode == 0
+        assert (own / "ca.crt").read_text() == authority.read_text()
+
+
+def test_a_certificate_that_ends_soon_is_made_again_by_the_same_authority(tmp_path: Path) -> None:
+    rendered(tmp_path, filled())
+    folder = tmp_path / "certificates"
+    old = {path.name: path.read_text() for path in folder.iterdir()}
+    ending = ["openssl", "x509", "-req", "-days", "80", "-CA", "ca.crt", "-CAkey", "ca.key"]
+    asked = ["openssl", "x509", "-x509toreq", "-in", f"{ADDRESSES[1]}.crt", "-signkey"]
+    asking = subprocess.run(
+        [*asked, f"{ADDRESSES[1]}.key"], cwd=folder, capture_output=True, timeout=60, check=True
+    )
+    subprocess.run(
+        [*ending, "-out", f"{ADDRESSES[1]}.crt"],
+        cwd=folder, input=asking.stdout, capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+
+    again = rendered(tmp_path, filled())
+
+    new = {path.name: path.read_text() for path in folder.iterdir()}
+    assert {name for name in new if new[name] != old[name]} == {
+        f"{ADDRESSES[1]}.crt", f"{ADDRESSES[1]}.key",
+    }  # fmt: skip  # of that machine alone
+    assert {line.rpartition("/")[2] for line in again.stdout.splitlines() if "written" in line} == {
+        "server.crt", "server.key",
+    }  # fmt: skip
 
 
 def test_the_files_are_those_that_the_test_of_patroni_runs(tmp_path: Path) -> None:
@@ -90,7 +125,13 @@ def test_the_files_are_those_that_the_test_of_patroni_runs(tmp_path: Path) -> No
             for place, password in enumerate(PASSWORDS, start=1):
                 written = written.replace(password, f"change-this-{place}")
             theirs = cluster.text(template, machine)
-            assert written == theirs.replace("/var/lib/run", "/var/run/postgresql"), name
+            for ours, name_there in (
+                ("/var/lib/run", "/var/run/postgresql"),
+                ("/var/lib/etcd-tls", "/etc/etcd/tls"),
+                ("/var/lib/patroni-tls", "/etc/patroni/tls"),
+            ):
+                theirs = theirs.replace(ours, name_there)
+            assert written == theirs, name
 
 
 def test_a_second_run_changes_nothing_and_a_check_says_so(tmp_path: Path) -> None:
@@ -274,7 +315,7 @@ def test_install_does_what_the_page_of_patroni_says(tmp_path: Path) -> None:
     done = {
         shlex.split(line)[-1] for line in script.read_text().splitlines() if " install " in line
     }
-    (block,) = [
+    (_, block) = [
         one.body
         for one in blocks_of("docs/how-to/run-on-patroni.md")
         if one.heading == "Start the machines"
