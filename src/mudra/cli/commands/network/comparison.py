@@ -131,7 +131,7 @@ async def volume(
         )
         for one in found["errors"]:
             typer.echo(
-                f"{one['weeksAhead']} weeks ahead: off by {100 * one['wape']:.1f} % of the calls "
+                f"in week {one['weeksAhead']} of the four: off by {100 * one['wape']:.1f} % of the calls "
                 f"of {one['days']} held-back days ({found['method']})"
             )
         if answer["notice"]:
