@@ -33,7 +33,7 @@ Method = Callable[[Volume, date, int], float | None]
 
 
 class Error(Struct, frozen=True):
-    """How far the forecasts of held-back days were from what came, so many weeks ahead."""
+    """The distance of forecasts from what came on held-back days, so many weeks ahead."""
 
     weeks_ahead: int
     days: int
@@ -56,7 +56,7 @@ class ExpectedDay(Struct, frozen=True):
 
 
 class Forecast(Struct, frozen=True):
-    """What is expected, and how well the same method has done."""
+    """Days that are expected, and the errors of the same method on weeks it did not know."""
 
     method: str
     errors: Sequence[Error]

@@ -55,9 +55,8 @@ class Weeks:
 
     def report(self, window: datetime, dice: random.Random) -> None:
         """Store both payloads of each AA for a window."""
-        reports = []
         for aa in self.aas:
-            requests, notifications = [], []
+            requests, notifications, reports = [], [], []
             for place, fip in enumerate(self.fips):
                 blocks = []
                 for code in REQUESTS:
@@ -77,7 +76,7 @@ class Weeks:
                 (aa.notifications(window, fips=0), notifications),
             ):
                 reports.append(msgspec.structs.replace(payload, fips=tuple(fips)))
-        receive_at_once(self.service, reports)
+            receive_at_once(self.service, reports)
 
 
 def _counts(dice: random.Random, code: str, place: int) -> list[int]:

@@ -108,7 +108,7 @@ def test_days_and_hours_are_what_was_reported(reported: Calls) -> None:
 
 
 def test_a_forecast_is_made_of_days_that_have_their_reports(reported: Calls) -> None:
-    """Until the idle windows are reported, each day lacks 143 of 144: nothing is told from it."""
+    """Until the idle windows are reported, each day lacks 143 of 144: no forecast is made."""
     before = reported.asked(fipId=reported.fip_id)
     report_idle_windows(reported)
     found = reported.asked(fipId=reported.fip_id)

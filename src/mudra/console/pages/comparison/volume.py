@@ -69,7 +69,7 @@ class DayBar(Struct, frozen=True):
 
 
 class VolumeView(Struct, frozen=True):
-    """What the page shows."""
+    """The volume with its picture."""
 
     volume: VolumeOfSubject
     bars: Sequence[DayBar]

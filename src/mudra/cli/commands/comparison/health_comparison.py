@@ -131,8 +131,8 @@ async def volume(
         )
         for one in found["errors"]:
             typer.echo(
-                f"in week {one['weeksAhead']} of the four: off by {100 * one['wape']:.1f} % of the calls "
-                f"of {one['days']} held-back days ({found['method']})"
+                f"in week {one['weeksAhead']} of the four: off by {100 * one['wape']:.1f} % "
+                f"of the calls of {one['days']} held-back days ({found['method']})"
             )
         if answer["notice"]:
             high, handled = answer["notice"]["expected"], answer["notice"]["handled"]
