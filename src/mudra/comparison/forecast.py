@@ -92,7 +92,7 @@ def grown_mean(volume: Volume, day: date, ahead: int) -> float | None:
     weekly = (recent / before) ** (1 / _MEAN_OF)
     low, high = _GROWTH
     # The mean is of weeks that are on average one and a half before the last known one.
-    return mean * float(min(max(weekly, low), high)) ** ((_MEAN_OF - 1) / 2 + ahead)
+    return float(mean * min(max(weekly, low), high) ** ((_MEAN_OF - 1) / 2 + ahead))
 
 
 METHODS: Final[Mapping[str, Method]] = {

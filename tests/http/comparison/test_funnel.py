@@ -92,11 +92,12 @@ def test_weeks_are_those_of_utc_and_add_up_to_the_whole(weeks: Weeks) -> None:
     )
 
 
-def test_pairs_of_the_whole_network_need_a_name(weeks: Weeks) -> None:
-    answer = weeks.noc.get("/funnel/pairs", **all_time(weeks))
+def test_pairs_are_of_the_whole_network_where_they_are_few(weeks: Weeks) -> None:
+    found = asked(weeks, "pairs")
 
-    assert answer.status_code == 400
-    assert "aaId or fipId is required" in answer.json()["errorMsg"]
+    assert len(found) == 36
+    total = sum(one["steps"][3]["begun"] for one in found)
+    assert total == weeks.counted("cns")[0]
 
 
 def test_a_member_has_its_own_and_no_one_elses(weeks: Weeks) -> None:
