@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import shlex
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from tests.http.comparison.conftest import Weeks
+from tests.support.documents.blocks import blocks_of
 
 STEPS = {
     "discovery": "adisc",
@@ -135,3 +137,14 @@ def test_csv_and_command_say_the_same(weeks: Weeks) -> None:
     )
     (of_command,) = [one for one in json.loads(done.stdout)["funnels"] if one["fipId"] == fip]
     assert said(of_command) == truth(weeks, fip=fip)
+
+
+def test_the_commands_of_the_guide_are_answered(weeks: Weeks) -> None:
+    fip = weeks.fips[0].entity_id
+    blocks = [one for one in blocks_of("docs/how-to/read-the-funnel.md") if one.kind == "sh"]
+    lines = [line for one in blocks for line in one.body.splitlines()]
+    assert len(lines) == 6
+
+    for line in lines:
+        words = shlex.split(line.replace("KAVERI-FIP", fip), comments=True)
+        assert weeks.service.cli(*words[1:]).stdout, line
