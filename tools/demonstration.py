@@ -101,7 +101,11 @@ def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
 def member_pages(entity_id: str, email: str, incident_id: str = "") -> list[Page]:
     """The pages of an entity as its admin sees them; without that of an incident of an empty ID."""
     kind = entity_id.rsplit("-", 1)[-1].lower()
-    words = {item.word or "overview": item.word for item in MEMBER_ITEMS}
+    words = {
+        item.word or "overview": item.word
+        for item in MEMBER_ITEMS
+        if not item.types or kind.upper() in item.types
+    }
     if incident_id:
         words["incident"] = f"health/incidents/{incident_id}"
     return [
@@ -124,6 +128,9 @@ def operator_pages(
         "health-aa": f"health/aa/{aa_id}",
         "health-pair": f"health/pair/{aa_id}/{fip_id}",
         "health-api": "health/api/fif",
+        "funnel-fip": f"funnel/fip/{fip_id}",
+        "funnel-aa": f"funnel/aa/{aa_id}",
+        "funnel-pair": f"funnel/pair/{aa_id}/{fip_id}",
         "incident": f"incidents/{incident_id}",
         "announcement": f"announcements/{announcement_id}",
     }

@@ -43,6 +43,8 @@ _EVENTS: Final = "docs/test_agent_pages.py::test_the_samples_of_the_sources_are_
 _PAYLOADS: Final = (
     "docs/test_agent_pages.py::test_the_examples_of_the_payloads_are_taken_without_a_note"
 )
+_YEAR: Final = "cli/test_metrics_export.py::test_a_year_is_one_file_that_one_line_reads"
+_FUNNEL: Final = "http/comparison/test_funnel.py::test_the_commands_of_the_guide_are_answered"
 _PROXIES: Final = (
     "conformance/test_proxy_logs.py::test_a_status_counts_where_the_real_proxy_proves_it"
 )
@@ -151,6 +153,11 @@ BY_ANOTHER_TEST: Final = {
             "unit/localization/test_catalogues.py::test_the_mistake_of_the_guide_is_reported_as_it_shows"
         ),
     },
+    "docs/how-to/read-the-funnel.md": {
+        "mudra health funnel                                # the network, the last seven days": _FUNNEL,
+        "mudra health compare FIP --week 2026-W46": _FUNNEL,
+        "mudra health volume                       # the network": _FUNNEL,
+    },
     "docs/how-to/run-on-kubernetes.md": {
         'image: {repository: registry.example/mudra, digest: "sha256:…"}': _CHARTS,
         "backup:": "unit/deploy/test_helm_backup.py::test_the_backup_of_the_guide_is_a_cron_job",
@@ -208,6 +215,8 @@ BY_ANOTHER_TEST: Final = {
         "mudra metrics export --from 2026-11-01 --to 2026-11-27 --format parquet --out exports": (
             "cli/test_metrics_export.py::test_a_file_has_the_sums_of_a_plain_recount"
         ),
+        "mudra metrics export --year 2026 --out archive": _YEAR,
+        '''duckdb -c "SELECT strftime(starts_at AT TIME ZONE 'UTC', '%Y-%m') AS month, fip_id, sum(total)::BIGINT AS calls, sum(ok_200)::BIGINT AS succeeded FROM 'archive/metrics-day-2026.parquet' WHERE tag = 'requests' AND type = 'fif' GROUP BY ALL ORDER BY ALL"''': _YEAR,
         "duckdb.sql(": "cli/test_metrics_export.py::test_parquet_is_read_by_the_line_of_the_reference",
         "SELECT day, sum(succeeded) / nullif(sum(total - errors_4xx), 0) AS success": (
             "cli/test_metrics_export.py::test_metrics_daily_has_what_all_aas_sent"

@@ -52,6 +52,8 @@ PLACES = {
     "aa_id": AA,
     "fip_id": FIP,
     "grouping": "fip",
+    "by": "weeks",
+    "role": "FIP",
     "code": "cns",
     "act": "contact",
     "token": "no-such-link",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tools.lint.source import Fault, Source
 
-AREAS = ("audit", "identity", "metrics", "overview", "registry", "tokens")
+AREAS = ("audit", "comparison", "identity", "metrics", "overview", "registry", "tokens")
 SQL = ("sqlalchemy", "psycopg", "mudra.storage.tables")
 _ROOT = "src/mudra/"
 

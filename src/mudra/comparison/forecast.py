@@ -33,7 +33,7 @@ Method = Callable[[Volume, date, int], float | None]
 
 
 class Error(Struct, frozen=True):
-    """How far the forecasts of held-back days were from what came, so many weeks ahead."""
+    """The distance of forecasts from what came on held-back days, so many weeks ahead."""
 
     weeks_ahead: int
     days: int
@@ -56,7 +56,7 @@ class ExpectedDay(Struct, frozen=True):
 
 
 class Forecast(Struct, frozen=True):
-    """What is expected, and how well the same method has done."""
+    """Days that are expected, and the errors of the same method on weeks it did not know."""
 
     method: str
     errors: Sequence[Error]
@@ -92,8 +92,7 @@ def grown_mean(volume: Volume, day: date, ahead: int) -> float | None:
     weekly = (recent / before) ** (1 / _MEAN_OF)
     low, high = _GROWTH
     # The mean is of weeks that are on average one and a half before the last known one.
-    growth: float = min(max(weekly, low), high)
-    return float(mean * growth ** ((_MEAN_OF - 1) / 2 + ahead))
+    return float(mean * min(max(weekly, low), high) ** ((_MEAN_OF - 1) / 2 + ahead))
 
 
 METHODS: Final[Mapping[str, Method]] = {

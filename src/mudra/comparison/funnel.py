@@ -66,7 +66,7 @@ class StepOfFunnel(Struct, frozen=True, gc=False):
 
     @property
     def lost(self) -> int:
-        """What was begun and not done, without 404."""
+        """Returns what was begun and not done, without 404."""
         return self.begun - self.done - self.not_found
 
     @property

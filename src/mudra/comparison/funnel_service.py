@@ -38,7 +38,8 @@ class FunnelService(Struct, frozen=True):
         fip_id: str | None = None,
     ) -> Sequence[Funnel] | TooManyPairs:
         """Returns a funnel for each subject of a grouping, of one AA or FIP where it is named."""
-        if grouping is Grouping.PAIR and aa_id is None and fip_id is None:
+        of_all = grouping is Grouping.PAIR and aa_id is None and fip_id is None
+        if of_all and await self.health.has_too_many_pairs(within):
             return TooManyPairs()
         coverage = await self.health.coverage(within, now, aa_id)
         keys = _KEYS[grouping]

@@ -35,7 +35,7 @@ def quartiles(values: Iterable[float], fewest: int = FEWEST_OTHERS) -> Quartiles
 
 
 def of_group(values: Iterable[float]) -> Quartiles | None:
-    """Returns the quartiles of a whole group, whoever of it asks: one answer for all of them.
+    """Returns the quartiles of a whole group: one answer for all of its members.
 
     None where any member of the group would see fewer than five others.
     """

@@ -1,4 +1,4 @@
-"""What members of a role are compared by: for each step of the funnel a share and a time. Pure."""
+"""Measures of a role: a share and a time for each step of the funnel. Pure."""
 
 import enum
 from collections.abc import Collection, Mapping, Sequence
@@ -20,13 +20,13 @@ from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 
 KEYS: Final = {EntityType.FIP: "fip", EntityType.AA: "aa"}
-"""The roles that are compared, and the key of sums by which their members are told apart."""
+"""The roles that are compared, and the key of sums that separates their members."""
 TIMED: Final = {**TYPE_OF, Stage.DATA_READY: RequestType.FI_READY_TIME}
 """The type whose response time is that of a step; of data ready the time until it is."""
 
 
 class Kind(enum.StrEnum):
-    """What is compared of a step."""
+    """The kinds of measures of a step."""
 
     DONE_SHARE = "done_share"
     """From 0 to 1: more is better."""

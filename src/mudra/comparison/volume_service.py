@@ -50,7 +50,7 @@ class DayOfVolume(Struct, frozen=True):
 
 
 class VolumeOfSubject(Struct, frozen=True):
-    """What is known and expected of one subject."""
+    """The known and the expected volume of one subject."""
 
     hours: Sequence[HourOfDay]
     days: Sequence[DayOfVolume]

@@ -11,7 +11,7 @@ from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
 from mudra.console.pages import notifications, webhooks
-from mudra.console.pages.comparison import member_funnel, operator_funnel
+from mudra.console.pages.comparison import member_funnel, operator_funnel, volume
 from mudra.console.pages.member import (
     account,
     account_alarms,
@@ -85,6 +85,7 @@ def console_pages(
         *health_overview.handlers,
         *health_subject.handlers,
         *operator_funnel.handlers,
+        *volume.handlers,
         *incidents.handlers,
         *incident.handlers,
         *incident_announcement.handlers,

@@ -158,6 +158,12 @@ def test_an_aa_sees_its_fips_by_command_as_in_the_api(service: Service) -> None:
     assert counted(day["rows"][0]) == counted(week["rows"][0])
     assert "SUCCESS" in table
     assert "windows" in table
+    (funnel,) = shown(own, "entity", "funnel", aa.aa_id)["funnels"]
+    asked = [one for one in day["rows"][0]["apis"] if one["type"] == "adisc"]
+    assert funnel["steps"][0]["begun"] >= asked[0]["requests"] > 0
+    assert "discovery" in service.cli("entity", "funnel", aa.aa_id, "weeks", "--days", "7").stdout
+    assert "hidden" in service.cli("entity", "compare", aa.aa_id).stdout
+    assert "No forecast" in service.cli("entity", "volume", aa.aa_id).stdout
     gaps = shown(own, "entity", "reports", aa.aa_id)
     assert gaps["aaId"] == aa.aa_id
     assert gaps["receipts"]

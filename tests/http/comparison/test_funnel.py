@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import shlex
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from tests.http.comparison.conftest import Weeks
+from tests.support.documents.blocks import blocks_of
 
 STEPS = {
     "discovery": "adisc",
@@ -92,11 +94,12 @@ def test_weeks_are_those_of_utc_and_add_up_to_the_whole(weeks: Weeks) -> None:
     )
 
 
-def test_pairs_of_the_whole_network_need_a_name(weeks: Weeks) -> None:
-    answer = weeks.noc.get("/funnel/pairs", **all_time(weeks))
+def test_pairs_are_of_the_whole_network_where_they_are_few(weeks: Weeks) -> None:
+    found = asked(weeks, "pairs")
 
-    assert answer.status_code == 400
-    assert "aaId or fipId is required" in answer.json()["errorMsg"]
+    assert len(found) == 36
+    total = sum(one["steps"][3]["begun"] for one in found)
+    assert total == weeks.counted("cns")[0]
 
 
 def test_a_member_has_its_own_and_no_one_elses(weeks: Weeks) -> None:
@@ -134,3 +137,14 @@ def test_csv_and_command_say_the_same(weeks: Weeks) -> None:
     )
     (of_command,) = [one for one in json.loads(done.stdout)["funnels"] if one["fipId"] == fip]
     assert said(of_command) == truth(weeks, fip=fip)
+
+
+def test_the_commands_of_the_guide_are_answered(weeks: Weeks) -> None:
+    fip = weeks.fips[0].entity_id
+    blocks = [one for one in blocks_of("docs/how-to/read-the-funnel.md") if one.kind == "sh"]
+    lines = [line for one in blocks for line in one.body.splitlines()]
+    assert len(lines) == 6
+
+    for line in lines:
+        words = shlex.split(line.replace("KAVERI-FIP", fip), comments=True)
+        assert weeks.service.cli(*words[1:]).stdout, line

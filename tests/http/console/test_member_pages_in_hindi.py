@@ -73,8 +73,15 @@ def test_the_menu_and_the_overview_are_in_hindi(service: Service) -> None:
 def test_every_page_of_the_menu_is_in_hindi(service: Service) -> None:
     member = new_member(service, "FIU")
     browser, programs = hindi(member), ("sh get_", "node get_", "java GetToken")
-    for item in MEMBER_ITEMS:
+    for item in (one for one in MEMBER_ITEMS if not one.types):
         whole(browser.get(at(member, item.word)), member.entity_id, *programs)
+
+
+def test_the_pages_that_a_fip_has_alone_are_in_hindi(service: Service) -> None:
+    member = new_member(service, "FIP")
+    browser = hindi(member)
+    for item in (one for one in MEMBER_ITEMS if one.types):
+        whole(browser.get(at(member, item.word)), member.entity_id)
 
 
 def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -> None:

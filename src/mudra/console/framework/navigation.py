@@ -89,6 +89,13 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "volume",
+        translatable("Volume"),
+        "how-to/read-the-funnel.html#see-what-is-expected",
+        types=frozenset({"AA", "FIP"}),
+        readers=True,
+    ),
+    MemberItem(
         "webhooks",
         translatable("Webhooks"),
         "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
@@ -116,6 +123,9 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", "Board", None, "how-to/console.html#as-an-operator"),
     OperatorItem("health", "Network health", Scope.HEALTH, "how-to/monitor-the-network.html"),
     OperatorItem("funnel", "Funnel", Scope.HEALTH, "how-to/read-the-funnel.html"),
+    OperatorItem(
+        "volume", "Volume", Scope.HEALTH, "how-to/read-the-funnel.html#see-what-is-expected"
+    ),
     OperatorItem(
         "incidents",
         "Incidents",

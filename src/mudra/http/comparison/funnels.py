@@ -54,8 +54,8 @@ async def funnels(
 ) -> FunnelsResponse | CsvText | Refusal:
     """Show seven steps from discovery to fetched data: network, fips, aas, pairs or weeks.
 
-    They are counts of calls, not of people. `pairs` needs `aaId` or `fipId`. Weeks are Monday to
-    Sunday of UTC.
+    They are counts of calls, not of people. Where more than 4,000 pairs of AA and FIP reported,
+    `pairs` is 400 without `aaId` or `fipId`. Weeks are Monday to Sunday of UTC.
     """
     now, service = call.dependencies.clock(), call.tx.service(FunnelService)
     within = _within(call.body, now)

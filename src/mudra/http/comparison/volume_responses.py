@@ -53,7 +53,7 @@ class ExpectedDayDetails(Struct):
 
 
 class ForecastDetails(Struct):
-    """What is expected of four weeks, and the error of the method."""
+    """Four weeks that are expected, and the error of the method."""
 
     method: str
     errors: list[ForecastErrorDetails]

@@ -17,7 +17,7 @@ BY: Final[Mapping[str, Grouping]] = {
     "pairs": Grouping.PAIR,
     WEEKS: Grouping.NETWORK,
 }
-"""What a funnel of an operator is about, by the end of its address."""
+"""Groupings of an operator, by the end of its address."""
 OWN_BY: Final[Mapping[str, Grouping]] = {
     "all": Grouping.NETWORK,
     "counterparts": Grouping.PAIR,
@@ -28,17 +28,17 @@ ROLES: Final = tuple(role.value for role in KEYS)
 
 
 class FunnelParameters(PictureParameters, frozen=True):
-    """Which calls, of which time (the last seven days when left out), and in which format."""
+    """Calls of an AA, a FIP or all, in a time (by default the last seven days), and the format."""
 
 
 class OwnFunnelParameters(TimeParameters, frozen=True):
-    """Of which time (the last seven days when left out), and in which format."""
+    """A time (by default the last seven days), and the format."""
 
     format: Annotated[Literal["json", "csv"], Meta(description="json or csv")] = "json"
 
 
 class WeekParameters(Struct, frozen=True):
-    """Which week: the last one that no report can change any more when left out."""
+    """A week; by default the last one that no report can change any more."""
 
     week: Annotated[
         str,
@@ -47,7 +47,7 @@ class WeekParameters(Struct, frozen=True):
 
 
 class SubjectParameters(Struct, frozen=True):
-    """Whose calls: of an AA, to a FIP, of both, or all."""
+    """Calls of an AA, to a FIP, of both, or all."""
 
     aa_id: Entity = field(name="aaId", default="")
     fip_id: Entity = field(name="fipId", default="")

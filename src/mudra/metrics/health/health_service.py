@@ -105,7 +105,7 @@ class HealthService(Struct, frozen=True):
     ) -> tuple[Row, ...] | TooManyPairs:
         """Returns the rows of a health picture, of one AA or FIP where it is named."""
         of_all = grouping is Grouping.PAIR and aa_id is None and fip_id is None
-        if of_all and await self._has_too_many_pairs(within):
+        if of_all and await self.has_too_many_pairs(within):
             return TooManyPairs()
         coverage = await self.coverage(within, now, aa_id)
         return await self._rows(within, grouping, coverage, aa_id, fip_id)
@@ -278,7 +278,9 @@ class HealthService(Struct, frozen=True):
         states = await self.fip_states.latest()
         return states.end if states.fips else None
 
-    async def _has_too_many_pairs(self, within: TimeRange) -> bool:
+    async def has_too_many_pairs(self, within: TimeRange) -> bool:
+        """Returns whether more pairs reported than are shown at once."""
+
         async def make() -> bool:
             return await self.rollups.has_more_pairs(within, MAX_PAIRS)
 

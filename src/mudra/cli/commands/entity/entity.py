@@ -1,25 +1,24 @@
 """mudra entity: the status of your own entity: what needs attention, what happened."""
 
-from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
 
 from mudra.cli.client.api import Answer, Api
 from mudra.cli.command import user_command
+from mudra.cli.commands.comparison import entity_comparison
 from mudra.cli.commands.entity import entity_people, followed_fips
+from mudra.cli.commands.entity.days import EntityId, Prefix, of_days
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import show_table
 from mudra.cli.output.shown import Shown, line, table
-from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)
 entity_people.add_commands(app)
 followed_fips.add_commands(app)
+entity_comparison.add_commands(app)
 
-EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
 _PREFIX = "/metrics/perf/v1"
-_Prefix = Annotated[str, typer.Option("--prefix", help="Path of the network's metrics.")]
 
 
 @user_command(app, "mudra entity attention KAVERI-FIP --json")
@@ -64,10 +63,10 @@ async def health(
     api: Api,
     entity_id: EntityId,
     days: Annotated[int, typer.Option(min=1, max=400, help="Days up to now.")] = 1,
-    prefix: _Prefix = _PREFIX,
+    prefix: Prefix = _PREFIX,
 ) -> Shown:
     """Show health: a FIP its own APIs by AA, an AA its FIPs, a FIU the FIPs it depends on."""
-    answer = await _of_days(api, entity_id, f"{prefix}/health", days)
+    answer = await of_days(api, entity_id, f"{prefix}/health", days)
 
     def show() -> None:
         rows = answer["rows"]
@@ -84,10 +83,10 @@ async def reports(
     api: Api,
     entity_id: EntityId,
     days: Annotated[int, typer.Option(min=1, max=31, help="Days up to now.")] = 1,
-    prefix: _Prefix = _PREFIX,
+    prefix: Prefix = _PREFIX,
 ) -> Shown:
     """Show an AA's own gaps, and which of its reports were refused."""
-    answer = await _of_days(api, entity_id, f"{prefix}/receipts", days)
+    answer = await of_days(api, entity_id, f"{prefix}/receipts", days)
 
     def show() -> None:
         gaps, refused = answer["gaps"], answer["refused"]
@@ -109,13 +108,3 @@ async def reports(
 
 def _first(refused: Answer) -> str:
     return " ".join(f"{one['path']} {one['problem']}" for one in refused["findings"][:1])
-
-
-async def _of_days(api: Api, entity_id: str, path: str, days: int) -> Answer:
-    """Read what an entity sees of its last days, by the service's clock."""
-    entity = await api.of_entity(entity_id)
-    answer = await entity.get(path)  # of the last day
-    if days == 1:
-        return answer
-    begin = datetime.fromisoformat(answer["to"]) - timedelta(days=days)
-    return await entity.get(path, {"from": iso_ms(begin), "to": answer["to"]})

@@ -7,7 +7,8 @@ import typer
 
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
-from mudra.cli.commands.network import comparison, health_reports, incident_acts
+from mudra.cli.commands.comparison.health_comparison import app as comparison_commands
+from mudra.cli.commands.network import health_reports, incident_acts
 from mudra.cli.commands.network.health_picture import health_matrix, picture
 from mudra.cli.commands.network.health_reports import held
 from mudra.cli.commands.network.health_webhooks import app as webhook_commands
@@ -23,7 +24,7 @@ owner_command(app, "mudra health held --json")(held)
 incident_acts.add_commands(app)
 health_reports.add_decisions(app)
 app.add_typer(webhook_commands)
-app.add_typer(comparison.app)
+app.add_typer(comparison_commands)
 _SILENCES = "/operator/v1/health/silences"
 
 Entity = Annotated[str, typer.Option("--entity", help="Only this entity; all when left out.")]

@@ -1,4 +1,4 @@
-"""What a page shows of a funnel: its steps, the one that leaks, and tables by week and subject."""
+"""A funnel as pages show it: its steps, the one that leaks, and tables by week and subject."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What a page shows of a role in a week: each measure, its quartiles, and the own place."""
+"""A role in a week as pages show it: each measure, its quartiles, and the own place."""
 
 from collections.abc import Sequence
 from datetime import datetime

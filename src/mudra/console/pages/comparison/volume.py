@@ -1,0 +1,137 @@
+"""The volume of calls by hour and day, next to earlier weeks, and what is expected."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Final
+
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+
+from mudra.comparison.forecast import ExpectedDay
+from mudra.comparison.role_measures import KEYS
+from mudra.comparison.volume_service import HourOfDay, VolumeOfSubject, VolumeService
+from mudra.console.framework import page
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import Download, Outcome, StreamedPage
+from mudra.console.framework.table import Column, Table
+from mudra.http.auth.gates import READER, operator
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.operators.operator import Scope
+from mudra.localization.language import translatable
+from mudra.shared.entity_type import EntityType
+
+_HEIGHT: Final = 72
+_STEP: Final = 6
+_METHODS: Final = {
+    "last_week": translatable("each day as a week before"),
+    "mean_of_weekdays": translatable("each day as the mean of that weekday in four weeks"),
+    "grown_mean": translatable("the mean of that weekday in four weeks, grown as they have"),
+}
+_HOURS: Final = Table(
+    "hours",
+    translatable("Hours"),
+    (
+        Column[HourOfDay]("start", translatable("Hour"), lambda one: one.start, "time"),
+        Column[HourOfDay]("calls", translatable("Calls"), lambda one: one.calls, "number"),
+        Column[HourOfDay](
+            "before", translatable("A week before"), lambda one: one.week_before, "number"
+        ),
+        Column[HourOfDay](
+            "usual", translatable("Usual, mean of four weeks"), lambda one: one.usual, "number"
+        ),
+    ),
+    first_sort="-start",
+)
+_DAYS: Final = Table(
+    "expected",
+    translatable("Expected days"),
+    (
+        Column[ExpectedDay]("day", translatable("Day"), lambda one: one.day, "day"),
+        Column[ExpectedDay](
+            "calls", translatable("Expected calls"), lambda one: one.calls, "number"
+        ),
+        Column[ExpectedDay]("low", translatable("At least"), lambda one: one.low, "number"),
+        Column[ExpectedDay]("high", translatable("At most"), lambda one: one.high, "number"),
+    ),
+    first_sort="day",
+)
+
+
+class DayBar(Struct, frozen=True):
+    """One bar of the picture: `kind` is known, gap or expected."""
+
+    day: date
+    calls: int
+    kind: str
+    x: int
+    y: int
+    height: int
+
+
+class VolumeView(Struct, frozen=True):
+    """The volume with its picture."""
+
+    volume: VolumeOfSubject
+    bars: Sequence[DayBar]
+    width: int
+    height: int
+    method: str
+
+
+@page.get("/entity/{entity_id:str}/volume", gate=READER)
+async def own_volume(page_context: PageContext) -> Outcome:
+    """Show the calls that an AA made, or that all AAs made to a FIP."""
+    kind, entity_id = EntityType(page_context.member.entity_type), page_context.member.entity_id
+    if kind not in KEYS:
+        return InvalidField("the entity must be an AA or a FIP: calls are not counted by FIU")
+    aa_id = entity_id if kind is EntityType.AA else None
+    fip_id = entity_id if kind is EntityType.FIP else None
+    return StreamedPage("volume.html", {}, lambda then: _content(then, aa_id, fip_id))
+
+
+@page.get("/operator/volume", gate=operator(Scope.HEALTH), reads=True)
+async def volume(page_context: PageContext) -> Outcome:
+    """Show the calls of the whole network."""
+    del page_context
+    return StreamedPage("operator_volume.html", {}, lambda then: _content(then, None, None))
+
+
+async def _content(
+    page_context: PageContext, aa_id: str | None, fip_id: str | None
+) -> Mapping[str, object] | Download:
+    found = await page_context.tx.service(VolumeService).of_subject(
+        page_context.now, aa_id=aa_id, fip_id=fip_id
+    )
+    query, expected = page_context.query, found.forecast.days if found.forecast else ()
+    return (
+        _HOURS.export(found.hours, query)
+        or _DAYS.export(expected, query)
+        or {
+            "shown": _view(found),
+            "hours": _HOURS.view(found.hours, query),
+            "expected": _DAYS.view(expected, query),
+        }
+    )
+
+
+def _view(found: VolumeOfSubject) -> VolumeView:
+    known = [(one.day, one.calls, "known" if one.complete else "gap") for one in found.days]
+    days = [
+        *known,
+        *(
+            (one.day, one.calls, "expected")
+            for one in (found.forecast.days if found.forecast else ())
+        ),
+    ]
+    most = max((calls for _, calls, _ in days), default=0)
+    bars = [_bar(place, *one, most=most) for place, one in enumerate(days)]
+    method = _METHODS[found.forecast.method] if found.forecast else ""
+    return VolumeView(found, bars, _STEP * len(days), _HEIGHT, method)
+
+
+def _bar(place: int, day: date, calls: int, kind: str, *, most: int) -> DayBar:
+    height = max(2, _HEIGHT * calls // most) if calls else 0
+    return DayBar(day, calls, kind, place * _STEP, _HEIGHT - height, height)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [own_volume, volume]
