@@ -185,6 +185,10 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                     "chosen_announcement=$(mudra announcement list --json"
                     " | of 'it[0][\"announcementId\"]')"
                 ),
+                'mudra announcement update ANNOUNCEMENT_ID --text "All requests succeed again." --ends': (
+                    "chosen_announcement=$(mudra announcement list --json"
+                    " | of 'it[0][\"announcementId\"]')"
+                ),
                 "BASE=https://tokens.network.example": (
                     "activate lakshmi@kaveribank.example\nmudra login lakshmi@kaveribank.example"
                 ),

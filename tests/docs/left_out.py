@@ -49,7 +49,13 @@ _PROXIES: Final = (
     "conformance/test_proxy_logs.py::test_a_status_counts_where_the_real_proxy_proves_it"
 )
 
+_LISTEN: Final = (
+    "http/health/test_webhook_events.py::"
+    "test_listen_forwards_new_events_signed_with_a_key_of_its_own"
+)
+
 BY_ANOTHER_TEST: Final = {
+    "docs/how-to/monitor-the-network.md": {"mudra webhook events --entity KAVERI-FIP": _LISTEN},
     "docs/how-to/back-up-and-restore.md": {
         "mudra backup key backup.key": _RESTORE,
         "MUDRA_BACKUP_DIR=/var/backups/mudra": _SETTINGS,

@@ -74,7 +74,7 @@ def test_a_person_sees_what_was_sent_by_which_channel_and_whether_it_arrived(
         hook = f"{hooks}/{made['webhook']['webhookId']}/test"
         sink.answers = [500]
         assert member.client.post(hook, json={}, headers=headers).status_code == 200
-        service.wait_until(lambda: "status 500" in browser.get(page).text)
+        service.wait_until(lambda: "answered 500" in browser.get(page).text)
         shown = browser.get(page).text
     own, foreign = mails(service, member.email)[0], mails(service, other.email)[0]
     text = browser.get(f"{page}/{own['id']}")

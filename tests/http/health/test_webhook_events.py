@@ -127,9 +127,8 @@ def test_the_page_shows_the_body_and_sends_it_again(service: Service) -> None:
     assert sink.posted[1].message_id == message_id
 
 
-def test_listen_forwards_new_events_signed_with_a_key_of_its_own(
-    service: Service, member: Member
-) -> None:
+def test_listen_forwards_new_events_signed_with_a_key_of_its_own(service: Service) -> None:
+    member = new_member(service)
     service.cli("login", member.email, "--password-stdin", stdin=f"{member.password}\n")
     with webhook_sink() as sink, webhook_sink() as mine:
         hook = Hook(member, sink)
@@ -146,8 +145,8 @@ def test_listen_forwards_new_events_signed_with_a_key_of_its_own(
         ) as listening:
             assert listening.stderr is not None
             shown = [listening.stderr.readline() for _ in range(3)]
-            hook.resend(known)
-            service.wait_until(lambda: len(mine.posted) == 1)
+            assert hook.resend(known).status_code == 200
+            service.wait_until(lambda: len(mine.posted) == 1, 60)
             hook.post(f"{hook.path}/test")
             out, _ = listening.communicate(timeout=60)
 

@@ -198,7 +198,7 @@ class StatusReader:
             by_fip.setdefault(fip_of(one.subject) or "", []).append(one)
         public = [public_incident(one) for one in incidents]
         proof, days = network.coverage.proof(), [one for _, one in sorted(self._days.items())]
-        last, hours = _LastDays(network), _LastHours(network)
+        last, hours = _LastDays(network), LastHours(network)
         return StatusSnapshot(
             network.within.end,
             [
@@ -257,7 +257,7 @@ class _LastDays:
         )
 
 
-class _LastHours:
+class LastHours:
     """The last 24 hours that were over at a time: the share of each FIP's own calls."""
 
     def __init__(self, network: NetworkHealth) -> None:

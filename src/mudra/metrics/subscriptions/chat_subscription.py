@@ -28,7 +28,7 @@ _TEAMS_PATH: Final = re.compile(
 )
 CHATS: Final = {Format.SLACK: "Slack", Format.TEAMS: "Microsoft Teams"}
 _PURPOSE: Final = b"channel of a subscription"
-_LINK: Final = re.compile(r"([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})")
+_LINK: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.[A-Za-z0-9_-]{43}")
 
 
 def host_of(url: str) -> str:

@@ -95,7 +95,7 @@ class PostgresSubscriptionWebhooks:
     async def key(self, subscription_id: str) -> SecretText | None:
         """Return the key of a subscription's webhook; None where there is none."""
         webhook_id = await self._tx.connection.scalar(
-            sa.select(_W.webhook_id).where(sa.cast(_W.subscription_id, sa.Text) == subscription_id)
+            sa.select(_W.webhook_id).where(_W.subscription_id == subscription_id)
         )
         if webhook_id is None:
             return None

@@ -231,7 +231,7 @@ class PostgresSubscriptions:
         """Return the subscription of this ID and hold its lock for this transaction."""
         found = await self._tx.connection.execute(
             sa.select(status_subscription)
-            .where(sa.cast(_S.subscription_id, sa.Text) == subscription_id)
+            .where(_S.subscription_id == subscription_id)
             .with_for_update()
         )
         row = found.mappings().first()

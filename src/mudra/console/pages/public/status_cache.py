@@ -89,8 +89,8 @@ class StatusCache:
         packed = partial(asyncio.to_thread, lambda: pack(made(snapshot)))
         return await self._files.get(name, snapshot, packed, large=True)
 
-    async def card(self, card: ShareCard) -> bytes:
-        """Returns the picture of a card: one is drawn at a time, and again once it says else.
+    async def card(self, place: str, card: ShareCard) -> bytes:
+        """Returns the picture of a place: one is drawn at a time, and again once it says else.
 
         The latest sixty are kept, of some 20 kB each.
         """
@@ -99,7 +99,7 @@ class StatusCache:
             async with self._drawing:
                 return await asyncio.to_thread(draw, card)
 
-        return await self._files.get(f"card {card.title}", card, drawn)
+        return await self._files.get(("card", place), card, drawn)
 
     def _at(self, now: datetime) -> StatusSnapshot:
         """Returns the snapshot for the current time; the same one while nothing changes."""

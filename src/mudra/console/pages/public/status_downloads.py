@@ -150,7 +150,7 @@ async def status_card(
         "",
         _as_of(f"{len(names)} institutions", snapshot),
     )
-    return await public(request, _shared(await cache.card(card), _PNG))
+    return await public(request, _shared(await cache.card("", card), _PNG))
 
 
 @get("/status/fip/{fip_id:str}/card.png", include_in_schema=False, opt=OPEN_DATA)
@@ -176,7 +176,7 @@ async def status_card_of_fip(
         line.marks.lstrip("n"),
         _as_of(line.summary, cached.snapshot),
     )
-    return await public(request, _shared(await cache.card(card), _PNG))
+    return await public(request, _shared(await cache.card(fip_id, card), _PNG))
 
 
 def _as_of(text: str, snapshot: StatusSnapshot) -> str:

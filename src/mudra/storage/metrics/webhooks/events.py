@@ -86,7 +86,7 @@ class WebhookEvents:
         """
         found = await self._tx.connection.execute(
             sa.delete(webhook_event)
-            .where(_E.webhook_id == webhook_id, sa.cast(_E.message_id, sa.Text) == message_id)
+            .where(_E.webhook_id == webhook_id, _E.message_id == message_id)
             .returning(_E.message_id, _E.event, _E.body, _E.attempts)
         )
         row = found.first()
