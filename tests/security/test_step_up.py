@@ -74,6 +74,7 @@ NOT_SERIOUS = {
     ),
     "webhooks/{webhook_id:uuid}/{act:str}",  # a test, or an end
     "held-reports/{receipt_id:uuid}/{decision:str}",
+    "levels",
 }
 
 

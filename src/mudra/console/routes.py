@@ -10,6 +10,7 @@ from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
 from mudra.console.pages import webhooks
+from mudra.console.pages.levels import levels
 from mudra.console.pages.member import (
     account,
     account_alarms,
@@ -85,6 +86,7 @@ def console_pages(
         *silences.handlers,
         *announcements.handlers,
         *held_reports.handlers,
+        *levels.handlers,
         *operator_members.handlers,
         *operator_member_file.handlers,
         *operator_member_bulk.handlers,

@@ -12,6 +12,7 @@ from mudra.levels.calls_of_sums import PairCalls, pair_calls
 from mudra.levels.evidence import Evidence, MissedReports, Span, TimedCalls
 from mudra.levels.level_ports import Corrections, LevelSums
 from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
+from mudra.levels.target import Target
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import WINDOW
@@ -30,6 +31,8 @@ class Network(Struct, frozen=True):
     reported: frozenset[datetime]
     coverage: Coverage
     rule: MaintenanceRule
+    targets: Sequence[Target]
+    """Those of the first day."""
 
     def missed(self, member: Member) -> MissedReports:
         """Returns expected and received reports: an AA's own, else those of all."""

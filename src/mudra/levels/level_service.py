@@ -176,6 +176,7 @@ class LevelService(Struct, frozen=True):
             await self.reports.reported(within),
             await coverage_of(self.members, self.marks, within, now),
             self.rule,
+            in_force(await self.targets.all(), within.start.date()),
         )
 
     async def version(
@@ -190,10 +191,9 @@ class LevelService(Struct, frozen=True):
         """Stores the report of a period, if it is the first one or a number differs."""
         within = network.within
         evidence = await self.gathering.evidence(member, network, whole)
-        targets = in_force(await self.targets.all(), within.start.date())
         before = await self.reports.latest(member.entity_id, within)
         made = await asyncio.to_thread(
-            _version, self, member, within, evidence, targets, now, before
+            _version, self, member, within, evidence, network.targets, now, before
         )
         if made is None:
             return None

@@ -9,7 +9,15 @@ import httpx2
 import pytest
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.health_network import a_network, at_fip, on_path, requests_of
+from tests.support.people.console import reader
 from tests.support.service import Service
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.http.levels.signing import signing
+from mudra.levels.level_service import LevelService
+from mudra.levels.monthly import make_all
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.tokens.signing_keys.node_keys import NodeKeys
 
 WINDOW = timedelta(minutes=10)
 REPORTS = "/levels/reports"
@@ -57,9 +65,7 @@ def told(health_service: Service) -> Told:
 
 
 def of(report: dict[str, Any], measure: str, api: str = "") -> dict[str, Any]:
-    (found,) = [
-        one for one in report["figures"] if (one["measure"], one["api"]) == (measure, api)
-    ]
+    (found,) = [one for one in report["figures"] if (one["measure"], one["api"]) == (measure, api)]
     return dict(found)
 
 
@@ -187,7 +193,7 @@ def test_a_wrong_period_is_refused_with_the_way_out(
 
 def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(told: Told) -> None:
     noc, today = told.network.noc, told.network.service.advance("PT0S").date().isoformat()
-    asked = {"role": "FIP", "measure": "success", "api": "fif", "value": 97.5, "since": today}
+    asked = {"role": "FIP", "measure": "success", "api": "fif", "value": "97.5", "since": today}
 
     answer = noc.post("/levels/targets", **asked, reason="agreed")
 
@@ -200,5 +206,57 @@ def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(tol
     assert made["targetId"] not in {
         one["targetId"] for one in noc.get("/levels/targets").json()["inForce"]
     }
-    wrong = noc.post("/levels/targets", **{**asked, "value": 101}, reason="x")
+    wrong = noc.post("/levels/targets", **{**asked, "value": "101"}, reason="x")
     assert (wrong.status_code, "at most 100 percent" in wrong.json()["errorMsg"]) == (400, True)
+
+
+def test_the_job_makes_each_member_s_report_of_the_month_once(told: Told) -> None:
+    service, made = told.network.service, list[int]()
+
+    async def run(dependencies: Dependencies) -> int:
+        keys = NodeKeys(
+            *(dependencies.database, dependencies.invalidation, dependencies.clock), "JWT"
+        )
+        await keys.ready()
+        async with dependencies.transaction() as tx:
+            members = await tx.service(LevelService).reports.members(told.end)
+        within = TimeRange(told.start, told.end - WINDOW)
+        return await make_all(dependencies.transaction, signing(keys), within, members, told.end)
+
+    made += [service.in_store(run), service.in_store(run)]
+
+    listed = told.network.noc.get(REPORTS).json()["reports"]
+    of_job = [one for one in listed if one["madeBy"] == "system"]
+    own = {one.entity_id for one in told.network.fips} | {one.aa_id for one in told.network.aas}
+    assert own | {""} <= {one["entityId"] for one in of_job}
+    assert made == [len(of_job), 0]
+    by_hand = told.network.noc.post(
+        REPORTS,
+        entityId=told.fip,
+        start=told.start.isoformat(),
+        end=(told.end - WINDOW).isoformat(),
+    ).json()["report"]
+    assert by_hand["reportId"] in {one["reportId"] for one in of_job}  # the same numbers
+
+
+def test_its_pages_show_the_numbers_in_both_languages(told: Told) -> None:
+    report_id, bank = told.make(told.fip)["reportId"], told.network.fips[0]
+    staff = reader(told.network.service)
+    assert staff.sign_in(told.network.noc.email).status_code == 303
+    admin = reader(told.network.service)
+    assert admin.sign_in(bank.email).status_code == 303
+
+    listed = staff.get("/console/operator/levels").text
+    page = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}").text
+    hindi = admin.client.get(
+        f"/console/entity/{bank.entity_id}/levels", headers={"Accept-Language": "hi"}
+    ).text
+
+    assert f"/console/operator/levels/{report_id}" in listed
+    report = told.read(report_id).json()["report"]
+    share = of(report, "availability", "fireq")["value"]
+    assert f"{int(share * 100) / 100:.2f} %" in page
+    assert "missed" in page
+    assert "सेवा स्तर" in hindi
+    proof = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=proof")
+    assert proof.json()["report"] == told.read(report_id, "/proof").json()["report"]

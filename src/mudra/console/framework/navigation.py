@@ -70,6 +70,12 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "levels",
+        translatable("Service levels"),
+        "how-to/service-levels.html",
+        readers=True,
+    ),
+    MemberItem(
         "webhooks",
         translatable("Webhooks"),
         "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
@@ -102,6 +108,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         Scope.HEALTH,
         "how-to/monitor-the-network.html#work-on-an-incident",
     ),
+    OperatorItem("levels", "Service levels", Scope.HEALTH, "how-to/service-levels.html"),
     OperatorItem(
         "announcements",
         "Announcements",
