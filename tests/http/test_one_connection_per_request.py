@@ -99,8 +99,11 @@ SENT: dict[str, dict[str, object]] = {
     "/operator/v1/levels/reports": {"entityId": FIP, "month": "2026-03"},
     "/metrics/perf/v1/levels/reports": {"month": "2026-03"},
     "/operator/v1/levels/targets": {
-        **{"role": "FIP", "measure": "success", "value": "97.5"},
-        **{"since": "2099-01-01", "reason": "a test"},
+        "role": "FIP",
+        "measure": "success",
+        "value": "97.5",
+        "since": "2099-01-01",
+        "reason": "a test",
     },
     "/iam/v1/user/alarm/webhooks": {"url": "https://alarms.example/mudra"},
     "/operator/v1/health/webhooks": {"url": "https://alarms.example/mudra"},

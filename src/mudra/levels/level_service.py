@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.levels.calls_of_sums import PairCalls
 from mudra.levels.evidence import Evidence
-from mudra.levels.gathering import Gathering, Network
+from mudra.levels.gathering import Gathering, Network, PairCalls
 from mudra.levels.level_ports import Sign
 from mudra.levels.months import month_of
 from mudra.levels.proof import Proof, unequal_days

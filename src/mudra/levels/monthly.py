@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from mudra.audit.event import Caller
-from mudra.levels.calls_of_sums import PairCalls, pair_calls
+from mudra.levels.gathering import PairCalls, pair_calls
 from mudra.levels.level_ports import Sign
 from mudra.levels.level_service import NETWORK, LevelService
 from mudra.levels.months import month_before

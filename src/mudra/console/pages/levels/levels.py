@@ -61,7 +61,7 @@ async def one(page_context: PageContext, report_id: FromPath[UUID]) -> Outcome:
 
 @page.get("/entity/{entity_id:str}/levels", gate=READER)
 async def own_levels(page_context: PageContext) -> Outcome:
-    """List the member's own reports and those of the network."""
+    """List the member's own reports and the network's."""
     service, own = page_context.tx.service(LevelService), page_context.member.entity_id
     reports = [each for which in (own, _NETWORK) for each in await service.list(which)]
     has_own = page_context.member.entity_type != "FIU"

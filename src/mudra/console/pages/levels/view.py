@@ -6,8 +6,8 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
+from mudra.levels.calculation import Figure
 from mudra.levels.evidence import Fate
-from mudra.levels.figure import Figure
 from mudra.levels.report import Report
 from mudra.levels.target import ALL_APIS, Measure
 from mudra.localization.language import current, gettext, translatable
