@@ -38,6 +38,7 @@ CHAPTERS: tuple[Callable[[World], None], ...] = (
     acts_of_the_network.registry,
     acts_of_the_network.pushes,
     acts_of_the_network.incidents,
+    acts_of_the_network.levels,
     acts_of_the_network.alarms,
     acts_of_the_network.operations,
 )

@@ -98,6 +98,15 @@ SENT: dict[str, dict[str, object]] = {
     "/operator/v1/health/silences": {"ends": "2099-01-01T00:00:00Z", "reason": "a test"},
     "/operator/v1/announcements": {"title": "Sunday", "text": "Maintenance."},
     "/operator/v1/announcements/{announcement_id}": {"title": "Sunday", "text": "Maintenance."},
+    "/operator/v1/levels/reports": {"entityId": FIP, "month": "2026-03"},
+    "/metrics/perf/v1/levels/reports": {"month": "2026-03"},
+    "/operator/v1/levels/targets": {
+        "role": "FIP",
+        "measure": "success",
+        "value": "97.5",
+        "since": "2099-01-01",
+        "reason": "a test",
+    },
     "/iam/v1/user/alarm/webhooks": {"url": "https://alarms.example/mudra"},
     "/operator/v1/health/webhooks": {"url": "https://alarms.example/mudra"},
     "/metrics/perf/v1/webhooks": {"url": "https://alarms.example/mudra"},
@@ -127,6 +136,8 @@ NOT_SHOWN = {
     f"GET /console/operator/mails/{UNKNOWN}",
     f"GET /console/account/notifications/{UNKNOWN}",
     f"GET /console/entity/{FIP}/health/incidents/{UNKNOWN}",
+    f"GET /console/operator/levels/{UNKNOWN}",
+    f"GET /console/entity/{FIP}/levels/{UNKNOWN}",
 }
 """Pages that do not exist here; every other one is shown."""
 ACCEPTED_FORMS = 13

@@ -77,6 +77,7 @@ NOT_SERIOUS = {
     "webhooks/{webhook_id:uuid}/{act:str}",  # a test, or an end
     "webhooks/{webhook_id:uuid}/events/{message_id:uuid}",
     "held-reports/{receipt_id:uuid}/{decision:str}",
+    "levels",
 }
 
 

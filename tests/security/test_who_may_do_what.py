@@ -55,7 +55,7 @@ PEOPLE = {
 }
 NETWORK_HEALTH = tuple(
     f"/operator/v1/{area}"
-    for area in ("health", "incidents", "announcements", "funnel", "comparison", "volume")
+    for area in ("health", "incidents", "announcements", "funnel", "comparison", "volume", "levels")
 )
 SANDBOX_ONLY = {
     "/sandbox/v1/clock",

@@ -12,6 +12,7 @@ from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
 from mudra.console.pages import notifications, webhooks
 from mudra.console.pages.comparison import member_funnel, operator_funnel, volume
+from mudra.console.pages.levels import levels
 from mudra.console.pages.member import (
     account,
     account_alarms,
@@ -95,6 +96,7 @@ def console_pages(
         *operator_disputes.handlers,
         *timeline_pages.handlers,
         *held_reports.handlers,
+        *levels.handlers,
         *operator_members.handlers,
         *operator_member_file.handlers,
         *operator_member_bulk.handlers,

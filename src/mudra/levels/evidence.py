@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class Fate(enum.StrEnum):
-    """What becomes of the calls of some windows."""
+    """The fate of the calls of some windows."""
 
     OWN = "own"
     """An outage of the member: its failed calls are lost."""

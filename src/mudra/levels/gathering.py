@@ -2,27 +2,80 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from itertools import pairwise, repeat
+from typing import Final, NamedTuple
 
+import numpy as np
 from msgspec import Struct
 
-from mudra.levels.calls_of_sums import PairCalls, pair_calls
-from mudra.levels.evidence import Evidence, MissedReports, Span, TimedCalls
+from mudra.levels.evidence import Calls, Evidence, MissedReports, Span, TimedCalls
 from mudra.levels.level_ports import Corrections, LevelSums
 from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
+from mudra.levels.target import Target
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
+from mudra.metrics.sums.cells import COUNTS, STATUSES, Cells
+from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 
 _DAY: Final = timedelta(days=1)
+_APIS: Final = (*(one.api for one in RequestType), *(one.api for one in NotificationType))
+"""By their place in the columns."""
+_FINOT: Final = NotificationType.FI.value
+
+
+class PairCalls(NamedTuple):
+    """The calls between an AA and a FIP; either is empty for all."""
+
+    aa_id: str
+    fip_id: str
+    api: str
+    counts: tuple[int, ...]
+    statuses: tuple[int, ...]
+    longest: int
+    times: tuple[tuple[int, int], ...]
+
+    def seen_from(self, peer_id: str) -> Calls:
+        """Returns them with one other."""
+        return Calls(peer_id, self.api, *self[3:])
+
+    def within(self, peer_id: str, at: datetime, until: datetime) -> TimedCalls:
+        """Returns them with one other, of a time."""
+        return TimedCalls(peer_id, self.api, *self[3:], at=at, until=until)
+
+
+def pair_calls(totals: Totals) -> Iterator[PairCalls]:
+    """Yields the calls of each row, in order of FIP, AA and API."""
+    cells = totals.sums
+    types = cells.keys["type"]
+    order = np.lexsort((types, cells.keys["aa"], cells.keys["fip"]))
+    cells = cells.chosen(order)
+    ids = totals.ids
+    aas, fips = (map(ids.__getitem__, cells.keys[one].tolist()) for one in ("aa", "fip"))
+    apis = [_APIS[place] for place in cells.keys["type"].tolist()]
+    columns = zip(*(cells.of(name).tolist() for name in COUNTS), strict=True)
+    found = zip(*(cells.of(name).tolist() for name in STATUSES), strict=True)
+    statuses = (one if api == _FINOT else () for api, one in zip(apis, found, strict=True))
+    longest = cells.longest.tolist()
+    yield from map(PairCalls, aas, fips, apis, columns, statuses, longest, _times(cells))
+
+
+def _times(cells: Cells) -> Iterator[tuple[tuple[int, int], ...]]:
+    if cells.rises is None:
+        yield from repeat((), len(cells))
+        return
+    width, place, calls = cells.rises
+    pairs = [*zip(place.tolist(), calls.tolist(), strict=True)]
+    for start, stop in pairwise([0, *np.cumsum(width).tolist()]):
+        yield tuple(pairs[start:stop])
 
 
 class Network(Struct, frozen=True):
-    """What is the same for the reports of all members of a period."""
+    """Facts that the reports of all members of a period share."""
 
     within: TimeRange
     incidents: Sequence[StoredIncident]
@@ -30,6 +83,8 @@ class Network(Struct, frozen=True):
     reported: frozenset[datetime]
     coverage: Coverage
     rule: MaintenanceRule
+    targets: Sequence[Target]
+    """Those of the first day."""
 
     def missed(self, member: Member) -> MissedReports:
         """Returns expected and received reports: an AA's own, else those of all."""

@@ -1,4 +1,4 @@
-"""What reports of levels are made of, as the service asks for it."""
+"""The ports of service levels: sums, signatures, corrections."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -39,5 +39,5 @@ class Corrections(Protocol):
     async def __call__(
         self, entity_id: str, start: datetime, end: datetime
     ) -> Sequence[Correction]:
-        """Returns those of a member that touch a time."""
+        """Returns the corrections of a member that touch a time."""
         ...

@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.levels.calls_of_sums import PairCalls
 from mudra.levels.evidence import Evidence
-from mudra.levels.gathering import Gathering, Network
+from mudra.levels.gathering import Gathering, Network, PairCalls
 from mudra.levels.level_ports import Sign
 from mudra.levels.months import month_of
 from mudra.levels.proof import Proof, unequal_days
@@ -176,6 +175,7 @@ class LevelService(Struct, frozen=True):
             await self.reports.reported(within),
             await coverage_of(self.members, self.marks, within, now),
             self.rule,
+            in_force(await self.targets.all(), within.start.date()),
         )
 
     async def version(
@@ -190,10 +190,9 @@ class LevelService(Struct, frozen=True):
         """Stores the report of a period, if it is the first one or a number differs."""
         within = network.within
         evidence = await self.gathering.evidence(member, network, whole)
-        targets = in_force(await self.targets.all(), within.start.date())
         before = await self.reports.latest(member.entity_id, within)
         made = await asyncio.to_thread(
-            _version, self, member, within, evidence, targets, now, before
+            _version, self, member, within, evidence, network.targets, now, before
         )
         if made is None:
             return None

@@ -10,9 +10,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from mudra.levels.calculation import figures
+from mudra.levels.calculation import Figure, figures
 from mudra.levels.evidence import Calls, Evidence, TimedCalls
-from mudra.levels.figure import Figure
 from mudra.levels.report import (
     FORM,
     PURPOSE,

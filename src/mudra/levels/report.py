@@ -9,9 +9,8 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from mudra.levels.calculation import figures
+from mudra.levels.calculation import Figure, figures
 from mudra.levels.evidence import Evidence, MissedReports, Span
-from mudra.levels.figure import Figure
 from mudra.levels.spans import MaintenanceRule, Member
 from mudra.levels.target import Target
 from mudra.metrics.rollup.coverage import TimeRange

@@ -139,11 +139,11 @@ class Reports:
         )
         return frozenset(found)
 
-    async def members(self) -> Sequence[Member]:
-        """Returns the FIPs and AAs that were ever onboarded, by ID."""
+    async def members(self, before: datetime) -> Sequence[Member]:
+        """Returns the FIPs and AAs that were onboarded before a time, by ID."""
         rows = await self._tx.connection.execute(
             sa.select(_E.entity_id, _E.type, _E.name)
-            .where(_E.type != EntityType.FIU.value)
+            .where(_E.type != EntityType.FIU.value, _E.created_at < before)
             .order_by(_E.entity_id)
         )
         return [Member(entity_id, EntityType(type_), name) for entity_id, type_, name in rows]

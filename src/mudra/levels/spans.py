@@ -74,7 +74,7 @@ class Correction(Protocol):
 
 
 class Member(Struct, frozen=True, rename="camel"):
-    """Whose levels: a member with a role, or the network with neither."""
+    """A member with a role, or the network with neither."""
 
     entity_id: str
     role: EntityType | None

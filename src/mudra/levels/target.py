@@ -22,7 +22,7 @@ ROLES: Final = (EntityType.FIP, EntityType.AA)
 
 
 class Measure(enum.StrEnum):
-    """What is measured."""
+    """A measure of a service level."""
 
     AVAILABILITY = "availability"
     """Share of calls that the member's own outages did not fail."""

@@ -111,6 +111,18 @@ def incidents(w: World) -> None:
         w.act(f"POST {name}/{{silence_id}}/end", by, silence_id=silence)
 
 
+def levels(w: World) -> None:
+    """Make reports of operators and members; set and end a target."""
+    end = window_start(w.now()).isoformat()
+    period = {"start": (window_start(w.now()) - 3 * WINDOW).isoformat(), "end": end}
+    w.act("POST /operator/v1/levels/reports", w.staff, {"entityId": FIP, **period})
+    w.act("POST /metrics/perf/v1/levels/reports", w.aa, period)
+    path = "POST /operator/v1/levels/targets"
+    target = {"role": "FIP", "measure": "success", "value": "97.5", **WHY}
+    made = w.act(path, w.staff, target | {"since": w.now().date().isoformat()}).json()["target"]
+    w.act(f"{path}/{{target_id}}/end", w.staff, target_id=made["targetId"])
+
+
 def new_incident(w: World) -> str:
     """An open incident that was found as the job finds it."""
     one = an_incident(FipApi(FIP, "cns"), window_start(w.now()) - 3 * WINDOW)

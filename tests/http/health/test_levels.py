@@ -9,7 +9,15 @@ import httpx2
 import pytest
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.health_network import a_network, at_fip, on_path, requests_of
+from tests.support.people.console import reader
 from tests.support.service import Service
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.http.levels.signing import signing
+from mudra.levels.level_service import LevelService
+from mudra.levels.monthly import make_all
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.tokens.signing_keys.node_keys import NodeKeys
 
 WINDOW = timedelta(minutes=10)
 REPORTS = "/levels/reports"
@@ -17,7 +25,7 @@ CALLS = 100
 AAS = 4
 
 
-class Told:
+class LevelWorld:
     """A network in which one FIP was down for three windows, and a path to it for three others."""
 
     def __init__(self, service: Service) -> None:
@@ -52,8 +60,8 @@ class Told:
 
 
 @pytest.fixture(scope="module")
-def told(health_service: Service) -> Told:
-    return Told(health_service)
+def world(health_service: Service) -> LevelWorld:
+    return LevelWorld(health_service)
 
 
 def of(report: dict[str, Any], measure: str, api: str = "") -> dict[str, Any]:
@@ -61,10 +69,10 @@ def of(report: dict[str, Any], measure: str, api: str = "") -> dict[str, Any]:
     return dict(found)
 
 
-def test_an_outage_counts_and_a_path_does_not(told: Told) -> None:
-    windows = (told.end - told.start) // WINDOW
+def test_an_outage_counts_and_a_path_does_not(world: LevelWorld) -> None:
+    windows = (world.end - world.start) // WINDOW
 
-    report = told.read(told.make(told.fip)["reportId"]).json()["report"]
+    report = world.read(world.make(world.fip)["reportId"]).json()["report"]
 
     up = of(report, "availability", "fireq")
     # Of each AA 100 calls in a window; those of the path's AA are left out while it was down.
@@ -80,11 +88,11 @@ def test_an_outage_counts_and_a_path_does_not(told: Told) -> None:
     assert {one["fate"] for one in report["spans"]} == {"own", "elsewhere"}
 
 
-def test_csv_has_the_numbers_of_the_json(told: Told) -> None:
-    report_id = told.make(told.fip)["reportId"]
+def test_csv_has_the_numbers_of_the_json(world: LevelWorld) -> None:
+    report_id = world.make(world.fip)["reportId"]
 
-    report = told.read(report_id).json()["report"]
-    header, *lines = told.read(report_id, format="csv").text.splitlines()
+    report = world.read(report_id).json()["report"]
+    header, *lines = world.read(report_id, format="csv").text.splitlines()
 
     names = header.split(",")
     rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
@@ -94,15 +102,17 @@ def test_csv_has_the_numbers_of_the_json(told: Told) -> None:
     ]
 
 
-def test_a_further_version_is_made_only_where_a_number_differs_and_says_why(told: Told) -> None:
-    bank, aa = told.network.fips[2].entity_id, told.network.aas[0]
-    first, again = told.make(bank), told.make(bank)
-    aa.push(requests_of(aa, told.start, [at_fip(bank, "cns", failing=0.5)], [bank], CALLS))
+def test_a_further_version_is_made_only_where_a_number_differs_and_says_why(
+    world: LevelWorld,
+) -> None:
+    bank, aa = world.network.fips[2].entity_id, world.network.aas[0]
+    first, again = world.make(bank), world.make(bank)
+    aa.push(requests_of(aa, world.start, [at_fip(bank, "cns", failing=0.5)], [bank], CALLS))
 
-    second = told.make(bank)
+    second = world.make(bank)
 
     assert (again["reportId"], first["version"], second["version"]) == (first["reportId"], 1, 2)
-    report = told.read(second["reportId"]).json()["report"]
+    report = world.read(second["reportId"]).json()["report"]
     changed = {(one["measure"], one["api"], one["number"]): one for one in report["changes"]}
     part = changed["success", "cns", "part"]
     assert part["before"] - part["after"] == CALLS // 2 - 1
@@ -111,10 +121,10 @@ def test_a_further_version_is_made_only_where_a_number_differs_and_says_why(told
 
 
 def test_the_proof_is_checked_offline_and_any_changed_number_is_found(
-    told: Told, tmp_path: Path
+    world: LevelWorld, tmp_path: Path
 ) -> None:
-    proof = told.read(told.make(told.fip)["reportId"], "/proof").json()
-    keys = told.network.noc.client.get("/.well-known/jwks.json")
+    proof = world.read(world.make(world.fip)["reportId"], "/proof").json()
+    keys = world.network.noc.client.get("/.well-known/jwks.json")
     assert keys.status_code == 200, keys.text
     (tmp_path / "jwks.json").write_text(keys.text)
 
@@ -141,15 +151,15 @@ def test_the_proof_is_checked_offline_and_any_changed_number_is_found(
     assert (code, len(verdict["faults"])) == (1, 1)
 
 
-def test_a_member_reads_its_own_report_and_the_network_s_and_no_other(told: Told) -> None:
-    network = told.make("")["reportId"]
-    own, others = told.make(told.other.entity_id)["reportId"], told.make(told.fip)["reportId"]
-    token = told.other.entity_token(told.other.secret()).json()["accessToken"]
-    root, headers = told.network.service.root, {"Authorization": f"Bearer {token}"}
+def test_a_member_reads_its_own_report_and_the_network_s_and_no_other(world: LevelWorld) -> None:
+    network = world.make("")["reportId"]
+    own, others = world.make(world.other.entity_id)["reportId"], world.make(world.fip)["reportId"]
+    token = world.other.entity_token(world.other.secret()).json()["accessToken"]
+    root, headers = world.network.service.root, {"Authorization": f"Bearer {token}"}
     path = f"{root}/metrics/perf/v1{REPORTS}"
 
     def get(tail: str) -> httpx2.Response:
-        return told.other.client.get(f"{path}{tail}", headers=headers)
+        return world.other.client.get(f"{path}{tail}", headers=headers)
 
     listed = {one["reportId"] for one in get("").json()["reports"]}
     assert {network, own} <= listed
@@ -159,7 +169,7 @@ def test_a_member_reads_its_own_report_and_the_network_s_and_no_other(told: Told
     # How many calls each AA makes is not for others to see.
     peers = {one["peerId"] for one in get(f"/{network}/proof").json()["evidence"]["whole"]}
     assert peers == {""}
-    made = told.other.client.post(path, json=told.period(), headers=headers)
+    made = world.other.client.post(path, json=world.period(), headers=headers)
     assert made.json()["report"]["reportId"] == own
 
 
@@ -175,17 +185,19 @@ def test_a_member_reads_its_own_report_and_the_network_s_and_no_other(told: Told
     ],
 )
 def test_a_wrong_period_is_refused_with_the_way_out(
-    told: Told, asked: dict[str, object], sentence: str
+    world: LevelWorld, asked: dict[str, object], sentence: str
 ) -> None:
-    answer = told.network.noc.post(REPORTS, **{**told.period(entityId=told.fip), **asked})
+    answer = world.network.noc.post(REPORTS, **{**world.period(entityId=world.fip), **asked})
 
     assert answer.status_code in {400, 404}
     assert sentence in answer.json()["errorMsg"]
 
 
-def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(told: Told) -> None:
-    noc, today = told.network.noc, told.network.service.advance("PT0S").date().isoformat()
-    asked = {"role": "FIP", "measure": "success", "api": "fif", "value": 97.5, "since": today}
+def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(
+    world: LevelWorld,
+) -> None:
+    noc, today = world.network.noc, world.network.service.advance("PT0S").date().isoformat()
+    asked = {"role": "FIP", "measure": "success", "api": "fif", "value": "97.5", "since": today}
 
     answer = noc.post("/levels/targets", **asked, reason="agreed")
 
@@ -198,5 +210,57 @@ def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(tol
     assert made["targetId"] not in {
         one["targetId"] for one in noc.get("/levels/targets").json()["inForce"]
     }
-    wrong = noc.post("/levels/targets", **{**asked, "value": 101}, reason="x")
+    wrong = noc.post("/levels/targets", **{**asked, "value": "101"}, reason="x")
     assert (wrong.status_code, "at most 100 percent" in wrong.json()["errorMsg"]) == (400, True)
+
+
+def test_the_job_makes_each_member_s_report_of_the_month_once(world: LevelWorld) -> None:
+    service, made = world.network.service, list[int]()
+
+    async def run(dependencies: Dependencies) -> int:
+        keys = NodeKeys(
+            *(dependencies.database, dependencies.invalidation, dependencies.clock), "JWT"
+        )
+        await keys.ready()
+        async with dependencies.transaction() as tx:
+            members = await tx.service(LevelService).reports.members(world.end)
+        within = TimeRange(world.start, world.end - WINDOW)
+        return await make_all(dependencies.transaction, signing(keys), within, members, world.end)
+
+    made += [service.in_store(run), service.in_store(run)]
+
+    listed = world.network.noc.get(REPORTS).json()["reports"]
+    of_job = [one for one in listed if one["madeBy"] == "system"]
+    own = {one.entity_id for one in world.network.fips} | {one.aa_id for one in world.network.aas}
+    assert own | {""} <= {one["entityId"] for one in of_job}
+    assert made == [len(of_job), 0]
+    by_hand = world.network.noc.post(
+        REPORTS,
+        entityId=world.fip,
+        start=world.start.isoformat(),
+        end=(world.end - WINDOW).isoformat(),
+    ).json()["report"]
+    assert by_hand["reportId"] in {one["reportId"] for one in of_job}  # the same numbers
+
+
+def test_its_pages_show_the_numbers_in_both_languages(world: LevelWorld) -> None:
+    report_id, bank = world.make(world.fip)["reportId"], world.network.fips[0]
+    staff = reader(world.network.service)
+    assert staff.sign_in(world.network.noc.email).status_code == 303
+    admin = reader(world.network.service)
+    assert admin.sign_in(bank.email).status_code == 303
+
+    listed = staff.get("/console/operator/levels").text
+    page = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}").text
+    hindi = admin.client.get(
+        f"/console/entity/{bank.entity_id}/levels", headers={"Accept-Language": "hi"}
+    ).text
+
+    assert f"/console/operator/levels/{report_id}" in listed
+    report = world.read(report_id).json()["report"]
+    share = of(report, "availability", "fireq")["value"]
+    assert f"{int(share * 100) / 100:.2f} %" in page
+    assert "missed" in page
+    assert "सेवा स्तर" in hindi
+    proof = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=proof")
+    assert proof.json()["report"] == world.read(report_id, "/proof").json()["report"]

@@ -110,6 +110,8 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/operator/v1/health/webhooks/{webhook_id:uuid}/events/{message_id:uuid}/resend",
         "webhook resend",
     ),
+    ("operator_levels", "{{ path }}"): ("/operator/v1/levels/reports", "report make"),
+    ("levels", "{{ path }}"): ("/metrics/perf/v1/levels/reports", "report make-own"),
     ("held_reports", "/console/operator/held-reports/{{ one.receipt_id }}/refuse"): (
         "/operator/v1/health/held-reports/{receipt_id:uuid}/refuse",
         "health refuse",

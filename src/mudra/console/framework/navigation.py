@@ -70,6 +70,12 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "levels",
+        translatable("Service levels"),
+        "how-to/service-levels.html",
+        readers=True,
+    ),
+    MemberItem(
         "funnel",
         translatable("Funnel"),
         "how-to/read-the-funnel.html",
@@ -132,6 +138,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         Scope.HEALTH,
         "how-to/monitor-the-network.html#work-on-an-incident",
     ),
+    OperatorItem("levels", "Service levels", Scope.HEALTH, "how-to/service-levels.html"),
     OperatorItem("timeline", "Timeline", Scope.HEALTH, "how-to/find-what-changed.html"),
     OperatorItem("disputes", "Disputes", Scope.HEALTH, "how-to/dispute-a-figure.html#decide"),
     OperatorItem(

@@ -10,7 +10,7 @@ from mudra.http.response.response_body import ResponseBody
 from mudra.levels.evidence import Evidence, TimedCalls
 from mudra.levels.report import Report
 from mudra.levels.report_store import Listed
-from mudra.levels.target import MAX_MS, MAX_REASON, Measure, Target, TargetCommand
+from mudra.levels.target import MAX_REASON, Measure, Target, TargetCommand
 from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.entity_type import EntityType
 
@@ -60,7 +60,12 @@ class TargetRequest(Struct, frozen=True):
     role: Annotated[EntityType, Meta(description="FIP or AA")]
     measure: Annotated[Measure, Meta(description=f"one of {', '.join(Measure)}")]
     value: Annotated[
-        float, Meta(gt=0, le=MAX_MS, description="percent, or milliseconds", examples=[99.5])
+        str,
+        Meta(
+            pattern=r"^[0-9]{1,9}(\.[0-9]{1,4})?\Z",
+            description="percent, or milliseconds, as decimal text",
+            examples=["99.5"],
+        ),
     ]
     since: Annotated[date, Meta(description="the first day (UTC), today or later")]
     reason: Annotated[
@@ -81,10 +86,11 @@ class TargetRequest(Struct, frozen=True):
     @property
     def command(self) -> TargetCommand:
         """The command of the use case."""
-        return TargetCommand(self.role, self.measure, self.api, self.value, self.since, self.reason)
+        value = float(self.value)
+        return TargetCommand(self.role, self.measure, self.api, value, self.since, self.reason)
 
 
-class TargetsResponse(ResponseBody, kw_only=True):
+class TargetsResponse(ResponseBody, kw_only=True, rename="camel"):
     """Targets in force, and all that were set."""
 
     in_force: list[Target]

@@ -97,7 +97,7 @@ async def proof(
 
 @get("/levels/reports", "List own reports of levels", gate=entity())
 async def own_reports(call: EntityCall[NoParameters]) -> ReportsResponse:
-    """List versions of the calling entity's reports, then those of the network."""
+    """List versions of the calling entity's reports, then the network's."""
     service = call.tx.service(LevelService)
     found = [one for which in _readable(call) for one in await service.list(which)]
     return ReportsResponse(reports=found)

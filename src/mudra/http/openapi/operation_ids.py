@@ -64,6 +64,15 @@ _CHOSEN: Final = {
     "Read the public status as CSV": "getPublicStatusCsv",
     "Get the status of the network": "getNetworkStatus",
     "Get the days of the network as CSV": "getNetworkStatusCsv",
+    # Service levels
+    "List reports of levels": "listLevelReports",
+    "Make a report of levels": "generateLevelReport",
+    "Show a report of levels": "getLevelReport",
+    "Prove a report of levels": "getLevelProof",
+    "List own reports of levels": "listOwnLevelReports",
+    "Make an own report of levels": "generateOwnLevelReport",
+    "Show an own report of levels": "getOwnLevelReport",
+    "Prove an own report of levels": "getOwnLevelProof",
     # Operators
     "Show the board": "getBoard",
     "Show the matrix of AAs and FIPs": "getHealthMatrix",

@@ -76,7 +76,7 @@ async def download(api: Api, report_id: ReportId, out: Out) -> Shown:
 
 @user_command(app, "mudra report own KAVERI-FIP --json")
 async def own(api: Api, entity_id: Own, prefix: Prefix = _PREFIX) -> Shown:
-    """List the reports of an entity that you administer, and those of the network."""
+    """List the reports of an entity that you administer, and the network's."""
     member = await api.of_entity(entity_id)
     return _listed((await member.get(f"{prefix}{_OWN}"))["reports"])
 

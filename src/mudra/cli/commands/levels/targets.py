@@ -38,7 +38,7 @@ async def set_target(
     api: Api,
     role: Annotated[str, typer.Argument(help="FIP or AA.")],
     measure: Annotated[str, typer.Argument(help="availability, success, p95, p99, timeToData, …")],
-    value: Annotated[float, typer.Argument(help="Percent, or milliseconds.")],
+    value: Annotated[str, typer.Argument(help="Percent such as 99.5, or milliseconds.")],
     reason: Annotated[str, typer.Option(help="Why; every report shows it.")],
     since: Annotated[str, typer.Option("--since", help="The first day (UTC), today or later.")],
     api_code: Annotated[

@@ -11,6 +11,7 @@ from typing import Final
 from mudra.http.openapi.field_texts.accounts import ACCOUNT_FIELDS
 from mudra.http.openapi.field_texts.comparisons import COMPARISON_FIELDS
 from mudra.http.openapi.field_texts.health import HEALTH_FIELDS
+from mudra.http.openapi.field_texts.levels import LEVEL_FIELDS
 from mudra.http.openapi.field_texts.operations import OPERATION_FIELDS
 from mudra.http.openapi.field_texts.registry import REGISTRY_FIELDS
 
@@ -20,6 +21,7 @@ FIELD_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         **REGISTRY_FIELDS,
         **HEALTH_FIELDS,
         **COMPARISON_FIELDS,
+        **LEVEL_FIELDS,
         **OPERATION_FIELDS,
     }
 )

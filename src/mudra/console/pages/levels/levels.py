@@ -1,0 +1,163 @@
+"""Service levels: reports and targets of all members for operators, a member's own for members."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+from msgspec import json
+
+from mudra.console.framework import page
+from mudra.console.framework.navigation import member_path, operator_path
+from mudra.console.framework.page import Fields
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
+from mudra.console.pages.levels.view import api_rows, columns, fate_text, others
+from mudra.http.auth.gates import ADMIN, READER, operator
+from mudra.http.levels.signing import signing
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.operators.operator import Scope
+from mudra.levels.level_service import LevelService
+from mudra.levels.months import month_before
+from mudra.levels.report_csv import report_as_csv
+from mudra.levels.report_store import Listed
+from mudra.metrics.health.health_service import HealthService
+from mudra.shared.refusal import Refusal
+
+_WORD: Final = "levels"
+_NETWORK: Final = ""
+_MONTH: Final = 7
+
+
+@page.get("/operator/levels", gate=operator(Scope.HEALTH))
+async def all_levels(page_context: PageContext) -> Outcome:
+    """List the reports of all members, the form for another one, and the targets."""
+    service = page_context.tx.service(LevelService)
+    entity_id = page_context.query.get("entity")
+    facts = {
+        "reports": await service.list(entity_id),
+        "of": entity_id,
+        "members": await service.reports.members(page_context.now),
+        "targets": await service.targets_on(page_context.now),
+    }
+    return await _list_page(page_context, facts, operator_path(_WORD), "operator_levels.html")
+
+
+@page.post("/operator/levels", gate=operator(Scope.HEALTH))
+async def make(page_context: PageContext, fields: Fields) -> Outcome:
+    """Make a report of a month or of the time so far."""
+    return await _make(page_context, fields, fields.get("entity", "").strip(), operator_path(_WORD))
+
+
+@page.get("/operator/levels/{report_id:uuid}", gate=operator(Scope.HEALTH))
+async def one(page_context: PageContext, report_id: FromPath[UUID]) -> Outcome:
+    """Show a report; `download=csv` or `proof` gives it as a file."""
+    return await _report_page(page_context, str(report_id), None, operator_path(_WORD))
+
+
+@page.get("/entity/{entity_id:str}/levels", gate=READER)
+async def own_levels(page_context: PageContext) -> Outcome:
+    """List the member's own reports and the network's."""
+    service, own = page_context.tx.service(LevelService), page_context.member.entity_id
+    reports = [each for which in (own, _NETWORK) for each in await service.list(which)]
+    has_own = page_context.member.entity_type != "FIU"
+    facts = {"reports": reports, "has_own": has_own}
+    return await _list_page(page_context, facts, member_path(own, _WORD), "levels.html")
+
+
+@page.post("/entity/{entity_id:str}/levels", gate=ADMIN)
+async def make_own(page_context: PageContext, fields: Fields) -> Outcome:
+    """Make the member's own report of a month."""
+    own = page_context.member.entity_id
+    return await _make(page_context, fields, own, member_path(own, _WORD))
+
+
+@page.get("/entity/{entity_id:str}/levels/{report_id:uuid}", gate=READER)
+async def own_one(page_context: PageContext, report_id: FromPath[UUID]) -> Outcome:
+    """Show one of these reports, or give it as a file."""
+    own = page_context.member.entity_id
+    readable = (own, _NETWORK)
+    return await _report_page(page_context, str(report_id), readable, member_path(own, _WORD))
+
+
+async def _list_page(
+    page_context: PageContext, facts: Mapping[str, object], path: str, template: str
+) -> Outcome:
+    service = page_context.tx.service(LevelService)
+    last = month_before(page_context.now, ZoneInfo(service.zone))
+    shown = {
+        "path": path,
+        "names": await page_context.tx.service(HealthService).names(),
+        "last_month": last.start.astimezone(ZoneInfo(service.zone)).strftime("%Y-%m"),
+        **facts,
+    }
+    return RenderedPage(template, shown)
+
+
+async def _make(page_context: PageContext, fields: Fields, entity_id: str, path: str) -> Outcome:
+    service, month = page_context.tx.service(LevelService), fields.get("month", "").strip()
+    try:
+        datetime.fromisoformat(f"{month}-01")
+        within = service.month(month) if len(month) == _MONTH else None
+    except ValueError:
+        within = None
+    if within is None:
+        return InvalidField("month must be such as 2026-03")
+    signer = page_context.dependencies.signer
+    await signer.ready()
+    made = await service.make(
+        entity_id, within, page_context.caller, page_context.now, signing(signer)
+    )
+    return made if isinstance(made, Refusal) else GoTo(f"{path}/{made.report_id}")
+
+
+async def _report_page(
+    page_context: PageContext, report_id: str, readable: Sequence[str] | None, path: str
+) -> Outcome:
+    service = page_context.tx.service(LevelService)
+    found = await service.find(report_id, readable)
+    if isinstance(found, Refusal):
+        return found
+    listed, signed = found
+    report, wanted = signed.report, page_context.query.get("download", "")
+    name = _file_name(listed)
+    if wanted == "csv":
+        text = await asyncio.to_thread(report_as_csv, report)
+        return Download(f"{name}.csv", "text/csv", text.encode())
+    if wanted == "proof":
+        proof = await service.proof(report_id, readable)
+        if isinstance(proof, Refusal):
+            return proof
+        return Download(f"{name}.json", "application/json", json.encode(proof))
+    versions = [
+        each
+        for each in await service.list(listed.entity_id)
+        if (each.start, each.end) == (listed.start, listed.end)
+    ]
+    facts = {
+        "report": report,
+        "listed": listed,
+        "versions": versions,
+        "path": path,
+        "columns": columns(),
+        "rows": api_rows(report),
+        "others": others(report),
+        "spans": [(each, fate_text(each.fate)) for each in report.spans],
+        "names": await page_context.tx.service(HealthService).names(),
+        "kid": signed.key.get("kid", ""),
+    }
+    return RenderedPage("level_report.html", facts)
+
+
+def _file_name(listed: Listed) -> str:
+    return f"levels-{listed.entity_id or 'network'}-{listed.start:%Y%m%d}-v{listed.version}"
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    *(all_levels, make, one),
+    *(own_levels, make_own, own_one),
+]

@@ -1,0 +1,109 @@
+"""Makes the reports of a month for all members, some FIPs at a time."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from mudra.audit.event import Caller
+from mudra.levels.gathering import PairCalls, pair_calls
+from mudra.levels.level_ports import Sign
+from mudra.levels.level_service import NETWORK, LevelService
+from mudra.levels.months import month_before
+from mudra.levels.spans import Member
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.shared.entity_type import EntityType
+from mudra.storage.database.transaction import Transaction
+
+SHARES: Final = 32
+"""Parts of all FIPs that are read together: some 60 of a nation's, a few megabytes."""
+SHARE_S: Final = 300.0
+LATE_FOR: Final = timedelta(days=9)
+"""A report of an AA is accepted for seven days: until then a month may get a further version."""
+SYSTEM: Final = Caller("system")
+_log = structlog.get_logger()
+
+
+class OpenTransaction(Protocol):
+    """Opens a transaction."""
+
+    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[Transaction]:
+        """Opens one that is aborted after so many seconds."""
+        ...
+
+
+async def make_last_month(open_tx: OpenTransaction, sign: Sign) -> int:
+    """Makes the reports of the last month, and further versions where late reports changed it.
+
+    Returns how many were made. Interrupted anywhere, it goes on with the next run.
+    """
+    async with open_tx(within_s=SHARE_S) as tx:
+        service, now = tx.service(LevelService), await tx.now()
+        within = month_before(now, ZoneInfo(service.zone))
+        if not await service.reports.reported(within):
+            return 0
+        made = await service.reports.made_of(within)
+        members = await service.reports.members(within.end)
+    if now >= within.end + LATE_FOR:
+        members = [one for one in members if one.entity_id not in made]
+        if not members and NETWORK.entity_id in made:
+            return 0
+    number = await make_all(open_tx, sign, within, members, now)
+    _log.info("reports of levels made", month=within.start.isoformat(), versions=number)
+    return number
+
+
+async def make_all(
+    open_tx: OpenTransaction,
+    sign: Sign,
+    within: TimeRange,
+    members: Sequence[Member],
+    now: datetime,
+) -> int:
+    """Makes the reports of these members and of the network; returns how many versions."""
+    fips = {one.entity_id: one for one in members if one.role is EntityType.FIP}
+    number = 0
+    for share in range(SHARES if fips else 0):
+        number += await _of_share(open_tx, sign, within, now, fips, share)
+    for one in (*fips.values(), *(one for one in members if one.role is EntityType.AA), NETWORK):
+        # What is left of the FIPs had no call in the period.
+        number += await _of_one(open_tx, sign, within, now, one)
+    return number
+
+
+async def _of_share(
+    open_tx: OpenTransaction,
+    sign: Sign,
+    within: TimeRange,
+    now: datetime,
+    fips: dict[str, Member],
+    share: int,
+) -> int:
+    async with open_tx(within_s=SHARE_S) as tx:
+        service = tx.service(LevelService)
+        network = await service.network(within, now)
+        totals = await service.gathering.sums.with_times(within, share=(share, SHARES))
+        calls: dict[str, list[PairCalls]] = defaultdict(list)
+        for one in pair_calls(totals):
+            calls[one.fip_id].append(one)
+        number = 0
+        for fip_id in sorted(calls):
+            member = fips.pop(fip_id, None)
+            if member is not None:
+                made = await service.version(member, network, SYSTEM, now, sign, calls[fip_id])
+                number += made is not None
+        return number
+
+
+async def _of_one(
+    open_tx: OpenTransaction, sign: Sign, within: TimeRange, now: datetime, member: Member
+) -> int:
+    async with open_tx(within_s=SHARE_S) as tx:
+        service = tx.service(LevelService)
+        network = await service.network(within, now)
+        whole = () if member.role is EntityType.FIP else None
+        return await service.version(member, network, SYSTEM, now, sign, whole) is not None
