@@ -53,7 +53,10 @@ CREDENTIALS_IN_THE_BODY = {
 PEOPLE = {
     re.sub(r"\{.*?\}|0{8}-0{4}-4000-8000-0{12}", "{}", row.path).partition("?")[0] for row in ROWS
 }
-NETWORK_HEALTH = ("/operator/v1/health", "/operator/v1/incidents", "/operator/v1/announcements")
+NETWORK_HEALTH = (
+    *("/operator/v1/health", "/operator/v1/incidents", "/operator/v1/announcements"),
+    *("/operator/v1/disputes", "/operator/v1/timeline"),
+)
 SANDBOX_ONLY = {
     "/sandbox/v1/clock",
     "/sandbox/v1/mails",

@@ -52,8 +52,8 @@ SOME_ID = "0b6d0c2e-6c0e-4a76-9d7b-0f6a3a8b7c11"
 def test_every_page_is_in_the_list() -> None:
     pages = [
         *public_pages("A-FIP"),
-        *member_pages("A-FIP", "a@b.example", SOME_ID),
-        *operator_pages("a@b.example", "AN-AA", "A-FIP", SOME_ID, SOME_ID),
+        *member_pages("A-FIP", "a@b.example", SOME_ID, SOME_ID),
+        *operator_pages("a@b.example", "AN-AA", "A-FIP", SOME_ID, SOME_ID, SOME_ID),
     ]
     paths = [page.path.partition("?")[0] for page in pages]
     missing = {

@@ -37,7 +37,7 @@ class Subject:
     text: Annotated[str, typer.Option("--text", help="Your statement, 4,000 characters at most.")]
     day: Annotated[str, typer.Option("--day", help="A day of IST, such as 2026-01-31.")] = ""
     incident: Annotated[str, typer.Option("--incident", help="ID of an incident.")] = ""
-    api: Annotated[
+    code: Annotated[
         str, typer.Option("--api", help="Code of an API, such as fif; needs --first-day.")
     ] = ""
     first_day: Annotated[str, typer.Option("--first-day", help="First day of the line.")] = ""
@@ -50,7 +50,7 @@ class Subject:
 
     def body(self) -> dict[str, str]:
         """Return what was typed as the API takes it; ends the command where it is unclear."""
-        chosen = {"day": self.day, "incident": self.incident, "line": self.api}
+        chosen = {"day": self.day, "incident": self.incident, "line": self.code}
         about = [name for name, typed in chosen.items() if typed]
         if len(about) != 1:
             fail("name what you contest: one of --day, --incident and --api", Exit.USAGE)
@@ -60,7 +60,7 @@ class Subject:
             "text": self.text,
             "day": self.day,
             "incidentId": self.incident,
-            "api": self.api,
+            "api": self.code,
             "firstDay": self.first_day,
             "lastDay": self.last_day,
         }

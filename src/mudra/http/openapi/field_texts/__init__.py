@@ -9,10 +9,11 @@ from types import MappingProxyType
 from typing import Final
 
 from mudra.http.openapi.field_texts.accounts import ACCOUNT_FIELDS
+from mudra.http.openapi.field_texts.disputes import DISPUTE_FIELDS
 from mudra.http.openapi.field_texts.health import HEALTH_FIELDS
 from mudra.http.openapi.field_texts.operations import OPERATION_FIELDS
 from mudra.http.openapi.field_texts.registry import REGISTRY_FIELDS
 
 FIELD_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
-    {**ACCOUNT_FIELDS, **REGISTRY_FIELDS, **HEALTH_FIELDS, **OPERATION_FIELDS}
+    {**ACCOUNT_FIELDS, **REGISTRY_FIELDS, **HEALTH_FIELDS, **OPERATION_FIELDS, **DISPUTE_FIELDS}
 )
