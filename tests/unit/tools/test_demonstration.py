@@ -19,6 +19,9 @@ NO_PAGES = {
     "/console/sign-in/sso",  # goes on to the provider
     "/console/sign-in/sso/callback",  # comes from it
     "/console/operator/entry",  # goes on to an entry
+    # Files of a dispute, downloaded: tests/http/account/test_disputes.py
+    "/console/operator/disputes/{dispute_id:uuid}/evidence/{evidence_id:uuid}",
+    "/console/entity/{entity_id:str}/disputes/{dispute_id:uuid}/evidence/{evidence_id:uuid}",
     "/console/operator/bulk",  # goes on to the list in which members are chosen
     # Of a link that an email alone has: tests/http/console/test_status_subscription.py
     "/status/subscription/{token:str}",

@@ -13,6 +13,8 @@ DISPUTE_FIELDS: Final = {
     "DisputeDetails.apis": "codes of the APIs that it is about, empty for all",
     "DisputeDetails.state": "state of the dispute",
     "DisputeDetails.incidentId": "ID of the incident that it is about, else null",
+    "dueAt": "when the next step must be taken, null once it is closed",
+    "waitsFor": "who has the next step: member or operator, null once it is closed",
     "raisedAt": "when it was raised",
     "DisputeDetails.changedAt": "when its state changed last",
     "steps": "what was done, the oldest first",
@@ -48,5 +50,6 @@ DISPUTE_FIELDS: Final = {
     "HappeningDetails.text": "what happened",
     "HappeningDetails.ref": "ID of what it is about, or empty",
     "candidates": "changes before the incident, the likeliest first",
+    "secondsBefore": "seconds before the first bad window, negative for a change within it",
     "score": "from 0 to 1: how likely by nearness, kind and place",
 }
