@@ -98,8 +98,10 @@ def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
     ]
 
 
-def member_pages(entity_id: str, email: str, incident_id: str = "") -> list[Page]:
-    """The pages of an entity as its admin sees them; without that of an incident of an empty ID."""
+def member_pages(
+    entity_id: str, email: str, incident_id: str = "", dispute_id: str = ""
+) -> list[Page]:
+    """The pages of an entity as its admin sees them; those of an empty ID are left out."""
     kind = entity_id.rsplit("-", 1)[-1].lower()
     words = {
         item.word or "overview": item.word
@@ -108,13 +110,20 @@ def member_pages(entity_id: str, email: str, incident_id: str = "") -> list[Page
     }
     if incident_id:
         words["incident"] = f"health/incidents/{incident_id}"
+    if dispute_id:
+        words["dispute"] = f"disputes/{dispute_id}"
     return [
         Page(f"{kind}-{name}", member_path(entity_id, word), email) for name, word in words.items()
     ]
 
 
 def operator_pages(
-    email: str, aa_id: str, fip_id: str, incident_id: str, announcement_id: str = ""
+    email: str,
+    aa_id: str,
+    fip_id: str,
+    incident_id: str,
+    announcement_id: str = "",
+    dispute_id: str = "",
 ) -> list[Page]:
     """The pages of an operator who has every scope; those of an empty ID are left out."""
     deeper = {
@@ -131,16 +140,12 @@ def operator_pages(
         "funnel-fip": f"funnel/fip/{fip_id}",
         "funnel-aa": f"funnel/aa/{aa_id}",
         "funnel-pair": f"funnel/pair/{aa_id}/{fip_id}",
-        "incident": f"incidents/{incident_id}",
-        "announcement": f"announcements/{announcement_id}",
     }
+    of_one = {"incidents": incident_id, "announcements": announcement_id, "disputes": dispute_id}
+    deeper |= {word[:-1]: f"{word}/{one}" for word, one in of_one.items() if one}
     words = {item.word: item.word for item in OPERATOR_ITEMS} | deeper
     return [
-        *(
-            Page(f"operator-{name}", operator_path(word), email)
-            for name, word in words.items()
-            if (incident_id or name != "incident") and (announcement_id or name != "announcement")
-        ),
+        *(Page(f"operator-{name}", operator_path(word), email) for name, word in words.items()),
         Page("account", ACCOUNT, email),
         Page("second-factor", SECOND_FACTOR, email),
         Page("own-webhook", f"{ACCOUNT}/webhooks", email),

@@ -27,6 +27,7 @@ _FOLDERS: Final = (
     "localization",
     "mail",
     "metrics",
+    "timeline",
     "overview",
     "registry",
     "tokens",

@@ -48,6 +48,7 @@ PRINTED = {
     "upgrade": "p99 of tokens ÷ that next to a process that changes nothing",
     "verify": "TokenVerifier.verify",
     "watch": "quiet ms",
+    "what_changed": "every goal of what changed met: ",
 }
 """What each prints among its last statistics."""
 LONG = {

@@ -44,6 +44,7 @@ class Network:
     operator: str
     incident_id: str
     announcement_id: str
+    dispute_id: str
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,21 @@ def a_network(service: Service) -> Network:
     service.wait_until(
         lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
     )
-    return Network(service, aa, fip, fiu, operator, incident_id, announcement_id)
+    dispute_id = contest(fip, incident_id)
+    return Network(service, aa, fip, fiu, operator, incident_id, announcement_id, dispute_id)
+
+
+def contest(fip: Member, incident_id: str) -> str:
+    """Raise a dispute with a file, of an incident of the FIP."""
+    text = "Our gateway answered all calls of this time, as its log shows. " * 8
+    said = {"entityId": fip.entity_id, "about": "incident", "incidentId": incident_id, "text": text}
+    url, headers = "/v1/entity/disputes", fip.bearer()
+    made = fip.client.post(url, json=said, headers=headers)
+    assert made.status_code == 200, made.text
+    dispute_id = made.json()["dispute"]["disputeId"]
+    file = {"name": "gateway-of-the-bank.log", "content": "MTAgMjAwCg=="}
+    fip.client.post(f"{url}/{dispute_id}/evidence", json=file, headers=headers).raise_for_status()
+    return str(dispute_id)
 
 
 def announce(service: Service, operator: str, fip_id: str) -> str:
@@ -155,7 +170,8 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
         "fiu": (network.fiu.entity_id, network.fiu.email),
     }
     entity_id, email = members[kind]
-    pages = member_pages(entity_id, email, network.incident_id if kind == "fip" else "")
+    of_fip = (network.incident_id, network.dispute_id) if kind == "fip" else ()
+    pages = member_pages(entity_id, email, *of_fip)
     if kind != "fip":
         pages = [one for one in pages if one.name.removeprefix(f"{kind}-") in BY_TYPE]
         assert len(pages) == len(BY_TYPE) - 1
@@ -172,7 +188,7 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
 def test_pages_of_an_operator(tour: Visit, network: Network) -> None:
     sign_in(tour, network.operator)
     ids = network.aa.aa_id, network.fip.entity_id, network.incident_id, network.announcement_id
-    are_sound(tour, operator_pages(network.operator, *ids))
+    are_sound(tour, operator_pages(network.operator, *ids, network.dispute_id))
 
     page = tour.page
     page.goto(f"{tour.service.root}{operator_path(f'members/{network.fip.entity_id}')}")

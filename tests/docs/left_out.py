@@ -54,8 +54,26 @@ _LISTEN: Final = (
     "test_listen_forwards_new_events_signed_with_a_key_of_its_own"
 )
 
+_DISPUTE: Final = (
+    "cli/test_dispute_commands.py::test_a_day_is_contested_answered_and_decided_by_command"
+)
+_CHANGED: Final = (
+    "http/account/test_timeline.py::"
+    "test_what_changed_before_an_incident_is_ranked_and_hides_others_secrets"
+)
+
 BY_ANOTHER_TEST: Final = {
     "docs/how-to/monitor-the-network.md": {"mudra webhook events --entity KAVERI-FIP": _LISTEN},
+    "docs/how-to/dispute-a-figure.md": {
+        'mudra dispute raise KAVERI-FIP --day 2026-01-31 --text "Our gateway answered all calls of this day."': (
+            _DISPUTE
+        ),
+        "mudra dispute queue": _DISPUTE,
+    },
+    "docs/how-to/find-what-changed.md": {
+        "mudra timeline show --entity KAVERI-FIP": _DISPUTE,
+        "mudra timeline before INCIDENT_ID": _CHANGED,
+    },
     "docs/how-to/back-up-and-restore.md": {
         "mudra backup key backup.key": _RESTORE,
         "MUDRA_BACKUP_DIR=/var/backups/mudra": _SETTINGS,

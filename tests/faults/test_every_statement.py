@@ -39,6 +39,7 @@ CHAPTERS: tuple[Callable[[World], None], ...] = (
     acts_of_the_network.pushes,
     acts_of_the_network.incidents,
     acts_of_the_network.levels,
+    acts_of_the_network.disputes,
     acts_of_the_network.alarms,
     acts_of_the_network.operations,
 )
@@ -62,6 +63,7 @@ NOT_SEEN = {
         "metrics:report:remove",
         *("registry:entry:probe", "registry:vocabulary:change", "user:password:forgot"),
         *("sandbox:clock:advance", "sandbox:history:fill"),
+        *("dispute:case:lapse", "dispute:case:delay", "service:release:start"),
     },
     "of refusals: what a refused act writes is its audit row alone": {
         *("entity:secret:refuse", "entity:token:refuse", "metrics:report:refuse"),

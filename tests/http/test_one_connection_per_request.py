@@ -132,6 +132,10 @@ NOT_SHOWN = {
     "GET /console/nowhere",
     "GET /console/operator/entry",  # wants to know of which member
     f"GET /console/operator/announcements/{UNKNOWN}",
+    f"GET /console/operator/disputes/{UNKNOWN}",
+    f"GET /console/operator/disputes/{UNKNOWN}/evidence/{UNKNOWN}",
+    f"GET /console/entity/{FIP}/disputes/{UNKNOWN}",
+    f"GET /console/entity/{FIP}/disputes/{UNKNOWN}/evidence/{UNKNOWN}",
     f"GET /console/operator/incidents/{UNKNOWN}",
     f"GET /console/operator/mails/{UNKNOWN}",
     f"GET /console/account/notifications/{UNKNOWN}",

@@ -55,7 +55,10 @@ PEOPLE = {
 }
 NETWORK_HEALTH = tuple(
     f"/operator/v1/{area}"
-    for area in ("health", "incidents", "announcements", "funnel", "comparison", "volume", "levels")
+    for area in (
+        *("health", "incidents", "announcements", "funnel", "comparison", "volume"),
+        *("levels", "disputes", "timeline"),
+    )
 )
 SANDBOX_ONLY = {
     "/sandbox/v1/clock",

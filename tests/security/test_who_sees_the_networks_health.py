@@ -43,6 +43,12 @@ OPERATORS = (
     ("GET", f"/operator/v1/levels/reports/{NONE}/proof"),
     ("POST", f"/operator/v1/incidents/{NONE}/acknowledge"),
     ("POST", f"/operator/v1/incidents/{NONE}/acts"),
+    ("GET", f"/operator/v1/incidents/{NONE}/before"),
+    ("GET", "/operator/v1/timeline"),
+    ("GET", "/operator/v1/disputes"),
+    ("GET", f"/operator/v1/disputes/{NONE}"),
+    ("POST", f"/operator/v1/disputes/{NONE}/steps"),
+    ("GET", f"/operator/v1/disputes/{NONE}/evidence/{NONE}"),
 )
 MEMBERS = {
     ("POST", f"{METRICS}/push"): {"AA"},

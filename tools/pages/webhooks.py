@@ -8,6 +8,9 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from mudra.disputes.dispute import About, Act, Dispute, State, Step
+from mudra.disputes.dispute import Kind as DisputeKind
+from mudra.disputes.dispute_message import body_of
 from mudra.metrics.announcements.announcement import Announcement as Said
 from mudra.metrics.announcements.announcement import Kind, Translation, Update
 from mudra.metrics.incidents.incident import (
@@ -123,6 +126,11 @@ stored of it is deleted.
 
 ### subscription.challenge
 """
+_DISPUTES: Final = """\
+To the webhooks of the member and of the network, for each step of a dispute or comment
+([how-to](../how-to/dispute-a-figure.md)). The event is `dispute.` and the state after the step, or
+`dispute.answer`, `dispute.attach` or `dispute.overdue`, which leave the state as it is. `act` is the
+step, `by` the side that took it. No statement is in it."""
 _MEANING: Final = {
     Event.OPENED: "A cause was found.",
     Event.MOVED: "The cause turned out to be another one; the incident and its ID stay.",
@@ -144,6 +152,7 @@ def webhooks_page() -> str:
     hook = Webhook(_ID, "", "https://alarms.network.example/mudra", "operator:1", NOW)
     parts += ["## webhook.test", "", "A test that someone asked for.", ""]
     parts += _json(body_of_test(hook, NOW, CONSOLE))
+    parts += ["## dispute.raised", "", _DISPUTES, "", *_json(_dispute())]
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
     parts += _json(_personal())
     parts += ["## In the formats of chats", "", "The first message, to a webhook with `--format`."]
@@ -196,6 +205,17 @@ def _public() -> Iterator[str]:
     yield from ("### status.operational", "")
     over = replace(news, state=NewsState.OVER, ended=began + timedelta(minutes=20))
     yield from _json(status_body(over, incident, "Kaveri Bank", _STATUS)[1])
+
+
+def _dispute() -> bytes:
+    raised = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
+    start = datetime(2026, 2, 26, 18, 30, tzinfo=UTC)
+    dispute = Dispute(
+        *(_ID, "KAVERI-FIP", DisputeKind.DISPUTE, About.DAY, None, ()),
+        *(start, start + timedelta(days=1), State.RAISED, "user:1"),
+        *(raised, raised, raised + timedelta(days=5)),
+    )
+    return body_of(dispute, Step(1, raised, "user:1", Act.RAISE, State.RAISED, ""))
 
 
 def _json(body: bytes) -> Iterator[str]:

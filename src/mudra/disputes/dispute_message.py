@@ -74,8 +74,8 @@ def facts_of(dispute: Dispute, step: Step) -> Mapping[str, str]:
     return {
         "kind": dispute.kind.value,
         "about": dispute.about.value,
-        "begins": dispute.start.isoformat(),
-        "ends": dispute.end.isoformat(),
+        "since": dispute.start.isoformat(),
+        "until": dispute.end.isoformat(),
         "act": step.act.value,
         "by": step.by.value,
         "state": dispute.state.value,

@@ -101,7 +101,7 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     # line, act and state are those of the API; said and due_at may be empty; waits_for is member,
     # operator or, where no one has the next step, service. page is below that of the console.
     NoticeKind.DISPUTE_STEP: (
-        *(*_OF_SECRET, "kind", "about", "begins", "ends", "act", "by", "state"),
+        *(*_OF_SECRET, "kind", "about", "since", "until", "act", "by", "state"),
         *("said", "due_at", "waits_for", "page"),
     ),
 }

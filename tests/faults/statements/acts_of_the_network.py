@@ -123,6 +123,26 @@ def levels(w: World) -> None:
     w.act(f"{path}/{{target_id}}/end", w.staff, target_id=made["targetId"])
 
 
+def disputes(w: World) -> None:
+    """Raise, comment, attach, ask, answer, decide, reopen and withdraw."""
+    own, staff = "POST /iam/v1/entity/disputes", "POST /operator/v1/disputes/{dispute_id}/steps"
+    day = (w.now() - timedelta(days=3)).date().isoformat()
+    said = {"entityId": FIP, "about": "day", "day": day, "text": "Not ours."}
+    which = w.act(own, w.admin, said).json()["dispute"]["disputeId"]
+    w.act(own, w.admin, said | {"kind": "comment"})
+    of_one = f"{own}/{{dispute_id}}"
+    file = {"name": "a.log", "content": "YQ=="}
+    added = w.act(f"{of_one}/evidence", w.admin, file, dispute_id=which).json()["evidence"]
+    place = {"dispute_id": which, "evidence_id": added["evidenceId"]}
+    w.act("GET /operator/v1/disputes/{dispute_id}/evidence/{evidence_id}", w.staff, **place)
+    w.act(staff, w.staff, {"act": "review"}, dispute_id=which)
+    w.act(staff, w.staff, {"act": "ask", "text": "When?"}, dispute_id=which)
+    w.act(f"{of_one}/steps", w.admin, {"act": "inform", "text": "At ten."}, dispute_id=which)
+    for act in ("answer", "accept", "reopen", "reject", "reopen"):
+        w.act(staff, w.staff, {"act": act, "text": "A test."}, dispute_id=which)
+    w.act(f"{of_one}/steps", w.admin, {"act": "withdraw"}, dispute_id=which)
+
+
 def new_incident(w: World) -> str:
     """An open incident that was found as the job finds it."""
     one = an_incident(FipApi(FIP, "cns"), window_start(w.now()) - 3 * WINDOW)

@@ -36,6 +36,7 @@ SIGNED_IN = {
 """Whose User Access Token is valid, whatever it gives."""
 ANY_SCOPE = "any"
 _HOOKS, _NONE = "/iam/v1/user/alarm/webhooks", "00000000-0000-4000-8000-000000000000"
+_DISPUTE = f"/iam/v1/entity/disputes/{_NONE}"
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,19 @@ ROWS = (
     _row("POST", "/iam/v1/entity/address/binding", 200, entityId="{entity}", binding="network"),
     _row("GET", "/iam/v1/entity/attention?entityId={entity}", 200, reads=True),
     _row("GET", "/iam/v1/entity/activity?entityId={entity}", 200, reads=True),
+    _row("GET", "/iam/v1/entity/timeline?entityId={entity}", 200, reads=True),
+    _row("GET", f"/iam/v1/entity/incidents/{_NONE}/before?entityId={{entity}}", 404, reads=True),
+    _row("GET", "/iam/v1/entity/disputes?entityId={entity}", 200, reads=True),
+    # Which day is missing: no dispute is raised.
+    _row("POST", "/iam/v1/entity/disputes", 400, entityId="{entity}", about="day", text="x"),
+    Row("GET", f"{_DISPUTE}", frozenset({404}), own=False),
+    Row("POST", f"{_DISPUTE}/steps", frozenset({404}), {"act": "withdraw"}, own=False),
+    Row(
+        *("POST", f"{_DISPUTE}/evidence", frozenset({404})),
+        {"name": "a.log", "content": "YQ=="},
+        own=False,
+    ),
+    Row("GET", f"{_DISPUTE}/evidence/{_NONE}", frozenset({404}), own=False),
     Row("GET", "/iam/v1/user/session/list", frozenset({200}), own=False),
     Row("POST", "/iam/v1/user/session/end", frozenset({200}), {"sessionId": "0" * 16}, own=False),
     Row("GET", "/iam/v1/user/alarm/preferences", frozenset({200}), own=False),

@@ -112,6 +112,27 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("operator_levels", "{{ path }}"): ("/operator/v1/levels/reports", "report make"),
     ("levels", "{{ path }}"): ("/metrics/perf/v1/levels/reports", "report make-own"),
+    ("disputes", "{{ path }}"): ("/iam/v1/entity/disputes", "dispute raise"),
+    ("dispute", "{{ path }}/steps inform"): (
+        "/iam/v1/entity/disputes/{dispute_id:uuid}/steps",
+        "dispute inform",
+    ),
+    ("dispute", "{{ path }}/steps withdraw"): (
+        "/iam/v1/entity/disputes/{dispute_id:uuid}/steps",
+        "dispute withdraw",
+    ),
+    ("dispute", "{{ path }}/evidence"): (
+        "/iam/v1/entity/disputes/{dispute_id:uuid}/evidence",
+        "dispute attach",
+    ),
+    ("operator_dispute", "{{ path }}/steps review"): (
+        "/operator/v1/disputes/{dispute_id:uuid}/steps",
+        "dispute act",
+    ),
+    ("operator_dispute", "{{ path }}/steps {{ which }}"): (
+        "/operator/v1/disputes/{dispute_id:uuid}/steps",
+        "dispute act",
+    ),
     ("held_reports", "/console/operator/held-reports/{{ one.receipt_id }}/refuse"): (
         "/operator/v1/health/held-reports/{receipt_id:uuid}/refuse",
         "health refuse",

@@ -96,6 +96,16 @@ VALUES: dict[str, str | SecretText] = {
     "update": "",
     "begins": "2026-03-01 17:30 IST (12:00 UTC)",
     "ends": "2026-03-01 18:30 IST (13:00 UTC)",
+    "about": "day",
+    "since": "2026-02-27T18:30:00.000Z",
+    "until": "2026-02-28T18:30:00.000Z",
+    "act": "ask",
+    "by": "operator",
+    "state": "information_wanted",
+    "said": "Which gateway was it?",
+    "due_at": "2026-03-12T09:30:00.000Z",
+    "waits_for": "member",
+    "page": "entity/SUNRISE-FIP/disputes/0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d",
 }
 
 

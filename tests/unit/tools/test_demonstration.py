@@ -19,6 +19,9 @@ NO_PAGES = {
     "/console/sign-in/sso",  # goes on to the provider
     "/console/sign-in/sso/callback",  # comes from it
     "/console/operator/entry",  # goes on to an entry
+    # Files of a dispute, downloaded: tests/http/account/test_disputes.py
+    "/console/operator/disputes/{dispute_id:uuid}/evidence/{evidence_id:uuid}",
+    "/console/entity/{entity_id:str}/disputes/{dispute_id:uuid}/evidence/{evidence_id:uuid}",
     "/console/operator/bulk",  # goes on to the list in which members are chosen
     # Of a link that an email alone has: tests/http/console/test_status_subscription.py
     "/status/subscription/{token:str}",
@@ -52,8 +55,8 @@ SOME_ID = "0b6d0c2e-6c0e-4a76-9d7b-0f6a3a8b7c11"
 def test_every_page_is_in_the_list() -> None:
     pages = [
         *public_pages("A-FIP"),
-        *member_pages("A-FIP", "a@b.example", SOME_ID),
-        *operator_pages("a@b.example", "AN-AA", "A-FIP", SOME_ID, SOME_ID),
+        *member_pages("A-FIP", "a@b.example", SOME_ID, SOME_ID),
+        *operator_pages("a@b.example", "AN-AA", "A-FIP", SOME_ID, SOME_ID, SOME_ID),
     ]
     paths = [page.path.partition("?")[0] for page in pages]
     missing = {

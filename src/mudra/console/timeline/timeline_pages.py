@@ -22,6 +22,7 @@ from mudra.timeline.ranking import Candidate
 from mudra.timeline.timeline_service import MAX_SHOWN, Reader, TimelineService
 
 _USUAL: Final = "7d"
+_LEAD: Final = "What happened to the network, its members and Mudra itself."
 _MOMENT: Final = timedelta(seconds=1)
 _TABLE: Final = Table[Happening](
     "timeline",
@@ -47,7 +48,8 @@ async def network_timeline(page_context: PageContext) -> Outcome:
     found = await page_context.tx.service(TimelineService).of_network(
         _within(page_context, view), page_context.now, entity_id=of
     )
-    return _page(page_context, view, found, of)
+    lead = f"What happened to the network and to {of}." if of else _LEAD
+    return _page(page_context, view, found, lead)
 
 
 @page.get("/entity/{entity_id:str}/timeline", gate=READER, reads=True)
@@ -59,7 +61,10 @@ async def member_timeline(page_context: PageContext) -> Outcome:
     found = await page_context.tx.service(TimelineService).of_member(
         reader_of(page_context), _within(page_context, view), page_context.now
     )
-    return _page(page_context, view, found, "")
+    lead = gettext(
+        "What happened to %(member)s and to the whole network.", member=page_context.member.name
+    )
+    return _page(page_context, view, found, lead)
 
 
 async def changed_before(
@@ -85,7 +90,7 @@ def _within(page_context: PageContext, view: HealthQuery) -> TimeRange:
 
 
 def _page(
-    page_context: PageContext, view: HealthQuery, found: Sequence[Happening], of: str
+    page_context: PageContext, view: HealthQuery, found: Sequence[Happening], lead: str
 ) -> Outcome:
     left_out = f"only the latest {MAX_SHOWN}" if len(found) >= MAX_SHOWN else ""
     export = _TABLE.export(found, page_context.query, left_out=left_out)
@@ -93,7 +98,7 @@ def _page(
         return export
     facts: Mapping[str, object] = {
         "view": view,
-        "of": of,
+        "lead": lead,
         "listed": _TABLE.view(found, page_context.query),
         "is_cut": bool(left_out),
         "most": MAX_SHOWN,

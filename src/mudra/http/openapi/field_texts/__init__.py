@@ -10,6 +10,7 @@ from typing import Final
 
 from mudra.http.openapi.field_texts.accounts import ACCOUNT_FIELDS
 from mudra.http.openapi.field_texts.comparisons import COMPARISON_FIELDS
+from mudra.http.openapi.field_texts.disputes import DISPUTE_FIELDS
 from mudra.http.openapi.field_texts.health import HEALTH_FIELDS
 from mudra.http.openapi.field_texts.levels import LEVEL_FIELDS
 from mudra.http.openapi.field_texts.operations import OPERATION_FIELDS
@@ -22,6 +23,7 @@ FIELD_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         **HEALTH_FIELDS,
         **COMPARISON_FIELDS,
         **LEVEL_FIELDS,
+        **DISPUTE_FIELDS,
         **OPERATION_FIELDS,
     }
 )
