@@ -48,6 +48,19 @@ def test_an_id_or_an_address_leads_there_at_once(service: Service, boss: Reader)
         assert answer.headers["location"].endswith(operator_path(f"members/{bank.entity_id}"))
 
 
+def test_what_is_found_while_one_types_goes_nowhere_by_itself(
+    service: Service, boss: Reader
+) -> None:
+    bank = new_member(service, "FIP")
+
+    answer = boss.get(f"{SEARCH}?q={bank.entity_id}&part=hits")
+
+    assert answer.status_code == 200
+    assert f'href="{operator_path(f"members/{bank.entity_id}")}"' in answer.text
+    assert "<html" not in answer.text
+    assert "Nothing found." in boss.get(f"{SEARCH}?q=no-such-thing-at-all&part=hits").text
+
+
 def _times(start: datetime, end: datetime) -> str:
     return urlencode({"from": f"{start:%Y-%m-%dT%H:%M:%SZ}", "to": f"{end:%Y-%m-%dT%H:%M:%SZ}"})
 

@@ -211,10 +211,7 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
         assert list(days.values()) == ["good", "partly", "partly", "good"]
         assert min(days) == (midnight - timedelta(days=2)).date()
         assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is shown
-        assert (
-            "2 of 4 measured days without disruption"
-            in get(service, "/status").text
-        )
+        assert "2 of 4 measured days without disruption" in get(service, "/status").text
         the_feeds_name_the_incident(service, fip_id)
         in_hindi = get(service, f"/status/fip/{fip_id}?lang=hi").text
         assert HINDI_LANGUAGE.day(min(days)) in in_hindi

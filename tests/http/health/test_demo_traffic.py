@@ -169,7 +169,11 @@ def test_an_incident_that_goes_on_is_notified_and_so_is_its_end(filled):
 
     def ends() -> list[str]:
         lines = subjects_to(filled, shown).splitlines()
-        return [line for line in lines if "Deccan Cooperative Bank" in line and line.endswith(": recovered")]
+        return [
+            line
+            for line in lines
+            if "Deccan Cooperative Bank" in line and line.endswith(": recovered")
+        ]
 
     eventually(ends, f"good news in {subjects_to(filled, shown)}")
 
@@ -232,4 +236,6 @@ def test_an_aa_that_stops_reporting_is_an_incident_and_its_admin_is_notified(fil
     assert incident["badWindows"] >= 2
     mails = json.loads(filled.cli("mail", "list", "--json").stdout)
     subjects = [mail["subject"] for mail in mails]
-    assert any("Saarthi Account Aggregator, metrics: not reporting" in one for one in subjects), subjects
+    assert any("Saarthi Account Aggregator, metrics: not reporting" in one for one in subjects), (
+        subjects
+    )

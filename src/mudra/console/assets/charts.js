@@ -97,7 +97,7 @@ function success(data) {
     z: 3,
     markLine: { silent: true, symbol: "none", label: { show: false }, data: [target(), ...(data.marks ?? []).map(([at]) => mark(at))] },
   })];
-  if (before.length) drawn.unshift(line(data, text("lastWeek"), before, colour("none"), { showSymbol: false, lineStyle: { width: 2, color: colour("none") } }));
+  if (before.length) drawn.unshift(line(data, text("lastWeek"), before, colour("none"), { showSymbol: false, lineStyle: { width: 2, color: colour("quiet"), opacity: 0.5 } }));
   const share = (v) => (v === null ? text("gap") : text("succeeded", { share: number.format(v) }));
   return {
     cut: min > 0 ? text("cut", { min }) : "",

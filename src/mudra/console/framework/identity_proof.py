@@ -60,7 +60,7 @@ _CONFIRMED: Final = {
     "/account/second-factor/remove": translatable("Remove your authenticator app."),
     "/account/second-factor/recovery-codes": translatable("Make new recovery codes."),
     "/account/second-factor/begin": translatable("Set up an authenticator app."),
-    "/account/passkeys.*": translatable("Change your passkeys."),
+    "/account/second-factor/passkey/.+": translatable("Change your passkeys."),
 }
 """What each form that may ask for a proof does, by the pattern of its path."""
 _SHOWN: Final = ("email", "entityId", "url", "name")

@@ -1,5 +1,6 @@
 """How an incident is doing now, by its latest windows, in a sentence."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -66,6 +67,15 @@ def state_now(stored: StoredIncident, judged_until: datetime | None, now: dateti
     until = min(closed, judged_until or closed)
     good = max(0, (until - incident.last_bad) // WINDOW - 1)
     return _recovering(stored, good) if good else _bad(incident, waits=closed - until > WINDOW)
+
+
+def recovering_ids(
+    found: Iterable[StoredIncident], judged_until: datetime | None, now: datetime
+) -> frozenset[str]:
+    """Returns those that are open, and not bad in the latest judged window."""
+    return frozenset(
+        one.incident_id for one in found if state_now(one, judged_until, now).recovering
+    )
 
 
 def _bad(incident: Incident, *, waits: bool) -> StateNow:

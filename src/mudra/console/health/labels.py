@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.localization.language import translatable
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import (
@@ -41,6 +41,7 @@ SEVERITY_TONES: Final = {
     Severity.MAJOR: "warn",
     Severity.MINOR: "quiet",
 }
+_RECOVERING: Final = translatable("recovering")
 AMBIGUOUS: Final = ("?", "the evidence fits several")
 
 
@@ -74,18 +75,36 @@ def headline(
     return f"{subject}: {'recovering' if recovering else symptom_text(incident)}"
 
 
-def member_headline(incident: Incident, names: Mapping[str, str]) -> str:
+def member_headline(
+    incident: Incident, names: Mapping[str, str], *, recovering: bool = False
+) -> str:
     """Returns what is broken, in a line of a member's page, in the language of the page."""
-    return f"{cause_text(incident, names)}: {symptom_text(incident)}"
+    symptom = gettext(_RECOVERING) if recovering else symptom_text(incident)
+    return f"{cause_text(incident, names)}: {symptom}"
+
+
+Heading = Callable[[Incident, bool], str]
+"""Returns the line of an incident; True for one that is recovering."""
+
+
+def named_headline(names: Mapping[str, str]) -> Heading:
+    """Returns what makes the lines of incidents for operators, by the names of members."""
+    return lambda incident, recovering: headline(incident, names, recovering=recovering)
+
+
+_BY_ID: Final = named_headline({})
 
 
 def cause_lines(
     causes: Iterable[StoredIncident],
     path: Callable[[StoredIncident], str] = operator_path_of,
-    heading: Callable[[Incident], str] = headline,
+    heading: Heading = _BY_ID,
     about: Collection[str | None] = (),
+    recovering: Collection[str] = (),
 ) -> list[CauseLine]:
     """Returns one line for each cause: open ones, the worst first, then the others, the latest.
+
+    `recovering` has the IDs of those that are open, and not bad in the latest judged window.
 
     Of both those at a member that the page is about come before those that only reach it.
     """
@@ -100,12 +119,12 @@ def cause_lines(
     newest = sorted(causes, key=rank, reverse=True)
     return [
         CauseLine(
-            heading(one.incident),
+            heading(one.incident, one.incident_id in recovering),
             subject_ids(one.incident.subject),
             one.incident.began,
             one.incident.ended,
             path(one),
-            state_label(one),
+            state_label(one, recovering=one.incident_id in recovering),
             one.owner,
             one.is_open,
         )
@@ -158,7 +177,7 @@ def state_label(stored: StoredIncident, *, recovering: bool = False) -> tuple[st
     The state is translated where it is shown.
     """
     if recovering:
-        return (translatable("recovering"), "warn")
+        return (_RECOVERING, "warn")
     if stored.decision is Decision.REOPENED:
         return (translatable("reopened"), "bad")
     if stored.closed_by_hand and stored.incident.ended is None:

@@ -118,7 +118,7 @@ function palette(field) {
     all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
   });
   document.addEventListener("click", (event) => {
-    if (!field.form.contains(event.target)) box.hidden = true;
+    if (!event.composedPath().includes(field.form)) box.hidden = true;
   });
 }
 

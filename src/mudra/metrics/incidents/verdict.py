@@ -17,6 +17,7 @@ from mudra.metrics.incidents.incident import (
     Network,
     Path,
 )
+from mudra.metrics.incidents.subject import NO_NAMES, Names, aa_concerned, fip_concerned
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.percentage import percentage, share_of
 
@@ -53,7 +54,7 @@ def _calls_a_minute(incident: Incident) -> float | None:
     return None
 
 
-def grounds(incident: Incident, rows: Sequence[Contrast]) -> str:
+def grounds(incident: Incident, rows: Sequence[Contrast], names: Names = NO_NAMES) -> str:
     """Returns what speaks for the place of the cause, as far as the calls of its bad time say it.
 
     Empty where that is not certain. `rows` are those of `contrasts`.
@@ -62,17 +63,23 @@ def grounds(incident: Incident, rows: Sequence[Contrast]) -> str:
     if cause.ambiguous_with:
         return ""
     compared = [one for one in rows if one.affected is None] if incident.failing else []
+    aas, fips = (
+        [names.get(one, one) for one in ids] for ids in (cause.affected_aas, cause.affected_fips)
+    )
+    aa, fip = (
+        names.get(one, one) if one else ""
+        for one in (aa_concerned(incident.subject), fip_concerned(incident.subject))
+    )
     match incident.subject:
-        case Fip(fip) | FipApi(fip, _):
+        case Fip() | FipApi():
             where = fip if isinstance(incident.subject, Fip) else f"this API of {fip}"
-            seen, verb = _listed(cause.affected_aas, "AA"), _see(cause.affected_aas)
+            seen, verb = _listed(aas, "AA"), _see(aas)
             others = _reaches(compared, f"of their calls to other FIPs {SHARE}", "the FIP")
             return f"{seen} {verb} it at {where}{others}."
-        case AaCalls(aa) | AaApi(aa, _):
-            fips = _listed(cause.affected_fips, "FIP")
+        case AaCalls() | AaApi():
             others = _reaches(compared, f"of other AAs' calls to them {SHARE}", "the AA")
-            return f"{aa} sees it at {fips}{others or _NO_OTHER_AA}."
-        case Path(aa, fip):
+            return f"{aa} sees it at {_listed(fips, 'FIP')}{others or _NO_OTHER_AA}."
+        case Path():
             shares = [_share_that_works(one) for one in compared]
             if len(shares) != _BOTH_ENDS or None in shares:
                 return f"{aa} sees it at {fip}."
@@ -83,7 +90,7 @@ def grounds(incident: Incident, rows: Sequence[Contrast]) -> str:
             )
         case Network():
             return "Nearly all AAs and FIPs with enough calls are affected at once."
-        case AaReporting(aa):
+        case AaReporting():
             return f"No reports come from {aa}. Whether its calls succeed is not known."
 
 

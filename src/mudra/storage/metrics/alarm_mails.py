@@ -27,7 +27,13 @@ from mudra.metrics.notifications.webhook_formats import Format
 from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.alarms import alarm_mail, alarm_preference, followed_fip, health_webhook
-from mudra.storage.tables.identity import entity, entity_admin, operator_scope, user_account
+from mudra.storage.tables.identity import (
+    entity,
+    entity_admin,
+    entity_contact,
+    operator_scope,
+    user_account,
+)
 
 _M: Final = alarm_mail.c
 _P: Final = alarm_preference.c
@@ -197,11 +203,10 @@ class PostgresAlarmMails:
 
     async def called(self, entity_ids: Collection[str]) -> Mapping[str, Called]:
         """Returns the names and telephone numbers of these members."""
-        of_members = entity.c
         rows = await self._tx.connection.execute(
-            sa.select(of_members.entity_id, of_members.name, of_members.phone).where(
-                is_among(of_members.entity_id, entity_ids)
-            )
+            sa.select(entity.c.entity_id, entity.c.name, entity_contact.c.phone)
+            .outerjoin(entity_contact, entity_contact.c.entity_id == entity.c.entity_id)
+            .where(is_among(entity.c.entity_id, entity_ids))
         )
         return {entity_id: Called(name, phone or "") for entity_id, name, phone in rows}
 

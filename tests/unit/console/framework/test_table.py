@@ -48,7 +48,9 @@ def test_the_head_of_the_sorted_column_turns_the_order() -> None:
 def test_a_row_has_its_place_of_each_cell_on_a_phone() -> None:
     columns = [Column[Town]("name", "Town", lambda t: t.name)]
     kinds = ("code", "tag", "number", "number", "number", "number", "tag")
-    columns += [Column[Town](str(at), "", lambda t: t.people, kind) for at, kind in enumerate(kinds)]
+    columns += [
+        Column[Town](str(at), "", lambda t: t.people, kind) for at, kind in enumerate(kinds)
+    ]
 
     places = Table("towns", "Towns", columns).view(TOWNS, {}).places
 

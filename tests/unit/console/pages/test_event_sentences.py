@@ -22,7 +22,7 @@ def test_each_event_is_a_sentence_without_gaps(event: EventName, outcome: str) -
 
     assert ":" not in said.removeprefix("Refused: ").removeprefix("Failed: ")
     assert "{" not in said
-    assert said[0].isupper()
+    assert said[0].isupper() or "@" in said.split()[0]
     assert len(said.split()) > 2
 
 
@@ -32,10 +32,10 @@ def test_a_sentence_names_who_did_what_to_whom() -> None:
     refused = row("registry:entry:approve", "refused", version=4)
 
     assert event_sentence(reset, "asha@k.example", "", "Kaveri Bank") == (
-        "Asha@k.example reset the secret of Kaveri Bank"
+        "asha@k.example reset the secret of Kaveri Bank"
     )
     assert event_sentence(scopes, "ravi@n.example", "mira@n.example", "") == (
-        "Ravi@n.example changed the scopes of mira@n.example to health, audit"
+        "ravi@n.example changed the scopes of mira@n.example to health, audit"
     )
     assert event_sentence(refused, "ravi@n.example", "", "Kaveri Bank") == (
         "Refused: ravi@n.example approved version 4 of the entry of Kaveri Bank"

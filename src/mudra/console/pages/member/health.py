@@ -24,6 +24,7 @@ from mudra.console.health.health_query import (
     query_of,
 )
 from mudra.console.health.health_query import USUAL as LATEST
+from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.pages.member.incident import incident_path
@@ -208,7 +209,8 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     followed = await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
-    names = await page_context.tx.service(HealthService).names()
+    health = page_context.tx.service(HealthService)
+    names, judged_until = await health.names(), await health.judged_until()
     lines = await shared_table(
         page_context,
         ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
@@ -232,7 +234,8 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "causes": cause_lines(
             incidents,
             lambda one: incident_path(entity_id, one),
-            lambda one: member_headline(one, names),
+            lambda one, recovers: member_headline(one, names, recovering=recovers),
+            recovering=recovering_ids(incidents, judged_until, page_context.now),
         ),
         "lines": lines,
         "planned": await page_context.tx.service(HealthService).maintenances(

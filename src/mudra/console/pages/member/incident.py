@@ -113,7 +113,7 @@ async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[s
     return {
         "stored": stored,
         "incident": found,
-        "headline": member_headline(found, names),
+        "headline": member_headline(found, names, recovering=state.recovering),
         "state": state_label(stored, recovering=state.recovering),
         "state_now": state,
         "severity": severity_of(found).value,

@@ -122,7 +122,10 @@ def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
     done = _DONE[EventName(row.event)].format_map(facts)
     done = done.removesuffix(": ?").replace(" version ? of", "").replace(" “?”", "")
     is_said = "refused" in done or row.outcome not in _OTHERWISE
-    return f"{done[:1].upper()}{done[1:]}" if is_said else f"{_OTHERWISE[row.outcome]}: {done}"
+    if not is_said:
+        return f"{_OTHERWISE[row.outcome]}: {done}"
+    is_address = "@" in done.partition(" ")[0]
+    return done if is_address else f"{done[:1].upper()}{done[1:]}"
 
 
 def detail_json(detail: Mapping[str, object]) -> str:

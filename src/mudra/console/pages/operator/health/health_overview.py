@@ -16,7 +16,8 @@ from mudra.console.framework.shared_part import shared_part
 from mudra.console.health.grid import HEALTH, Grid, GridRow, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.heatmap import Worst, heat_map, worst_of
-from mudra.console.health.labels import cause_lines, headline
+from mudra.console.health.incident_state import recovering_ids
+from mudra.console.health.labels import cause_lines, named_headline
 from mudra.console.health.trend import TREND, TREND_PART, trend
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
@@ -96,6 +97,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     matrix = await health.matrix(within, view.code)
     coverage = await health.coverage(within, page_context.now)
     names, silent = await health.names(), _silent(coverage)
+    recovering = recovering_ids(matrix.causes, await health.judged_until(), page_context.now)
     latest = await tx.service(IncidentService).latest(only_open=True, limit=_MAX_OPEN)
     still_open = [one for one in latest if one.is_open]  # not what people closed, as on the board
     fips = await health.live_fips()
@@ -112,7 +114,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "trend": None
         if TREND.comes_later(page_context.query)
         else await trend(page_context, view, names),
-        "causes": cause_lines(matrix.causes, heading=lambda one: headline(one, names)),
+        "causes": cause_lines(matrix.causes, heading=named_headline(names), recovering=recovering),
         "proof": coverage.proof(),
         "planned": await health.maintenances(within, page_context.now),
         "silent": silent,

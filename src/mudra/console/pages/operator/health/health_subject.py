@@ -1,6 +1,6 @@
 """Network health of one FIP, AA, API or pair: over time, by API, by counterpart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from litestar.params import FromPath
@@ -15,7 +15,8 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.labels import CauseLine, cause_lines, headline
+from mudra.console.health.incident_state import recovering_ids
+from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import (
     ApiRow,
@@ -166,6 +167,8 @@ async def _content(
     )
     if isinstance(shown_others, Download):
         return shown_others
+    judged_until = await tx.service(HealthService).judged_until()
+    recovering = recovering_ids(incidents, judged_until, page_context.now)
     return {
         **charts,
         "proof": found.coverage.proof(about.aa_id or ""),
@@ -174,7 +177,7 @@ async def _content(
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
-        "causes": _causes(stored, about, view, names),
+        "causes": _causes(stored, about, view, names, recovering),
         "planned": await tx.service(HealthService).maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
@@ -194,7 +197,11 @@ def _counts(page_context: PageContext, about: About, totals: Totals) -> Mapping[
 
 
 def _causes(
-    stored: Sequence[StoredIncident], about: About, view: HealthQuery, names: Mapping[str, str]
+    stored: Sequence[StoredIncident],
+    about: About,
+    view: HealthQuery,
+    names: Mapping[str, str],
+    recovering: Collection[str],
 ) -> Sequence[CauseLine]:
     """Returns the causes of this time that are at the subject or reach it."""
     found = [
@@ -203,7 +210,10 @@ def _causes(
         if concerns(one.incident, about.aa_id, about.fip_id) and of_api(one.incident, view.code)
     ]
     return cause_lines(
-        found, heading=lambda one: headline(one, names), about=(about.aa_id, about.fip_id)
+        found,
+        heading=named_headline(names),
+        about=(about.aa_id, about.fip_id),
+        recovering=recovering,
     )
 
 

@@ -182,10 +182,11 @@ async def incident_page(
     export = compared.export(rows, page_context.query)
     if export is not None:
         return export
+    names = await health.names()
     facts = {
         **charts,
-        **_verdict(page_context, stored, await health.judged_until(), await health.names()),
-        "grounds": grounds(stored.incident, rows),
+        **_verdict(page_context, stored, await health.judged_until(), names),
+        "grounds": grounds(stored.incident, rows, names),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
