@@ -162,6 +162,7 @@ def _until_paged(name: str, node: Node, prometheus: str) -> Paged:
 def _firing(prometheus: str) -> dict[str, str]:
     """The severity of each alert that fires."""
     answer = httpx2.get(f"{prometheus}/api/v1/alerts", timeout=10, verify=NO_TLS)
+    answer.raise_for_status()
     return {
         one["labels"]["alertname"]: one["labels"]["severity"]
         for one in answer.json()["data"]["alerts"]
@@ -171,7 +172,7 @@ def _firing(prometheus: str) -> dict[str, str]:
 
 def _is_watched(prometheus: str) -> bool:
     """Return whether the node was scraped several times, with tokens asked for, and is well."""
-    with contextlib.suppress(httpx2.TransportError, KeyError):
+    with contextlib.suppress(httpx2.HTTPError):  # Prometheus is starting
         answer = httpx2.get(
             f"{prometheus}/api/v1/query",
             params={
@@ -180,6 +181,7 @@ def _is_watched(prometheus: str) -> bool:
             timeout=10,
             verify=NO_TLS,
         )
+        answer.raise_for_status()
         counts = [int(one["value"][1]) for one in answer.json()["data"]["result"]]
         return max(counts, default=0) > 2 and not _firing(prometheus)
     return False

@@ -124,6 +124,10 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/how-to/run-on-patroni.md": {
         "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,
+        "sh deploy/patroni/certificates.sh certificates 10.0.0.1 10.0.0.2 10.0.0.3": (
+            "unit/deploy/test_three_machines.py::"
+            "test_a_certificate_that_ends_soon_is_made_again_by_the_same_authority"
+        ),
     },
     "docs/how-to/run-on-three-machines.md": {
         "python3 deploy/three-machines/render.py --example > inventory.toml": (

@@ -83,7 +83,6 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
 
     async def act(dependencies: Dependencies) -> list[Line]:
         lines = [Line("skipped", name, "skipped", why) for name, why in export.skipped]
-        lines += [Line("member", name, "refused", why) for name, why in export.unreadable]
         lines += await _keys(dependencies, export, issuer, until, apply=apply)
         for client in export.clients:
             async with dependencies.transaction() as tx:
@@ -92,6 +91,7 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
                     if apply
                     else await preview_member(tx, client, known)
                 )
+        lines += [Line("member", name, "refused", why) for name, why in export.unreadable]
         return lines
 
     _show(program().in_store(act, data_dir), as_json=as_json, applied=apply)
