@@ -239,7 +239,7 @@ def _alarm_for(
         entity,
         severity_of(part.incident),
         alarm.title,
-        _with_members(alarm.text, part.incident, called, told=not entity and not part.is_over),
+        _with_members(alarm.text, part.incident, called, operates=not entity and not part.is_over),
         over=part.is_over,
         void=isinstance(part.change, Withdrawn | Elsewhere),
         is_worse=part.is_worse,
@@ -249,16 +249,16 @@ def _alarm_for(
 
 
 def _with_members(
-    text: str, incident: Incident, called: Mapping[str, Called], *, told: bool
+    text: str, incident: Incident, called: Mapping[str, Called], *, operates: bool
 ) -> str:
     """Adds the IDs of the members that it is about, which their names leave out.
 
-    Operators are `told` whom it affects, which a member does not see, and whom to call.
+    For operators (`operates`) also whom it affects, which a member does not see, and whom to call.
     """
     subject = incident.subject
     ids = [one for one in (aa_concerned(subject), fip_concerned(subject)) if one]
     lines = [text]
-    if told:
+    if operates:
         lines.append(affected_text(incident, _names(called)))
         numbers = [called[one] for one in reversed(ids) if one in called and called[one].phone]
         lines += [
