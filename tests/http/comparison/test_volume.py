@@ -15,7 +15,7 @@ from tests.http.comparison.conftest import forward
 from tests.http.health.service_in_process import service_in_process
 from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import reporting
-from tests.support.metrics.metrics_push import PushingAa, receive_at_once
+from tests.support.metrics.metrics_push import PATIENT_S, PushingAa, receive_at_once
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import PASSWORD
@@ -153,7 +153,8 @@ def report_idle_windows(reported: Calls) -> None:
     days = sorted({window.date() for window in reported.calls})
 
     async def insert(dependencies: Dependencies) -> None:
-        async with dependencies.database.transaction() as tx:
+        async with dependencies.transaction(within_s=PATIENT_S) as tx:
+            await tx.take_time(PATIENT_S)
             await tx.connection.execute(
                 sa.text(
                     "INSERT INTO metrics_receipt (receipt_id, aa_id, tag, window_at, version,"

@@ -51,7 +51,7 @@ def test_no_template_takes_a_name_of_the_layout(name: str) -> None:
 def test_every_table_sorts_filters_pages_and_exports() -> None:
     """All are made by `parts.table`, but the matrix and what has no address: a draft, a file, a choice.
 
-    And the answer to "is it me?", of at most a few lines.
+    And the answer to "is it me?", the steps of a funnel and the measures of a role: a few lines each.
     """
     loader = environment().loader
     assert loader is not None
@@ -59,6 +59,7 @@ def test_every_table_sorts_filters_pages_and_exports() -> None:
 
     assert own == {
         "parts.html",
+        "funnel_parts.html",
         "health.html",
         "health_matrix.html",
         "level_parts.html",

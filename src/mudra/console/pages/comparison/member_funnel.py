@@ -17,14 +17,13 @@ from mudra.console.pages.comparison.funnel_view import weeks_table as by_week
 from mudra.console.pages.comparison.role_view import role_view
 from mudra.http.auth.gates import READER
 from mudra.http.response.http_refusals import InvalidField
-from mudra.localization.language import translatable
 from mudra.metrics.health.picture import Grouping
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
-_AAS: Final = subjects_table("aa", translatable("AA"), lambda one: one.aa_id, None)
-_FIPS: Final = subjects_table("fip", translatable("FIP"), lambda one: one.fip_id, None)
+_AAS: Final = subjects_table("aa", "AA", lambda one: one.aa_id, None)
+_FIPS: Final = subjects_table("fip", "FIP", lambda one: one.fip_id, None)
 
 
 @page.get("/entity/{entity_id:str}/funnel", gate=READER)
