@@ -214,7 +214,7 @@ class DisputeService(Struct, frozen=True):
         return await Disputes(self.tx).late(now, limit)
 
     async def pass_deadline(self, dispute_id: str, now: datetime) -> Dispute | Refusal:
-        """End a dispute whose member did not answer; notify both sides where the operator is late."""
+        """End a dispute whose member did not answer; notify both sides of a late operator."""
         before = await self._locked(dispute_id, "")
         if isinstance(before, NoSuchDispute):
             return before
