@@ -1,4 +1,4 @@
-"""How often "what changed before this?" names the trigger of an incident first, or among five.
+"""Shares of incidents whose trigger "what changed before this?" names first, or among five.
 
 A simulated network of 40 AAs and 400 FIPs with changes at random times, most of which break
 nothing. Each incident has a known trigger, which came a random time before (median 15 minutes, one

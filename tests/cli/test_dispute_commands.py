@@ -33,7 +33,7 @@ def test_a_day_is_contested_answered_and_decided_by_command(
     service.cli("dispute", "file", which, str(file), "--output", str(copy))
     for step in (["review"], ["ask", "--text", "Which gateway?"]):
         service.cli("dispute", "act", which, *step)
-    told = own(bank, "dispute", "inform", which, "--text", "The one in Mumbai.")
+    answered = own(bank, "dispute", "inform", which, "--text", "The one in Mumbai.")
     accept = ["accept", "--text", "The path was down.", "--effect", "not_against_member"]
     service.cli("dispute", "act", which, *accept)
     shown = own(bank, "dispute", "show", which)
@@ -43,7 +43,7 @@ def test_a_day_is_contested_answered_and_decided_by_command(
 
     assert [one["disputeId"] for one in queue] == [which]
     assert copy.read_bytes() == TEXT
-    assert told["dispute"]["state"] == "under_review"  # type: ignore[index]
+    assert answered["dispute"]["state"] == "under_review"  # type: ignore[index]
     assert [one["effect"] for one in shown["corrections"]] == ["not_against_member"]  # type: ignore[attr-defined]
     assert "under_review" in reopened.stdout
     assert withdrawn["dispute"]["state"] == "withdrawn"  # type: ignore[index]

@@ -129,8 +129,8 @@ stored of it is deleted.
 _DISPUTES: Final = """\
 To the webhooks of the member and of the network, for each step of a dispute or comment
 ([how-to](../how-to/dispute-a-figure.md)). The event is `dispute.` and the state after the step, or
-`dispute.answer`, `dispute.attach` or `dispute.overdue`, which leave the state as it is. `act` is the
-step, `by` the side that took it. No statement is in it."""
+`dispute.answer`, `dispute.attach` or `dispute.overdue`, which leave the state as it is. `act` is
+the step, `by` the side that took it. No statement is in it."""
 _MEANING: Final = {
     Event.OPENED: "A cause was found.",
     Event.MOVED: "The cause turned out to be another one; the incident and its ID stay.",

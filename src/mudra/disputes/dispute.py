@@ -16,14 +16,14 @@ from mudra.disputes.evidence import Evidence
 
 
 class Kind(enum.StrEnum):
-    """What the member wants."""
+    """The wish of the member."""
 
     COMMENT = "comment"
     DISPUTE = "dispute"
 
 
 class About(enum.StrEnum):
-    """What is commented on or contested."""
+    """The subject of a comment or a dispute."""
 
     INCIDENT = "incident"
     DAY = "day"
@@ -51,7 +51,7 @@ DECIDED: Final = frozenset({State.ACCEPTED, State.PARTLY_ACCEPTED, State.REJECTE
 
 
 class Side(enum.StrEnum):
-    """Who acts."""
+    """The side that acts."""
 
     MEMBER = "member"
     OPERATOR = "operator"
@@ -59,7 +59,7 @@ class Side(enum.StrEnum):
 
 
 class Act(enum.StrEnum):
-    """What is done."""
+    """A step, by its kind."""
 
     RAISE = "raise"
     COMMENT = "comment"
@@ -83,7 +83,7 @@ class Act(enum.StrEnum):
     LAPSE = "lapse"
     """The member did not answer in time."""
     OVERDUE = "overdue"
-    """The operator did not act in time: both sides are told."""
+    """The operator did not act in time: both sides are notified."""
 
 
 MEMBER_ACTS: Final = frozenset({Act.INFORM, Act.WITHDRAW})

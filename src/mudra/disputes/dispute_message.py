@@ -1,4 +1,4 @@
-"""What is sent about a step of a dispute: the webhook message, and the facts of its emails."""
+"""Messages about a step of a dispute: the webhook message, and the facts of its emails."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -210,11 +210,11 @@ class DisputeService(Struct, frozen=True):
         return found, content
 
     async def late(self, now: datetime, limit: int) -> Sequence[str]:
-        """Return the IDs of those of which a deadline has passed and nothing was done yet."""
+        """Return the IDs of disputes with a deadline that has passed and was not acted on yet."""
         return await Disputes(self.tx).late(now, limit)
 
     async def pass_deadline(self, dispute_id: str, now: datetime) -> Dispute | Refusal:
-        """End a dispute whose member did not answer; tell both sides where the operator is late."""
+        """End a dispute whose member did not answer; notify both sides of a late operator."""
         before = await self._locked(dispute_id, "")
         if isinstance(before, NoSuchDispute):
             return before

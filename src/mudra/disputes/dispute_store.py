@@ -50,13 +50,13 @@ _FILES_SINCE: Final = (
     .select_from(dispute_evidence.join(dispute, _D.dispute_id == _E.dispute_id))
     .where(_D.entity_id == sa.bindparam("entity_id"), _E.added_at > sa.bindparam("since"))
 )
-_TOLD: Final = sa.exists().where(
+_NOTED: Final = sa.exists().where(
     _S.dispute_id == _D.dispute_id, _S.act == Act.OVERDUE.value, _S.at >= _D.due_at
 )
 _LATE: Final = (
     sa.select(_D.dispute_id)
     .where(_IS_OPEN, _D.due_at <= sa.bindparam("now"))
-    .where(sa.or_(_D.state == State.INFORMATION_WANTED.value, ~_TOLD))
+    .where(sa.or_(_D.state == State.INFORMATION_WANTED.value, ~_NOTED))
     .order_by(_D.due_at)
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
@@ -127,13 +127,13 @@ class Disputes:
         return [_dispute(row) for row in rows.mappings()]
 
     async def recent(self, entity_id: str, since: datetime) -> Sequence[Dispute]:
-        """Return the open ones of a member, and those that it raised since a moment."""
+        """Return the open disputes of a member, and all that it raised since a moment."""
         asked = {"entity_id": entity_id, "since": since}
         rows = await self._tx.connection.execute(_RECENT, asked)
         return [_dispute(row) for row in rows.mappings()]
 
     async def late(self, now: datetime, limit: int) -> Sequence[str]:
-        """Return the IDs of those whose next step is late and no one was told of."""
+        """Return the IDs of those whose next step is late and of which no one was notified."""
         found = await self._tx.connection.scalars(_LATE, {"now": now, "most": limit})
         return list(found)
 

@@ -1,4 +1,4 @@
-"""What a member may contest, until when, and how many disputes at once. Pure.
+"""The rule of what a member may contest, until when, and how many disputes at once. Pure.
 
 Days are those of India, as in the monthly report.
 """
@@ -33,7 +33,7 @@ _LAST_YEAR: Final = 2999
 
 
 class RaiseCommand(Struct, frozen=True):
-    """What a member contests: an incident, a day, or one API from a day to a day."""
+    """A member's wish to contest: an incident, a day, or one API from a day to a day."""
 
     kind: Kind
     about: About
@@ -141,7 +141,7 @@ def _days_of(command: RaiseCommand, now: datetime) -> Contested | ValueRefused:
 
 
 class Identity(Struct, frozen=True):
-    """Who raises it, and the ID it gets."""
+    """The member and person that raise it, and the ID it gets."""
 
     dispute_id: str
     entity_id: str

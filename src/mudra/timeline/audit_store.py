@@ -1,4 +1,4 @@
-"""What the audit log knows of changes: secrets, keys, entries, agents, disputes, releases."""
+"""Changes that the audit log knows: secrets, keys, entries, agents, disputes, releases."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -40,7 +40,7 @@ _SHOWN_TO_ALL: Final = frozenset(
 )
 """Of the whole network: they concern every member."""
 _PUBLIC: Final = frozenset({HappeningKind.REGISTRATION, HappeningKind.MAINTENANCE})
-"""What the directory and the public status show of any member, whoever looks."""
+"""What the directory and the public status show of any member to all."""
 
 
 class Happening(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What changed before an incident: its candidates, ranked by nearness, kind and whom they are of.
+"""Changes before an incident: its candidates, ranked by nearness, kind and whom they are of.
 
 The score of a candidate is a product. Nearness halves with every hour before the first bad window.
 The weight of its kind says how often a change of this kind breaks calls of such a subject; that of

@@ -16,9 +16,9 @@ from mudra.metrics.incidents.subject import in_sentence, name_of
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.transaction import Transaction
 from mudra.timeline.audit_store import TimelineEvents
+from mudra.timeline.audit_texts import LONGEST_GRACE, ended_secrets, happening_of
 from mudra.timeline.happening import Happening, HappeningKind, is_shown_to
 from mudra.timeline.ranking import LOOK_BACK, Candidate, parties_of, what_changed_before
-from mudra.timeline.told import LONGEST_GRACE, ended_secrets, told_of
 
 MAX_SHOWN: Final = 2_000
 _WINDOW: Final = timedelta(minutes=10)
@@ -93,8 +93,8 @@ class TimelineService(Struct, frozen=True):
         """Return all but incidents: of these members, None for all, and of the network."""
         events, wanted = TimelineEvents(self.tx), None if entity_ids is None else [*entity_ids]
         rows = await events.changes(within.start - LONGEST_GRACE, within.end, wanted, MAX_SHOWN)
-        told = [told_of(row) for row in rows if row.at >= within.start]
-        found = [one for one in told if one is not None]
+        shown = [happening_of(row) for row in rows if row.at >= within.start]
+        found = [one for one in shown if one is not None]
         found += ended_secrets(rows, within.start, min(within.end, now))
         agents = await events.agent_versions(within.start, within.end, wanted, MAX_SHOWN)
         found += [

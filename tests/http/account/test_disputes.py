@@ -82,7 +82,7 @@ def test_a_contested_day_is_asked_about_accepted_and_left_out_of_the_figures(
         bank, f"/{which}/evidence", name="gateway.pdf", content=base64.b64encode(PDF).decode()
     ).json()["evidence"]
     asked = noc.post(f"/disputes/{which}/steps", act="ask", text="Which gateway?").json()
-    told = own(bank, f"/{which}/steps", act="inform", text="The one in Mumbai.").json()
+    answered = own(bank, f"/{which}/steps", act="inform", text="The one in Mumbai.").json()
     decided = noc.post(
         f"/disputes/{which}/steps", act="accept", text="The AA's path was down.", effect="left_out"
     ).json()
@@ -92,7 +92,7 @@ def test_a_contested_day_is_asked_about_accepted_and_left_out_of_the_figures(
     assert (asked["dispute"]["state"], asked["dispute"]["waitsFor"]) == (
         *("information_wanted", "member"),
     )
-    assert told["dispute"]["state"] == "under_review"
+    assert answered["dispute"]["state"] == "under_review"
     assert (decided["dispute"]["state"], decided["dispute"]["dueAt"]) == ("accepted", None)
     assert acts(decided) == ["raise", "attach", "ask", "inform", "accept"]
     (one,) = in_force(bank)

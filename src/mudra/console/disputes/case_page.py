@@ -1,4 +1,4 @@
-"""What both pages of one dispute share: its facts, its files, and the refusal of a form."""
+"""Parts that both pages of one dispute share: its facts, its files, and the refusal of a form."""
 
 from collections.abc import Mapping
 from typing import Final

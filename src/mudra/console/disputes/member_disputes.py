@@ -62,8 +62,8 @@ async def begin(page_context: PageContext, fields: Fields) -> Outcome:
     )
     if isinstance(outcome, Refusal):
         return await _list_page(page_context, RefusedForm.of("raise", outcome, fields))
-    told = "raise" if outcome.kind is Kind.DISPUTE else "comment"
-    return GoTo(f"{dispute_path(outcome)}?told={told}")
+    message = "raise" if outcome.kind is Kind.DISPUTE else "comment"
+    return GoTo(f"{dispute_path(outcome)}?told={message}")
 
 
 @page.get("/entity/{entity_id:str}/disputes/{dispute_id:uuid}", gate=READER)

@@ -1,4 +1,4 @@
-"""The calls about the timeline, a member's own and that of the network.
+"""The calls about the timeline, for a member and for the network.
 
 Never stores an event.
 """

@@ -83,7 +83,7 @@ class TimelineResponse(ResponseBody, kw_only=True):
 
 
 class BeforeResponse(ResponseBody, kw_only=True):
-    """What changed in the 24 hours before an incident, the likeliest first."""
+    """Changes in the 24 hours before an incident, the likeliest first."""
 
     candidates: list[CandidateDetails]
 

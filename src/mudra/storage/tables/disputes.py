@@ -29,7 +29,7 @@ dispute: Final = sa.Table(
     sa.Index("ix_dispute_incident_id", "incident_id"),
     sa.Index("ix_dispute_due_at", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
 )
-"""`due_at` is when whoever has the next step must have taken it; none once it is closed."""
+"""`due_at` is when the next step must have been taken; none once it is closed."""
 
 dispute_step: Final = sa.Table(
     "dispute_step",

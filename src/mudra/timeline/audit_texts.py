@@ -51,7 +51,7 @@ _NAMED: Final = ("to", "kid", "version", "state")
 _REFS: Final = ("disputeId", "kid", "version")
 
 
-def told_of(row: AuditRow) -> Happening | None:
+def happening_of(row: AuditRow) -> Happening | None:
     """Return an event as a timeline shows it; None for one that changed nothing yet.
 
     A submitted version changes something where it is live at once.
