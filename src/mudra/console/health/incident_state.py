@@ -24,6 +24,10 @@ _ENDED: Final = {
     Ending.OPEN: (translatable("Open."), "warn"),
     Ending.RECOVERED: (translatable("Recovered."), "good"),
     Ending.NO_DATA: (translatable("No calls since: closed without evidence of recovery."), "warn"),
+    Ending.CHANGED: (
+        translatable("Changed for good: it goes on evenly, and is no outage."),
+        "warn",
+    ),
     Ending.MERGED: (translatable("Part of another incident with the same cause."), "quiet"),
     Ending.WITHDRAWN: (
         translatable("Withdrawn: late reports show that there was no incident."),

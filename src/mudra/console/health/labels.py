@@ -186,6 +186,7 @@ def state_label(stored: StoredIncident, *, recovering: bool = False) -> tuple[st
         Ending.OPEN: (translatable("open"), "bad"),
         Ending.RECOVERED: (translatable("recovered"), "good"),
         Ending.NO_DATA: (translatable("no data since"), "warn"),
+        Ending.CHANGED: (translatable("changed for good"), "warn"),
         Ending.MERGED: (translatable("merged"), "quiet"),
         Ending.WITHDRAWN: (translatable("withdrawn"), "quiet"),
     }[stored.incident.ending]

@@ -22,6 +22,7 @@ from mudra.metrics.attribution.causes.active import (
     HEARTBEAT,
     Active,
     follow,
+    is_twin,
     look,
     new_active,
 )
@@ -41,9 +42,10 @@ from mudra.metrics.attribution.causes.cause import (
     Kind,
     Locus,
     locus_lanes,
-    may_be_one,
 )
+from mudra.metrics.attribution.causes.changed import with_changed
 from mudra.metrics.attribution.causes.cover import Candidate, Fallen, cover
+from mudra.metrics.attribution.causes.only_aa import of_the_only_aa
 from mudra.metrics.attribution.causes.view_of_cause import cause_of
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY, Evidence
 from mudra.metrics.attribution.evidence.lane_counts import (
@@ -127,6 +129,7 @@ class _Window:
         self.next_number = state.next_number
         self.explained = np.zeros(counts.bad.shape, np.bool_)
         self.causes: list[Cause] = []
+        self.changed: list[Active] = []
         self.left = counts
         self.ratios = no_ratios(evidence.aas, evidence.fips)
 
@@ -144,14 +147,17 @@ class _Window:
                 status = CauseStatus.NO_DATA
             if moved.locus != one.locus:
                 view = look(moved, counts, self.usual, self.limit)
-            twin = next((other for other in still if _is_twin(other, moved)), None)
+            twin = next((other for other in still if is_twin(other, moved)), None)
             if twin is not None:
                 self._absorb(twin.number, moved.number)
                 continue
             self.causes.append(cause_of(moved, view, status))
             if status not in ENDINGS:
                 still.append(moved)
-                self._explain(moved)
+            elif status is CauseStatus.CHANGED:
+                self.changed.append(moved)
+            if status not in {CauseStatus.RECOVERED, CauseStatus.NO_DATA}:
+                _mark(self.explained, moved)
         self.known = tuple(still)
 
     def _has_left(self, aa: int) -> bool:
@@ -214,7 +220,7 @@ class _Window:
         )
         samples = np.where(_slow(stays) | ~evaluated, np.float32(0.0), self.evidence.samples)
         return {
-            "rates": rates,
+            "rates": with_changed(rates, self.changed),
             "latency": learn_latency(self.state.latency, self.evidence, samples, _slow(doubtful)),
         }
 
@@ -236,6 +242,7 @@ class _Window:
         since = min(earlier, default=window)
         locus = self._beyond_heartbeats(candidate)
         others = tuple(one for one in ambiguous_with if one.apis != HEARTBEAT and one != locus)
+        others = (*others, *of_the_only_aa(locus, self.counts.events))
         finding = Finding(locus, candidate.symptom, since, earlier, others)
         fresh = new_active(
             self.next_number, finding.locus, finding.symptom, finding.since,
@@ -258,7 +265,7 @@ class _Window:
         self.causes = [cause for cause in self.causes if cause.number not in gone]
         said = CauseStatus.BAD if known_before else CauseStatus.NEW
         self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
-        self._explain(one)
+        _mark(self.explained, one)
         return self._ratios_without(one.locus)
 
     def _beyond_heartbeats(self, candidate: Candidate) -> Locus:
@@ -303,9 +310,6 @@ class _Window:
         p50 = np.log(np.maximum(self.evidence.percentiles[apis][:, aas, fips, 0], 1.0))
         usual = usual_median(self.state.latency, self.evidence.hour)[apis][:, aas, fips]
         return float((weight * (p50 - usual)).sum() / max(float(weight.sum()), 1.0))
-
-    def _explain(self, one: Active) -> None:
-        _mark(self.explained, one)
 
     def _unexplained(self) -> LaneCounts:
         voiced = LaneCounts(self.counts.bad * self.voice, self.counts.events * self.voice)
@@ -391,8 +395,3 @@ def _mark(cells: Flags, one: Active) -> None:
 def _slow(cells: Flags) -> Flags:
     """Return whether any lane of slow calls is set, by `TIMED_APIS`."""
     return np.asarray(cells[LANES_OF[Symptom.SLOW]])
-
-
-def _is_twin(first: Active, second: Active) -> bool:
-    """Return whether two causes, corrected, turn out to be the same."""
-    return first.locus == second.locus and may_be_one(first.symptoms, second.symptoms)

@@ -31,6 +31,8 @@ class Change(enum.StrEnum):
     CLOSED = "closed"
     NO_DATA = "no-data"
     """Closed for want of evidence, not because it recovered."""
+    CHANGED = "changed"
+    """Closed because its rate has become the usual one."""
     REOPENED = "reopened"
 
 
@@ -139,12 +141,13 @@ def _continued(incident: Incident, cause: Cause, window: int) -> Incident:
         history = (*history, _entry(cause, window, _change(before, after)))
     elif set(cause.symptoms) - set(incident.cause.symptoms):
         history = (*history, _entry(cause, window, Change.GREW))
-    bad = cause.status in {CauseStatus.NEW, CauseStatus.BAD}
+    bad = cause.status in {CauseStatus.NEW, CauseStatus.BAD, CauseStatus.CHANGED}
     last_bad = window if bad else incident.last_bad
     ended = -1
-    if cause.status is CauseStatus.RECOVERED:
+    if cause.status in {CauseStatus.RECOVERED, CauseStatus.CHANGED}:
+        is_over = cause.status is CauseStatus.RECOVERED
         ended = last_bad + 1
-        history = (*history, _entry(cause, window, Change.CLOSED))
+        history = (*history, _entry(cause, window, Change.CLOSED if is_over else Change.CHANGED))
     if cause.status is CauseStatus.NO_DATA:
         ended = window
         history = (*history, _entry(cause, window, Change.NO_DATA))

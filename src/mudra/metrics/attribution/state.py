@@ -18,7 +18,7 @@ from mudra.metrics.attribution.causes.active import Active
 from mudra.metrics.attribution.evidence.lanes import Floats
 from mudra.metrics.attribution.sequential import Running, no_evidence
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 
 
 class State(Struct, frozen=True):

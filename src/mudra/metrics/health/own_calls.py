@@ -16,8 +16,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
-from mudra.metrics.incidents.incident import Incident
-from mudra.metrics.incidents.subject import fip_of
+from mudra.metrics.incidents.incident import Ending, Incident
+from mudra.metrics.incidents.subject import codes_of, fip_of
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES
 from mudra.metrics.sums.cells import Array, Flags
 
@@ -211,6 +211,8 @@ _MOST_OF_THEM: Final = 0.6
 """The part of the hours that are higher: the first window of some outages is a few hours' alone."""
 _HOUR_CALLS: Final = 20
 _HOUR: Final = timedelta(hours=1)
+_NEAR: Final = timedelta(hours=12)
+"""A change is known to some hours; the incident that it began with has its first window."""
 Floats = NDArray[np.float64]
 
 
@@ -230,10 +232,12 @@ def level_changes(
 ) -> list[LevelChange]:
     """Returns the FIPs whose rate has changed, by the calls that are their own, hour by hour.
 
-    The hours of an incident by which many calls fail are left out: that is an outage.
+    The hours of an incident by which many calls fail are left out: that is an outage. Where an
+    incident turned out to be such a change, it says since when.
     """
     if not hours:
         return []
+    incidents = list(incidents)
     starts = sorted(hours)
     fips = tuple(dict.fromkeys(fip for at in starts for fip in hours[at].fips))
     place = {fip: at for at, fip in enumerate(fips)}
@@ -259,7 +263,8 @@ def level_changes(
         z = _beyond(calls, failed, len(starts) - lasted)
         better = z > best
         best, since = np.where(better, z, best), np.where(better, len(starts) - lasted, since)
-    return _named(fips, starts, calls, failed, since)
+    changed = [one for one in incidents if one.ending is Ending.CHANGED and one.failing]
+    return _with_known(_named(fips, starts, calls, failed, since), changed, starts[-1])
 
 
 def _beyond(calls: Floats, failed: Floats, since: int) -> Floats:
@@ -292,7 +297,7 @@ def _named(
     for code, fip in np.argwhere(since >= 0).tolist():
         if code != ALL and since[ALL, fip] >= 0:
             continue  # all of its calls say it
-        first = int(since[code, fip])
+        first = _first_hour(calls[:, code, fip], failed[:, code, fip], int(since[code, fip]))
         parts = [
             float(failed[part, code, fip].sum() / calls[part, code, fip].sum())
             for part in (slice(None, first), slice(first, None))
@@ -300,6 +305,47 @@ def _named(
         name = "" if code == ALL else CUSTOMER_CODES[code]
         found.append(LevelChange(fips[fip], name, starts[first], *parts))
     return sorted(found, key=lambda one: (one.fip_id, one.code))
+
+
+def _first_hour(calls: Floats, failed: Floats, near: int) -> int:
+    """Returns the hour from which on another rate is most likely, among those near one.
+
+    The test itself looks at eight hours at least, of which the first may be of before.
+    """
+    most, few = _OUTAGE
+    bad = np.minimum(failed, most * calls + few)
+
+    def likelihood(part: slice) -> float:
+        n, b = calls[part].sum(), bad[part].sum()
+        rate = min((b + 0.5) / (n + 1.0), 1.0)
+        return float(b * np.log(rate) + (n - b) * np.log1p(-rate))
+
+    able = [
+        hour
+        for hour in range(max(near - _FEWEST_HOURS, 1), min(near + _MOST_HOURS, len(calls)))
+        if calls[:hour].any() and calls[hour:].any()
+    ]
+    return max(able, key=lambda hour: likelihood(slice(hour)) + likelihood(slice(hour, None)))
+
+
+def _with_known(
+    found: Sequence[LevelChange], incidents: Iterable[Incident], now: datetime
+) -> list[LevelChange]:
+    """Returns changes that began with an incident since then, and those that it alone shows."""
+    changes = list(found)
+    for one in incidents:
+        fip, codes = fip_of(one.subject) or "", sorted(codes_of(one.subject)) or [""]
+        if one.began < now - _MOST_HOURS * _HOUR:
+            continue
+        known = [change for change in changes if change.fip_id == fip]
+        for change in known:
+            if abs(change.since - one.began) <= _NEAR:
+                changes[changes.index(change)] = msgspec.structs.replace(change, since=one.began)
+        before = one.cause.expected / max(one.cause.calls, 1)
+        share = 1.0 - one.succeeded / one.eligible
+        if not known:
+            changes += [LevelChange(fip, code, one.began, before, share) for code in codes]
+    return sorted(changes, key=lambda one: (one.fip_id, one.code))
 
 
 def changes_to_bytes(changes: Sequence[LevelChange]) -> bytes:

@@ -33,7 +33,7 @@ _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 class PublicRow(msgspec.Struct, frozen=True, gc=False):
     """One API of one FIP for everyone. Null where too little is known.
 
-    Times are in milliseconds, and estimates: p50 and p95 usually within 3 %, p99 within 10 %.
+    Times are in milliseconds, and estimates: p50 usually within 3 %, p95 and p99 within 5 %.
     Requests that an AA, a path or the network has a cause for are left out, and so are those in a
     planned maintenance: then times and classes of errors, which are of all, are null.
     """

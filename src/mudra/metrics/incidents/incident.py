@@ -116,7 +116,7 @@ class Effect(enum.StrEnum):
     POSSIBLY_DISRUPTED = "possibly-disrupted"
     """One AA alone sees that: it may be that AA's own trouble."""
     DEGRADED = "degraded"
-    """Calls are slow or refused."""
+    """Calls are slow or refused, or fewer than one in ten fails."""
 
 
 class Ending(enum.StrEnum):
@@ -126,6 +126,8 @@ class Ending(enum.StrEnum):
     RECOVERED = "recovered"
     NO_DATA = "no-data"
     """A day without evidence either way."""
+    CHANGED = "changed"
+    """A part of the calls fails as evenly as ever: that is the usual rate from now on."""
     MERGED = "merged"
     """It turned out to have the cause of another incident."""
     WITHDRAWN = "withdrawn"
@@ -149,6 +151,7 @@ class TimelineChange(enum.StrEnum):
     MERGED = "merged"
     CLOSED = "closed"
     NO_DATA = "no-data"
+    CHANGED = "changed"
     REOPENED = "reopened"
     WITHDRAWN = "withdrawn"
     CORRECTED = "corrected"
@@ -236,7 +239,8 @@ class Incident(Struct, frozen=True):
     @property
     def effect(self) -> Effect:
         """Return what an incident of a FIP means for customers."""
-        if HARM.isdisjoint(self.cause.symptoms):
+        few = self.failing and 10 * (self.eligible - self.succeeded) < self.eligible
+        if few or HARM.isdisjoint(self.cause.symptoms):
             return Effect.DEGRADED
         return Effect.POSSIBLY_DISRUPTED if self.may_be_elsewhere else Effect.DISRUPTED
 

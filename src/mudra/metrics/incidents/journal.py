@@ -277,6 +277,7 @@ def journal_from_bytes(data: bytes) -> Journal | None:
 _ENDINGS: Final = {
     Change.CLOSED: Ending.RECOVERED,
     Change.NO_DATA: Ending.NO_DATA,
+    Change.CHANGED: Ending.CHANGED,
     Change.MERGED: Ending.MERGED,
 }
 

@@ -48,6 +48,7 @@ _CHANGES: Final = {
     TimelineChange.MERGED: "merged into another incident with the same cause",
     TimelineChange.CLOSED: "recovered",
     TimelineChange.NO_DATA: "closed because no data came",
+    TimelineChange.CHANGED: "closed as a rate that has changed for good",
     TimelineChange.WITHDRAWN: "withdrawn: late reports show that there was no incident",
     TimelineChange.CORRECTED: "late reports show that there was an incident after all",
 }
@@ -202,6 +203,8 @@ def _over(incident: Incident) -> str:
             return gettext("no longer heard of")
         case Ending.MERGED:
             return gettext("part of another incident")
+        case Ending.CHANGED:
+            return gettext("changed for good: %(symptom)s", symptom=symptom_text(incident))
         case _:
             return gettext("recovered")
 
@@ -246,6 +249,12 @@ def _ending(incident: Incident, zone: tzinfo) -> str:
             return gettext("Closed at %(at)s for want of data, not as recovered.", at=ended)
         case Ending.MERGED:
             return gettext("It has the cause of another incident, since %(at)s.", at=ended)
+        case Ending.CHANGED:
+            return gettext(
+                "It goes on as evenly as before: a rate that has changed since %(at)s, not an "
+                "outage. The incident is closed.",
+                at=time_text(incident.began, zone),
+            )
         case Ending.OPEN if incident.kind == "missing":
             at = time_text(incident.last_bad, zone)
             return gettext("Last missing window: %(at)s.", at=at)

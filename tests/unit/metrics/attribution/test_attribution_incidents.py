@@ -14,6 +14,7 @@ from tests.unit.metrics.attribution.attribution import (
 )
 
 from mudra.metrics.attribution.causes.active import Counted, View, follow, new_active
+from mudra.metrics.attribution.causes.breadth import nearly_all
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, LANES, Symptom
@@ -290,6 +291,41 @@ def test_half_of_the_trouble_is_no_recovery_though_alone_it_would_open_nothing(
         active, found = follow(active, view, window)
 
     assert found == status
+
+
+def test_a_small_rate_of_failures_that_lasts_is_the_usual_one_from_then_on() -> None:
+    deployed, worse = failing(0.08, fip=2), failing(0.5, fip=2)
+    [changed, outage] = incidents_of([(100, [deployed]), (3, [worse])])
+
+    assert [one.change for one in changed.history] == [Change.OPENED, Change.CHANGED]
+    assert changed.ended - changed.since <= 60
+    assert outage.since == LEARNED + 100
+    assert outage.cause.expected > 3 * changed.cause.expected
+
+
+@pytest.mark.parametrize("hit", [failing(0.3, fip=2), failing(0.08, aa=2)])
+def test_a_larger_part_or_that_of_an_aa_is_an_outage_however_long_it_lasts(hit: Fault) -> None:
+    [outage] = incidents_of([(100, [hit])])
+
+    assert outage.is_open
+
+
+@pytest.mark.parametrize("fault", [failing(0.9, aa=0), failing(0.9)])
+def test_where_one_aa_alone_calls_the_aa_and_the_network_are_in_doubt(fault: Fault) -> None:
+    [alone] = incidents_of([(4, [fault])], learned(aas=1, fips=6))
+    [known] = incidents_of([(4, [fault])], learned(aas=4, fips=6))
+
+    places = {alone.cause.locus.kind, *(one.kind for one in alone.cause.ambiguous_with)}
+    assert {Kind.AA, Kind.NETWORK} <= places
+    assert known.cause.ambiguous_with == ()
+
+
+def test_of_places_with_few_calls_fewer_show_by_chance_what_all_have() -> None:
+    beyond = np.where(np.arange(40) < 28, 1.0, -1.0).astype(np.float32)
+
+    assert nearly_all(beyond, np.full(40, 6, np.float32))
+    assert not nearly_all(beyond, np.full(40, 60, np.float32))
+    assert not nearly_all(-beyond, np.full(40, 6, np.float32))
 
 
 def test_five_fips_that_fall_together_are_five_fips_and_neither_aas_nor_the_network() -> None:

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.metrics.attribution.attribution import Fault, even_window, failing
 
+from mudra.metrics.attribution.baselines.latency_baseline import usual_median
 from mudra.metrics.attribution.baselines.rate_baseline import (
     RateBaseline,
     new_rate_baseline,
@@ -88,6 +89,22 @@ def test_what_is_not_known_yet_of_an_hour_leaves_more_room() -> None:
     known, unknown = (wandering_of(rates, hour) for hour in (BAD_HOUR, 20))
 
     assert (known[0] < unknown[0]).all()
+
+
+def test_all_fips_together_show_how_much_faster_the_night_is() -> None:
+    state = new_state(3, 20)
+    for day in range(2):
+        for hour in (12, 23):
+            for part in range(WINDOWS_PER_HOUR):
+                window = MIDNIGHT + day * WINDOWS_PER_DAY + hour * WINDOWS_PER_HOUR + part
+                evidence = even_window(window, 3, 20, 1 if hour == 23 else 20)
+                evidence.percentiles[:] *= np.float32(0.75 if hour == 23 else 1.0)
+                state = evaluate_window(evidence, state).state
+    evidence = even_window(MIDNIGHT + 2 * WINDOWS_PER_DAY, 3, 20, 1)
+    state = evaluate_window(evidence, state).state
+
+    night, day = (float(usual_median(state.latency, hour).mean()) for hour in (23, 12))
+    assert night - day < 0.5 * np.log(0.75)
 
 
 def test_few_slow_calls_are_judged_by_chance_and_many_by_how_far_times_wander() -> None:

@@ -27,6 +27,7 @@ def test_what_no_customer_notices_is_not_critical_and_says_so(
     subject: Subject, eligible: int, succeeded: int, severity: Severity, text: str
 ) -> None:
     incident = an_incident(subject, NOON, eligible=eligible, succeeded=succeeded)
+    incident = replace(incident, cause=replace(incident.cause, calls=400, failures=400))
 
     assert (severity_of(incident), symptom_text(incident)) == (severity, text)
 

@@ -51,6 +51,7 @@ _CHANGES: Final = {
     Change.MERGED: translatable("Part of another incident with the same cause"),
     Change.CLOSED: translatable("Closed: recovered"),
     Change.NO_DATA: translatable("Closed: no data came"),
+    Change.CHANGED: translatable("Closed: changed for good, no outage"),
     Change.WITHDRAWN: translatable("Withdrawn: late reports show that there was no incident"),
 }
 

@@ -17,7 +17,7 @@ from mudra.metrics.health.status_history import (
     PublicIncident,
     StatusSnapshot,
 )
-from mudra.metrics.incidents.incident import Effect
+from mudra.metrics.incidents.incident import Effect, Ending
 from mudra.metrics.notifications.alarm import symptoms_text
 
 MAX_ENTRIES: Final = 50
@@ -155,7 +155,8 @@ def _announced(one: PublicAnnouncement, root: str) -> _Item:
 
 def _item(one: PublicIncident, name: str, root: str) -> _Item:
     what = api_names(one.type) if one.type else "all APIs"
-    state = symptoms_text(one.symptoms) if one.ended is None else "over"
+    over = "changed for good" if one.ending is Ending.CHANGED else "over"
+    state = symptoms_text(one.symptoms) if one.ended is None else over
     page = _page(root, one.fip_id)
     return _Item(
         title=f"{name}: {what} {state}",

@@ -1,7 +1,8 @@
 """The usual latency of each cell: its median and tail by API, AA, path and hour of day.
 
-Additive in the logarithm of time: API of the FIP + AA + path + hour. Every part
-is a running mean with a weight, so a part with little history stays near 0.
+Additive in the logarithm of time: API of the FIP + AA + path + hour of the network + hour of the
+FIP. Every part is a running mean with a weight, so a part with little history stays near 0. At
+night a FIP has too few calls to show how much faster they are: all FIPs together show it.
 """
 
 import math
@@ -20,6 +21,8 @@ _STEP_CAP: Final = 0.7
 _KNOWN: Final = 40.0
 _HOUR_CAP: Final = 200.0
 _HOUR_PRIOR: Final = 1000.0
+_HOUR_OF_ALL: Final = 1500.0
+"""The most that an hour of one day says of the same hour of all days."""
 _USUAL_SPREAD: Final = 1.0  # log(p95 / p50) of a lognormal with sigma 0.6
 _SPREAD_SAMPLES: Final = 20.0
 _SLOW_FACTOR: Final = 1.5
@@ -40,6 +43,8 @@ class LatencyBaseline(Struct, frozen=True):
     path_weight: Floats
     hour: Floats
     hour_weight: Floats
+    hour_of_all: Floats
+    hour_of_all_weight: Floats
     today_pull: Floats
     """Of the hour that runs: it moves its mean when it is over, so that a drift within the hour is
     not usual before it is found."""
@@ -54,14 +59,16 @@ def new_latency_baseline(aas: int, fips: int) -> LatencyBaseline:
     """No history: the first window sets the medians."""
     timed = (len(TIMED_APIS), fips)
     shapes = (timed, timed, (aas,), (aas,), (aas, fips), (aas, fips), (fips, 24), (fips, 24))
-    parts = [np.zeros(shape, np.float32) for shape in (*shapes, (fips,), (fips,), (1,))]
+    more = ((24,), (24,), (fips,), (fips,), (1,))
+    parts = [np.zeros(shape, np.float32) for shape in (*shapes, *more)]
     parts += [np.full(timed, start, np.float32) for start in (_USUAL_SPREAD, _SPREAD_SAMPLES)]
     return LatencyBaseline(*parts)
 
 
 def usual_median(baseline: LatencyBaseline, hour: int) -> Floats:
     """Log of the usual p50 of each cell at this hour of day."""
-    rest = baseline.path + baseline.aa[:, None] + baseline.hour[None, :, hour]
+    of_hour = baseline.hour[None, :, hour] + baseline.hour_of_all[hour]
+    rest = baseline.path + baseline.aa[:, None] + of_hour
     return np.asarray(baseline.median[:, None, :] + rest[None], np.float32)
 
 
@@ -118,19 +125,42 @@ def learn_latency(
 
 def _move_hour(
     baseline: LatencyBaseline, hour: int, pull: Floats, mass: Floats
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Add a window to the running hour; one that is over moves the mean of its name."""
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats]:
+    """Add a window to the running hour; one that is over moves the means of its name.
+
+    That of all FIPs first, by what half of them exceed, so that one FIP with an hour of its own
+    says nothing of the others; each FIP learns what this leaves.
+    """
     mean, weight = baseline.hour, baseline.hour_weight
+    of_all, weight_of_all = baseline.hour_of_all, baseline.hour_of_all_weight
     today_pull, today_weight = baseline.today_pull, baseline.today_weight
     over = int(baseline.hour_now[0])
     if over != hour:
         mean, weight = mean.copy(), weight.copy()
+        of_all, weight_of_all = of_all.copy(), weight_of_all.copy()
+        at, before = slice(over, over + 1), of_all[over]
+        says = np.asarray(today_weight * _HOUR_PRIOR / (_HOUR_PRIOR + today_weight), np.float32)
+        said = np.minimum(says.sum(keepdims=True), _HOUR_OF_ALL).astype(np.float32)
+        each = np.asarray(today_pull / np.maximum(today_weight, 1.0), np.float32)
+        moved = said * _median(each, says)
+        of_all[at], weight_of_all[at] = _move(
+            of_all[at], weight_of_all[at], moved, said, _HOUR_PRIOR
+        )
+        pull_left = today_pull - (of_all[over] - before) * today_weight
         mean[:, over], weight[:, over] = _move(
-            mean[:, over], weight[:, over], today_pull, today_weight, _HOUR_PRIOR
+            mean[:, over], weight[:, over], pull_left, today_weight, _HOUR_PRIOR
         )
         today_pull, today_weight = np.zeros_like(today_pull), np.zeros_like(today_weight)
     now = np.array([hour], np.float32)
-    return mean, weight, (today_pull + pull).astype(np.float32), today_weight + mass, now
+    today_pull = (today_pull + pull).astype(np.float32)
+    return mean, weight, of_all, weight_of_all, today_pull, today_weight + mass, now
+
+
+def _median(values: Floats, weights: Floats) -> float:
+    """The value that half of the weight is below; 0 without weight."""
+    order = np.argsort(values)
+    sums = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(sums, sums[-1] / 2)]) if sums[-1] > 0 else 0.0
 
 
 def _move(

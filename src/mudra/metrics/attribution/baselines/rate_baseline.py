@@ -327,7 +327,7 @@ def _rates_of(bad: Floats, events: Floats) -> Floats:
     rates = (bad + PRIOR_BAD) / (events + PRIOR_BAD / prior)
     # A FIP that was never seen to notify is not missing anything yet.
     rates[ARRIVALS] = (bad[ARRIVALS] + 0.01) / (events[ARRIVALS] + 10.0)
-    return np.asarray(np.maximum(rates, _LOWEST), np.float32)
+    return np.asarray(rates.clip(_LOWEST, HIGHEST[..., 0]), np.float32)
 
 
 def _learn_variance(

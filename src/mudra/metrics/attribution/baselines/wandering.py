@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from mudra.metrics.attribution.baselines.rate_baseline import (
     ARRIVING,
-    HIGHEST,
     PRIOR_BAD,
     USUAL_VARIANCE,
     RateBaseline,
@@ -53,7 +52,7 @@ def wander(baseline: RateBaseline, events: Floats, hour: int, weekday: int) -> W
         baseline.cell_windows + _PRIOR_WINDOWS
     )
     spread = np.maximum(2.0 * np.sqrt(own), _CELL_SHARE * np.sqrt(np.maximum(cells, 0.0))[:, None])
-    rates = np.minimum(fip_rates(baseline), HIGHEST[..., 0])[_SLOW]
+    rates = fip_rates(baseline)[_SLOW]
     chance = (1.0 - rates) / (rates * np.maximum(events[_SLOW].sum((0, 1)), 1.0))
     voice = np.ones_like(own)
     voice[_SLOW] = chance / (chance + own[_SLOW] / _TOLERATED)

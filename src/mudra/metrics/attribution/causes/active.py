@@ -11,7 +11,13 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.attribution.causes.cause import CauseStatus, Kind, Locus, locus_lanes
+from mudra.metrics.attribution.causes.cause import (
+    CauseStatus,
+    Kind,
+    Locus,
+    locus_lanes,
+    may_be_one,
+)
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY
 from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
 from mudra.metrics.attribution.evidence.lanes import (
@@ -43,8 +49,15 @@ _SMALL_EXCESS: Final = 0.03
 """What is left of a large cause is recovery, not the cause, below both of these."""
 _GOES_ON: Final = 0.5
 """A window with more than this part of the excess is bad, though alone it would open nothing: at
-night calls are few, and twice the usual time is within what times wander."""
+night calls are few, and twice the usual time is within what times wander. Of a large part that
+fails, evidence against it ends that: a report that lies is in the excess."""
+_OF_TIMES: Final = frozenset({Symptom.SLOW, Symptom.TAIL})
 _FEW_CALLS: Final = 20.0
+_CHANGES_AFTER: Final = 48
+"""Windows (eight hours) after which a small excess at a FIP is a rate that changed for good: a
+deployment. An outage is over by then, or larger."""
+_SMALL_FOR_GOOD: Final = 0.15
+_MAY_CHANGE: Final = frozenset({Symptom.FAILURES, Symptom.CLIENT_ERRORS, Symptom.OUTCOMES})
 _PART_STEP: Final = (-3.0, 6.0)
 _PART_RANGE: Final = (-12.0, 30.0)
 _CLEARLY_BAD: Final = 3.0
@@ -71,6 +84,11 @@ class Active(Struct, frozen=True):
     quiet: float = 0.0
     excess: float = 0.0
     """Share of calls that fail beyond the usual, at its worst lately."""
+    worst: float = 0.0
+    """The same at its worst of all windows."""
+    bad: float = 0.0
+    """Events of its own lanes since it was found, and as many as were expected."""
+    expected: float = 0.0
     strength: float = 0.0
     ambiguous_with: tuple[Locus, ...] = ()
     earlier: tuple[int, ...] = ()
@@ -111,6 +129,11 @@ def new_active(number: int, locus: Locus, symptom: Symptom, since: int, window: 
         part_lane=np.zeros(len(LANES), np.float32),
         last_bad=window,
     )  # fmt: skip
+
+
+def is_twin(first: Active, second: Active) -> bool:
+    """Return whether two causes, corrected, turn out to be the same."""
+    return first.locus == second.locus and may_be_one(first.symptoms, second.symptoms)
 
 
 def own_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
@@ -169,6 +192,12 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     worst = float(total.max())
     excess = max(view.failures - view.expected, 0.0) / max(view.calls, 1.0)
     lately = max(excess, active.excess * _EXCESS_FADE)
+    active = replace(
+        active,
+        worst=max(active.worst, excess),
+        bad=active.bad + view.failures,
+        expected=active.expected + view.expected,
+    )
     if worst > _BAD and excess > min(_RESIDUE * active.excess, _SMALL_EXCESS):
         tilt = int(np.argmax(active.level + np.minimum(view.total, 200.0)))
         active = replace(
@@ -183,10 +212,12 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
             excess=lately,
             strength=active.strength + worst,
         )
-        return _settled(_corrected(active)), CauseStatus.BAD
-    if excess > _GOES_ON * active.excess > 0 and view.calls >= _FEW_CALLS:
+        return _settled(_corrected(active)), _bad_or_changed(active, window)
+    is_small = active.worst <= _SMALL_FOR_GOOD or active.symptoms <= _OF_TIMES
+    unclear = is_small or worst > _GOOD
+    if unclear and excess > _GOES_ON * active.excess > 0 and view.calls >= _FEW_CALLS:
         active = replace(active, last_bad=window, good=0, quiet=0.0, excess=lately)
-        return active, CauseStatus.BAD  # which says nothing new of its place
+        return active, _bad_or_changed(active, window)  # which says nothing new of its place
     now = float(total[int(np.argmax(active.level))])
     good = now < _GOOD
     active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
@@ -199,6 +230,14 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     if window - active.last_bad > GIVE_UP_AFTER:
         return active, CauseStatus.NO_DATA
     return active, CauseStatus.GOOD if good else CauseStatus.UNKNOWN
+
+
+def _bad_or_changed(active: Active, window: int) -> CauseStatus:
+    """Return whether a bad window of a cause is the last one that says anything new."""
+    is_at_fip = active.locus.kind in {Kind.FIP, Kind.FIP_API}
+    is_small = active.worst <= _SMALL_FOR_GOOD and active.symptoms <= _MAY_CHANGE
+    lasts = window - active.since >= _CHANGES_AFTER
+    return CauseStatus.CHANGED if is_at_fip and is_small and lasts else CauseStatus.BAD
 
 
 def bad_apis(active: Active) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from mudra.metrics.attribution.evidence.lanes import Flags, Floats
 
 BUSY: Final = 5.0
 """Calls of a pair, an AA or a FIP from which on it can show a symptom."""
+_MANY: Final = 20.0
+"""Calls of a place from which on chance hides a symptom in it seldom."""
 _MOST: Final = 0.6
 _AT_ONCE_FAILURES: Final = 900
 _AT_ONCE_SHARE: Final = 0.4
@@ -38,9 +40,14 @@ def is_the_aas(aa: int, beyond: Floats, calls: Floats) -> bool:
 
 
 def nearly_all(beyond: Floats, calls: Floats) -> bool:
-    """Return whether nearly all places with calls enough show a symptom: of vendors some do."""
+    """Return whether nearly all places with calls enough show a symptom: of vendors some do.
+
+    Of places with few calls fewer do, by chance: five calls of which six in ten are slow are at
+    night no rarer than five of which four are.
+    """
     busy = calls >= BUSY
-    return bool((busy & (beyond > 0)).sum() >= _WIDE * busy.sum())
+    due = np.where(calls >= _MANY, _WIDE, _MOST)[busy].sum()
+    return bool((busy & (beyond > 0)).sum() >= due)
 
 
 def lost(bad: Floats, events: Floats, busy: Flags, seen: Flags, axis: int, fewest: int) -> Flags:

@@ -32,9 +32,11 @@ class CauseStatus(enum.StrEnum):
     """Enough good windows: the cause is over, and is not reported again."""
     NO_DATA = "no-data"
     """A day without evidence either way: given up, and not reported again."""
+    CHANGED = "changed"
+    """Some calls fail for so long, and so evenly, that it is the usual rate from now on."""
 
 
-ENDINGS: Final = frozenset({CauseStatus.RECOVERED, CauseStatus.NO_DATA})
+ENDINGS: Final = frozenset({CauseStatus.RECOVERED, CauseStatus.NO_DATA, CauseStatus.CHANGED})
 
 
 class Locus(Struct, frozen=True, order=True):
