@@ -7,10 +7,12 @@ import base64
 import binascii
 import enum
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Final
 
+import gmpy2
 import msgspec
 from joserfc.jwk import RSAKey
 from msgspec import Struct
@@ -18,7 +20,6 @@ from msgspec import Struct
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.fields.field_rules import Field, fields_of
-from mudra.registry.payload.fields.weak_keys import weakness
 from mudra.registry.payload.inspection import (
     LEAKED,
     Fault,
@@ -28,6 +29,59 @@ from mudra.registry.payload.inspection import (
     is_empty,
     member,
 )
+
+_TRIAL_LIMIT: Final = 1 << 16
+_FERMAT_ROUNDS: Final = 100
+_ROCA_PRIMES: Final = (11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157)
+
+
+def _primes_below(limit: int) -> list[int]:
+    sieve = bytearray([1]) * limit
+    for number in range(2, math.isqrt(limit) + 1):
+        if sieve[number]:
+            sieve[number * number :: number] = bytes(len(range(number * number, limit, number)))
+    return [number for number in range(3, limit) if sieve[number]]
+
+
+_SMALL_PRIMES: Final = gmpy2.mpz(math.prod(_primes_below(_TRIAL_LIMIT)))
+_ROCA_RESIDUES: Final = {
+    prime: frozenset(pow(65537, power, prime) for power in range(prime)) for prime in _ROCA_PRIMES
+}
+
+
+def weakness(modulus: int) -> str | None:
+    """Return why an odd modulus is no safe RSA modulus; None when no weakness is known."""
+    n = gmpy2.mpz(modulus)
+    if gmpy2.gcd(n, _SMALL_PRIMES) != 1:
+        return translatable("has a small prime factor, so anyone can sign with it")
+    if gmpy2.is_power(n):
+        return translatable("is a power of one prime, so anyone can sign with it")
+    if _primes_are_close(modulus):
+        return translatable("has two primes so close that anyone can find them (CVE-2022-26320)")
+    if _is_roca(modulus):
+        return translatable(
+            "was made by a library whose keys can be factored (ROCA, CVE-2017-15361)"
+        )
+    if gmpy2.is_strong_prp(n, 2):
+        return translatable("is a prime itself, so it is no RSA modulus")
+    return None
+
+
+def _primes_are_close(n: int) -> bool:
+    """Return whether Fermat's method finds the two primes at once."""
+    a = math.isqrt(n)
+    for _ in range(_FERMAT_ROUNDS):
+        rest = a * a - n
+        if rest >= 0 and math.isqrt(rest) ** 2 == rest:
+            return True
+        a += 1
+    return False
+
+
+def _is_roca(n: int) -> bool:
+    """Return whether n has the fingerprint of Infineon's RSALib: a power of 65537 modulo each."""
+    return all(n % prime in residues for prime, residues in _ROCA_RESIDUES.items())
+
 
 MIN_BITS: Final = 2048
 MAX_BITS: Final = 8192
