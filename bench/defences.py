@@ -37,7 +37,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.token_issues import TokenIssue, pack
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
-from mudra.bootstrap.observability.request_metrics import RequestMetrics
+from mudra.bootstrap.observability.loop_watch import RequestMetrics
 from mudra.bootstrap.separate_process.push_check import check_whole
 from mudra.http.request.body.strict_json import parse_json
 from mudra.metrics.payload.plausibility import ReportedVolume, doubt_time, doubt_volume

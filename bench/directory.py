@@ -34,7 +34,7 @@ from bench.support import (
     worker_pids,
 )
 from mudra.audit.event import Caller
-from mudra.bootstrap import application
+from mudra.bootstrap import routes
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.entry_point import run
 from mudra.bootstrap.node.serve import open_store
@@ -98,7 +98,7 @@ def serve() -> None:
     def with_constants(settings: Settings) -> ServiceRoutes:
         return service_routes(RouteSettings.of(settings), constants(size))
 
-    with patch.object(application, "take_routes", with_constants):
+    with patch.object(routes, "take_routes", with_constants):
         run()
 
 

@@ -27,8 +27,8 @@ from mudra.metrics.payload.validation import CheckedReport, check_at_once, check
 from mudra.registry.payload.fields.url_rules import AddressPolicy, baseurl_faults
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
-from mudra.server_protocol.decompression import BadlyPacked, Gzip, UnpackedTooLarge, Zstd
 from mudra.server_protocol.body_reader import media_type
+from mudra.server_protocol.decompression import BadlyPacked, Gzip, UnpackedTooLarge, Zstd
 from mudra.shared.csv_export import csv_text
 
 NOW: Final = datetime(2026, 3, 4, 10, 31, tzinfo=UTC)

@@ -14,7 +14,7 @@ from tests.support.forked_command import run_mudra
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app
-from mudra.bootstrap.set_up.settings_file import read_settings, with_settings
+from mudra.bootstrap.set_up.set_up import read_settings, with_settings
 from mudra.storage.crypto.master_key import parse_master_keys
 
 EMBEDDED = """

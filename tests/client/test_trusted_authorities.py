@@ -26,7 +26,7 @@ asyncio.run(post(url, b"{}", {}, Reach(AddressPolicy(allow_private=True))))
     "single sign-on": """
 import asyncio
 from contextlib import suppress
-from mudra.openid.fetch import ProviderUnreachable, get_object
+from mudra.openid.provider import ProviderUnreachable, get_object
 with suppress(ProviderUnreachable):
     asyncio.run(get_object(url))
 """,

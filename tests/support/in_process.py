@@ -12,9 +12,8 @@ import httpx2
 import uvloop
 from tests.support.kept_routes import give_back, lay_out
 
-from mudra.bootstrap.application import application
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.bootstrap.routes import ServiceRoutes
+from mudra.bootstrap.routes import ServiceRoutes, application
 from mudra.bootstrap.wiring import Edge, open_http_edge
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.data_encryption import DataEncryption

@@ -1,7 +1,8 @@
 """Verify the whole audit, page by page: every seal, every place, every checkpoint."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,10 +15,28 @@ from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
 from mudra.audit.chain_store import LedgerStore
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ordered_checkpoints import OrderedCheckpoints
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
 from mudra.audit.second_place import Comparison, compare, not_yet_opened
 from mudra.audit.verdict import AuditState, AuditVerdict
+
+
+class OrderedCheckpoints:
+    """Checkpoints by the number of rows that they count; those of one number in their order."""
+
+    def __init__(self, checkpoints: Iterable[Checkpoint]) -> None:
+        self._ordered = sorted(checkpoints, key=lambda one: one.count)
+        self._counts = [one.count for one in self._ordered]
+
+    def after(self, row: int, until: int | None = None) -> Sequence[Checkpoint]:
+        """Return those that count more rows than this one, up to `until` or all of them."""
+        end = len(self._counts) if until is None else bisect_right(self._counts, until)
+        return self._ordered[bisect_right(self._counts, row) : end]
+
+    def sealed_by(self, row: int, otherwise: datetime) -> datetime:
+        """Return the time of the first that counts this row; `otherwise` when none does."""
+        place = bisect_left(self._counts, row)
+        return self._ordered[place].at if place < len(self._ordered) else otherwise
+
 
 MAX_S: Final = 300.0
 """Seconds: five million rows; beyond that the command line is the place."""

@@ -16,7 +16,6 @@ from mudra.audit.ports import Witness
 from mudra.audit.witness import open_witness, read_collected
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.console_address import console_address
-from mudra.bootstrap.email_composer import email_composer
 from mudra.bootstrap.health_store import shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance
@@ -50,6 +49,19 @@ from mudra.webhook.reach import HTTPS_PORT, Reach
 if TYPE_CHECKING:
     from mudra.demo.past import Past
     from mudra.metrics.rollup.stored_metrics import StoredMetrics
+
+
+def email_composer(settings: Settings, languages: Languages) -> EmailComposer:
+    """Return it; its emails name the network and link to its console."""
+    return EmailComposer(
+        settings.network_name,
+        settings.mail_templates,
+        settings.contact,
+        languages,
+        console_address(settings),
+        settings.time_zone,
+    )
+
 
 STATUS_PATH = "/status"
 

@@ -16,12 +16,10 @@ from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.diagnosis_of_blocks import metrics_blocks
 from mudra.bootstrap.diagnosis_of_certificates import certificates
 from mudra.bootstrap.diagnosis_of_copies import backup, replica, restore, standbys
-from mudra.bootstrap.diagnosis_of_installation import installation
+from mudra.bootstrap.diagnosis_of_installation import installation, metrics_blocks, postgresql
 from mudra.bootstrap.diagnosis_of_room import forecast, queues
-from mudra.bootstrap.diagnosis_of_server import postgresql
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed

@@ -54,8 +54,7 @@ from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.subscriptions import PostgresSubscriptions
 from mudra.timeline.timeline_service import TimelineService
 from mudra.tokens.secrets.binding_service import BindingService
-from mudra.tokens.secrets.first_secret import FirstSecretService
-from mudra.tokens.secrets.secret_service import SecretService
+from mudra.tokens.secrets.secret_service import FirstSecretService, SecretService
 from mudra.tokens.signing_keys.key_pairs import KeyPairs
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 

@@ -7,13 +7,9 @@ replaces single messages. Each is read by the first who wants it.
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Final
 
-import jinja2
-from jinja2.nodes import EvalContext
-from markupsafe import escape
 from msgspec import Struct
 
 from mudra.localization.catalogue import (
@@ -23,14 +19,7 @@ from mudra.localization.catalogue import (
     own_name,
     read_catalogue,
 )
-from mudra.localization.duration import span_text
-from mudra.localization.language import (
-    ENGLISH,
-    Language,
-    RegionalEnglish,
-    TranslatedLanguage,
-    current,
-)
+from mudra.localization.language import ENGLISH, Language, RegionalEnglish, TranslatedLanguage
 
 LOCALES: Final = Path(__file__).parent / "locales"
 TEMPLATE: Final = LOCALES / "mudra.pot"
@@ -187,46 +176,3 @@ def _written(tag: str) -> str:
     first, *others = tag.split("-")
     parts = [one.upper() if len(one) == 2 else one.title() for one in others]  # noqa: PLR2004
     return "-".join([first.lower(), *parts])
-
-
-EXTENSION: Final = "jinja2.ext.i18n"
-
-
-def add_translation(environment: jinja2.Environment) -> None:
-    """Install functions and filters; the environment has no other `_`."""
-    environment.policies["ext.i18n.trimmed"] = True
-    environment.add_extension(EXTENSION)
-    install = environment.install_gettext_callables  # type: ignore[attr-defined]  # by the extension
-    install(_gettext, _ngettext, newstyle=True)
-    environment.globals["language"] = current
-    environment.filters |= {
-        "translated": _translated,
-        "number": _number,
-        "day": _day,
-        "span": span_text,
-    }
-
-
-@jinja2.pass_eval_context
-def _gettext(context: EvalContext, message: str) -> str:
-    text = current().translate(message)
-    return escape(text) if context.autoescape else text
-
-
-@jinja2.pass_eval_context
-def _ngettext(context: EvalContext, one: str, many: str, count: int) -> str:
-    text = current().translate_count(one, many, count)
-    return escape(text) if context.autoescape else text
-
-
-def _translated(text: str) -> str:
-    """Return a text that the code has marked, in the current language; without values."""
-    return current().translate(text)
-
-
-def _number(value: float, places: int = 0) -> str:
-    return current().number(value, places)
-
-
-def _day(day: date) -> str:
-    return current().day(day)

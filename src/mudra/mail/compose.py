@@ -6,7 +6,7 @@ An operator's own templates with the same names take precedence.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +17,74 @@ from msgspec import Struct
 
 from mudra.localization.display_zone import display_zone, written_in_zone, zone_of
 from mudra.localization.language import current, gettext, translatable, written_in
-from mudra.localization.languages import Languages, add_translation
-from mudra.mail.calendar import Date, calendar_file
+from mudra.localization.languages import Languages
+from mudra.localization.templates import add_translation
 from mudra.mail.facts import FACTS, EmailFactsError, checked_facts, hidden_facts
 from mudra.shared.email_message import Attachment, Email
 from mudra.shared.mail_text import unsafe_in_mail
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.time_text import INDIA
+
+_LINE_OCTETS: Final = 75
+
+
+class Date(Struct, frozen=True):
+    """A moment in a calendar. The same `uid` again replaces the previous entry."""
+
+    uid: str
+    at: datetime
+    title: str
+    note: str
+    written_at: datetime
+
+
+def calendar_file(date: Date) -> str:
+    """Return the file: one event without duration, with an alarm a day before."""
+    lines = (
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "PRODID:-//Mudra//EN",
+        "METHOD:PUBLISH",
+        "BEGIN:VEVENT",
+        f"UID:{_escaped(date.uid)}",
+        f"DTSTAMP:{_instant(date.written_at)}",
+        f"DTSTART:{_instant(date.at)}",
+        f"SUMMARY:{_escaped(date.title)}",
+        f"DESCRIPTION:{_escaped(date.note)}",
+        "TRANSP:TRANSPARENT",
+        "BEGIN:VALARM",
+        "ACTION:DISPLAY",
+        f"DESCRIPTION:{_escaped(date.title)}",
+        "TRIGGER:-P1D",
+        "END:VALARM",
+        "END:VEVENT",
+        "END:VCALENDAR",
+    )
+    return "".join(f"{_folded(line)}\r\n" for line in lines)
+
+
+def _instant(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def _escaped(text: str) -> str:
+    for char in "\\;,":
+        text = text.replace(char, f"\\{char}")
+    return "\\n".join(text.splitlines())
+
+
+def _folded(line: str) -> str:
+    """Fold to 75 octets a line, never inside a character (RFC 5545 3.1)."""
+    pieces, room = [""], _LINE_OCTETS
+    for char in line:
+        size = len(char.encode())
+        if size > room:
+            pieces.append("")
+            room = _LINE_OCTETS - 1
+        pieces[-1] += char
+        room -= size
+    return "\r\n ".join(pieces)
+
 
 _LAYOUT: Final = "email.html.j2"
 _LAYOUT_ALIAS: Final = "letter.html.j2"

@@ -14,7 +14,7 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry
 from tests.support.service import Service
 
-from mudra.http.response.binding_responses import Binding
+from mudra.http.token.address_binding import Binding
 from mudra.tokens.secrets.address_binding import AddressBinding
 
 

@@ -5,7 +5,7 @@ import asyncio
 from prometheus_client import REGISTRY
 from tests.support.database.own_postgres import as_superuser
 
-from mudra.bootstrap.watching.standby_watch import StandbyWatch
+from mudra.bootstrap.watching.watch_jobs import StandbyWatch
 
 
 def faults_of(conninfo: str) -> float | None:

@@ -13,10 +13,9 @@ from tests.support.audit.audit_rows import NOON, checkpoint, trail
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import GENESIS, Checkpoint
 from mudra.audit.event import Caller
-from mudra.audit.ordered_checkpoints import OrderedCheckpoints
 from mudra.audit.place import Reached
 from mudra.audit.verdict import AuditState
-from mudra.audit.verification import verify_audit
+from mudra.audit.verification import OrderedCheckpoints, verify_audit
 
 
 def counting(count: int, minute: int = 0) -> Checkpoint:

@@ -10,7 +10,8 @@ import pytest
 
 from mudra.localization.duration import span_text
 from mudra.localization.language import ENGLISH, current, gettext, ngettext, written_in
-from mudra.localization.languages import Languages, add_translation
+from mudra.localization.languages import Languages
+from mudra.localization.templates import add_translation
 
 AT = datetime(2026, 3, 4, 10, 5, tzinfo=UTC)
 

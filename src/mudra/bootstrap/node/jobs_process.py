@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import signal
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,7 +27,6 @@ from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.mail_jobs import mail_jobs
 from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
-from mudra.bootstrap.node.probe_runner import ProbeRunner
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.telemetry import DATABASE_FAILURES, count_database_failure
 from mudra.bootstrap.watching.audit_export_job import audit_export_jobs
@@ -55,6 +55,8 @@ from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.purge_store import purge_expired
 from mudra.overview.retention_store import Days
+from mudra.registry.probe.challenge import new_challenge
+from mudra.registry.probe.probe import ProbeResult, WaitingProbe
 from mudra.registry.probe.probe_store import PROBE_ASKED
 from mudra.shared.build_version import version
 from mudra.shared.garbage import set_aside_what_is_loaded
@@ -62,6 +64,36 @@ from mudra.shared.unavailable import Outage
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.timeline.release_note import note_release
+from mudra.tokens.claims import TokenKind
+from mudra.tokens.signing_keys.node_keys import NodeKeys
+
+_NONCE_BYTES = 32
+
+
+class ProbeRunner:
+    """Signs challenges as the issuer of entity tokens does, whose keys members know."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+        self._keys: NodeKeys | None = None
+
+    async def run(self, waiting: WaitingProbe) -> ProbeResult:
+        """Run one probe."""
+        # Imported with the first probe: most services never run one.
+        from mudra.webhook.probe import probe  # noqa: PLC0415
+
+        found = self._dependencies
+        if self._keys is None:
+            self._keys = NodeKeys(
+                *(found.database, found.invalidation, found.clock),
+                found.settings.token_type_header,
+            )
+        await self._keys.ready()
+        nonce = secrets.token_urlsafe(_NONCE_BYTES)
+        challenge = new_challenge(waiting, found.settings.issuer, nonce, found.clock())
+        signature = self._keys.sign_detached(TokenKind.ENTITY, challenge.body)
+        return await probe(waiting, challenge, signature, found.probe_reach)
+
 
 OUTWARD: Final = frozenset(
     {"mail", "metrics-webhooks", "status-webhooks", "probes", "audit-export"}

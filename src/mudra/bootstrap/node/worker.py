@@ -8,7 +8,6 @@ from time import monotonic, thread_time
 import uvicorn
 import uvloop
 
-from mudra.bootstrap.application import application
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.graceful_stop import StoppingServer, pulse
@@ -20,9 +19,9 @@ from mudra.bootstrap.observability.logging import (
     level_of,
     shown_path,
 )
-from mudra.bootstrap.observability.loop_watch import LoopWatch
+from mudra.bootstrap.observability.loop_watch import LoopWatch, RequestMetrics
 from mudra.bootstrap.observability.open_tracing import open_tracing
-from mudra.bootstrap.observability.request_metrics import RequestMetrics
+from mudra.bootstrap.routes import application
 from mudra.bootstrap.wiring import open_http_edge
 from mudra.http.app import build_fast_path
 from mudra.http.server.fast_path_protocol import fast_path_protocol

@@ -4,7 +4,15 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from mudra.bootstrap.observability.telemetry import LOOP_HOLDS
+from mudra.bootstrap.observability.telemetry import (
+    CLOCK_AHEAD,
+    LOOP_HOLDS,
+    REQUESTS,
+    SECONDS,
+    WITHOUT_DATABASE,
+)
+from mudra.storage.caching.without_database import WithoutDatabase
+from mudra.storage.database.clock_watch import ClockWatch
 
 INTERVAL_S: Final = 0.05
 LOOKS_AFTER: Final = 60
@@ -58,3 +66,33 @@ class LoopWatch:
         if self._holds:
             holds, self._holds = self._holds, []
             LOOP_HOLDS.observe_all(holds)
+
+
+_Key = tuple[str, str, int]
+"""Path, method, status."""
+
+
+class RequestMetrics:
+    """Gathers; `flush` counts what was gathered."""
+
+    def __init__(self, clock_watch: ClockWatch, without_database: WithoutDatabase) -> None:
+        self._clock_watch = clock_watch
+        self._without_database = without_database
+        self._seconds: dict[_Key, list[float]] = {}
+
+    def note(self, path: str, method: str, status: int, seconds: float) -> None:
+        """Note an answered request; the caller bounds how many paths there are."""
+        key = (path, method, status)
+        gathered = self._seconds.get(key)
+        if gathered is None:
+            gathered = self._seconds[key] = []
+        gathered.append(seconds)
+
+    def flush(self) -> None:
+        """Count what was gathered since the last time."""
+        gathered, self._seconds = self._seconds, {}
+        for (path, method, status), seconds in gathered.items():
+            REQUESTS.labels(path, method, str(status)).inc(len(seconds))
+            SECONDS.labels(path).observe_all(seconds)
+        CLOCK_AHEAD.set(self._clock_watch.ahead.total_seconds())
+        WITHOUT_DATABASE.set(self._without_database.seconds())

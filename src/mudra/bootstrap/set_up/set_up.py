@@ -4,12 +4,14 @@ import base64
 import grp
 import os
 import pwd
+import re
 import secrets
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -20,17 +22,100 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from mudra.bootstrap.config import ConfigError, load_settings
-from mudra.bootstrap.set_up.first_operator import first_operator
-from mudra.bootstrap.set_up.settings_file import read_settings, with_settings
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.local_api import api_of_owner
+from mudra.bootstrap.local_store import in_store, opening
+from mudra.bootstrap.node.serve import open_store, prepare_database
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.output.output import Exit
+from mudra.identity.operators.operator import Scope
 from mudra.mail.mail_server import MailUrlError, mail_server
 from mudra.settings.settings import Settings
-from mudra.shared.secret_text import twin
+from mudra.shared.secret_text import SecretText, twin
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.crypto.master_key import COMMAND_VARIABLE, FILE, KEY_BYTES, VARIABLE
 from mudra.storage.database.roles import OWNER, SERVICE, without
+from mudra.storage.mail.outbox import Outbox
+
+_LINK: Final = re.compile(r"https://\S+/activate/\S+")
+_OWNER: Final = "operator:setup"
+
+
+def first_operator(settings: Settings, admin: str | None, email: str) -> str:
+    """Make roles, schema and keys, and invite an operator; returns the link of the invitation.
+
+    The link is empty where that person is an operator already. Raises CommandFailed.
+    """
+    if admin is not None:
+        settings = replace(settings, database_admin_url=SecretText(admin))
+    with opening():
+        prepare_database(settings)
+        with open_store(settings, create=True):
+            pass  # it makes what encrypts the data, under the master key
+    return in_store(settings, lambda dependencies: _invite(dependencies, email))
+
+
+async def _invite(dependencies: Dependencies, email: str) -> str:
+    body = {"email": email, "scopes": sorted(Scope), "name": ""}
+    url = f"{dependencies.settings.issuer.removesuffix('/iam')}/operator/v1/operators"
+    async with api_of_owner(dependencies, _OWNER) as client:
+        response = await client.post(url, json=body)
+        answer = response.json()
+        if not response.is_success:
+            raise CommandFailed(f"operator: {answer.get('errorMsg', 'no operator was made')}")
+    if not answer["invited"]:
+        return ""
+    async with dependencies.transaction() as tx:
+        mails = await tx.service(Outbox).mails(to=answer["email"], limit=1)
+    found = _LINK.search(mails[-1].email.text) if mails else None
+    return found[0] if found else ""
+
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./:@%+,=?&~\-\[\]]*")
+_LINE: Final = re.compile(r"\s*([A-Z_][A-Z0-9_]*)=(.*?)\s*")
+_ESCAPED: Final = re.compile(r"\\(.)")
+
+
+def read_settings(file: Path) -> dict[str, str]:
+    """Read the settings; none where there is no file."""
+    if not file.exists():
+        return {}
+    found = {}
+    for line in file.read_text().splitlines():
+        if one := _LINE.fullmatch(line):
+            found[one[1]] = _value(one[2])
+    return found
+
+
+def with_settings(text: str, values: Mapping[str, str]) -> str:
+    """Return the text with these values: a line is replaced where it differs, others are kept."""
+    left = dict(values)
+    lines = []
+    for line in text.splitlines():
+        one = _LINE.fullmatch(line)
+        if one and one[1] in left:
+            value = left.pop(one[1])
+            lines.append(line if _value(one[2]) == value else f"{one[1]}={_quoted(value)}")
+        else:
+            lines.append(line)
+    lines += [f"{name}={_quoted(value)}" for name, value in left.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _value(text: str) -> str:
+    if text[:1] == text[-1:] == '"' and len(text) > 1:
+        return _ESCAPED.sub(r"\1", text[1:-1])
+    if text[:1] == text[-1:] == "'" and len(text) > 1:
+        return text[1:-1]
+    return text
+
+
+def _quoted(value: str) -> str:
+    if _PLAIN.fullmatch(value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`") + '"'
+
 
 USER: Final = "mudra"
 UNITS: Final = (

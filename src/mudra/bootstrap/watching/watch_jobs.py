@@ -5,11 +5,13 @@ import contextlib
 import os
 import shutil
 import sys
+from collections import deque
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from math import nan
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from mudra.audit.chain_store import VERIFIED, last_verification
@@ -18,7 +20,6 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_certificates import days_left
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.bootstrap.watching.readiness_board import ReadinessBoard
-from mudra.bootstrap.watching.standby_watch import StandbyWatch
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
     AUDIT_VERIFIED,
@@ -26,17 +27,70 @@ from mudra.jobs.telemetry import (
     BACKUP_AGE,
     BACKUP_EVERY,
     CERTIFICATE_DAYS,
+    CONNECTIONS,
+    CONNECTIONS_ALLOWED,
     DISK_FREE,
     SECRETS_ENDING,
     SIGNING_KEY_LATE,
+    STANDBY_BEHIND,
+    STANDBY_BEHIND_S,
+    STANDBY_FAULTS,
+    STANDBYS,
 )
 from mudra.overview.restored_store import backup_awaited_since, last_backup
 from mudra.settings.settings import Settings
 from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.storage.database.standbys import ServerState, read_server_state
 from mudra.tokens.claims import TokenKind
-from mudra.tokens.secrets.ending_store import secrets_ending_before
+from mudra.tokens.secrets.secret_store import secrets_ending_before
 from mudra.tokens.signing_keys.key_lifecycle import signing
 from mudra.tokens.signing_keys.signing_key_store import SigningKeys
+
+_KEPT: Final = 360
+"""Positions: two hours, where one is read every 20 seconds."""
+STATES: Final = ("active", "idle", "idle in transaction", "other")
+
+
+class StandbyWatch:
+    """Remembers when the primary's log had which length, so that a lack of it has an age.
+
+    PostgreSQL shows the lag itself to a role with rights of monitoring alone.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._positions: deque[tuple[float, int]] = deque(maxlen=_KEPT)
+
+    async def note(self) -> None:
+        """Set the metrics; raises psycopg.Error when the database does not answer."""
+        found = await asyncio.to_thread(read_server_state, self._conninfo)
+        now = monotonic()
+        self._positions.append((now, found.position))
+        standbys = found.standbys
+        STANDBYS.set(standbys.following)
+        STANDBY_BEHIND.set(max((slot.behind for slot in standbys.slots), default=0))
+        STANDBY_BEHIND_S.set(
+            max(
+                (self._age(found.position - slot.behind, now) for slot in standbys.slots), default=0
+            )
+        )
+        STANDBY_FAULTS.set(len(standbys.faults()))
+        _note_connections(found)
+
+    def _age(self, reached: int, now: float) -> float:
+        """Return for how long the log has been longer than what a standby has reached."""
+        longer = [at for at, position in self._positions if position > reached]
+        return now - longer[0] if longer else 0.0
+
+
+def _note_connections(found: ServerState) -> None:
+    CONNECTIONS_ALLOWED.set(found.allowed)
+    counts = dict.fromkeys(STATES, 0)
+    for state, number in found.connections.items():
+        counts[state if state in counts else "other"] += number
+    for state, number in counts.items():
+        CONNECTIONS.labels(state.replace(" ", "-")).set(number)
+
 
 _SOON: Final = timedelta(days=7)
 """A member's secret that ends within it must be reset now; its admins got five emails."""

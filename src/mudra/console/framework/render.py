@@ -15,7 +15,7 @@ from mudra.console.framework.static_assets import ASSETS
 from mudra.localization.display_zone import display_zone
 from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext
-from mudra.localization.languages import add_translation
+from mudra.localization.templates import add_translation
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

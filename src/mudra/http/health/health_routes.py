@@ -19,8 +19,7 @@ from mudra.http.health import (
 from mudra.http.health.feed_events import FeedEvents, feed_events_route
 from mudra.http.health.feeds import Feed, feed_route, public_status_routes
 from mudra.http.health.health_queries import health_matrix, health_rows, own_health
-from mudra.http.health.metrics_push import push
-from mudra.http.health.metrics_receipts import own_receipts
+from mudra.http.health.metrics_push import own_receipts, push
 from mudra.http.levels import reports, targets
 from mudra.http.server.router import Router
 from mudra.http.timeline import timeline_calls

@@ -1,18 +1,24 @@
 """POST {prefix}/push (spec 4.5): an AA's agent reports ten minutes."""
 
+from datetime import datetime, timedelta
 from typing import Final, assert_never
 
 import structlog
 from litestar import Response, post
+from msgspec import UnsetType
 
 from mudra.http.auth.bearer import calling_entity
+from mudra.http.auth.gates import EntityCall, entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
-from mudra.http.health.metrics_responses import PushResponse
+from mudra.http.health.metrics_responses import PushResponse, ReceiptsResponse, receipts_response
 from mudra.http.openapi.operation import described
 from mudra.http.request.body.request_body import METRICS_LIMITS
+from mudra.http.request.health_requests import ReceiptsParameters, time_range
 from mudra.http.request.push_check import PushedBody
 from mudra.http.request.request_context import AnyRequest, Envelope, RequestContext, new_txn_id
+from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import JsonResponse, refusal, success
+from mudra.http.route import get
 from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
 from mudra.metrics.payload.push_report import (
@@ -22,6 +28,7 @@ from mudra.metrics.payload.push_report import (
     Received,
     push_report,
 )
+from mudra.metrics.payload.receipt_service import ReceiptService, ReceiptsQuery
 from mudra.metrics.payload.report import Report
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
@@ -115,3 +122,31 @@ def _log_note(note: str | None, aa_id: str, txn_id: str) -> None:
 
 def _envelope(dependencies: HttpDependencies) -> Envelope:
     return Envelope(new_txn_id(), dependencies.clock())
+
+
+_DEFAULT_LENGTH: Final = timedelta(days=1)
+_MAX_LENGTH: Final = timedelta(days=31)
+
+
+@get("/receipts", "Show own receipts", gate=entity(EntityType.AA))
+async def own_receipts(call: EntityCall[ReceiptsParameters]) -> ReceiptsResponse | Refusal:
+    """Show receipts, gaps, late windows and findings of the calling AA.
+
+    A gap is a report that is not here 15 minutes after its window.
+    """
+    now = call.dependencies.clock()
+    query = _query_of(call.body, now)
+    if isinstance(query, InvalidField):
+        return query
+    page = await call.tx.service(ReceiptService).page(call.entity.entity_id, query, now)
+    return receipts_response(call.entity.entity_id, query.within, page)
+
+
+def _query_of(parameters: ReceiptsParameters, now: datetime) -> ReceiptsQuery | InvalidField:
+    within = time_range(parameters, now, default=_DEFAULT_LENGTH, longest=_MAX_LENGTH)
+    if isinstance(within, InvalidField):
+        return within
+    after = within.start if isinstance(parameters.next, UnsetType) else parameters.next
+    if not within.start <= after <= within.end:
+        return InvalidField("next must be the value of next in the previous response")
+    return ReceiptsQuery(within, after, int(parameters.limit))

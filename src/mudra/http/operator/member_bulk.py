@@ -1,17 +1,20 @@
 """/operator/v1/members/bulk: one act on many members (scope members)."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from litestar.types import ControllerRouterHandler
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.auth.gates import LongOperatorCall, operator_at_length
 from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.request.fields import EntityId
-from mudra.http.response.bulk_responses import BulkResponse, bulk_response
+from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import post
 from mudra.identity.memberships.bulk_act import (
     MAX_MEMBERS,
+    BulkOutcome,
     BulkResult,
     act_in_bulk,
     export_chosen,
@@ -20,6 +23,55 @@ from mudra.identity.memberships.bulk_act import (
 from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
+
+
+class BulkMember(Struct, kw_only=True):
+    """What became of a member; `people` are the addresses that get a link."""
+
+    entity_id: str = field(name="entityId")
+    name: str
+    result: Literal["ready", "done", "refused", "left"]
+    people: list[str]
+    problem: str
+
+
+class BulkResponse(ResponseBody, kw_only=True):
+    """What became of each member, in the order sent, and how many members have each result."""
+
+    act: Literal["invite", "suspend", "export"]
+    dry_run: bool = field(name="dryRun")
+    ready: int
+    done: int
+    refused: int
+    left: int
+    members: list[BulkMember]
+    csv: Annotated[str, Meta(description="the file of an export")] | UnsetType = UNSET
+
+
+def bulk_response(
+    act: BulkAct, outcomes: Sequence[BulkOutcome], *, dry_run: bool, csv: str | UnsetType = UNSET
+) -> BulkResponse:
+    """Return the outcomes as the API and the commands show them."""
+    counts = Counter(one.result for one in outcomes)
+    return BulkResponse(
+        act=act.value,
+        dry_run=dry_run,
+        ready=counts[BulkResult.READY],
+        done=counts[BulkResult.DONE],
+        refused=counts[BulkResult.REFUSED],
+        left=counts[BulkResult.LEFT],
+        members=[
+            BulkMember(
+                entity_id=one.entity_id,
+                name=one.name,
+                result=one.result.value,
+                people=list(one.people),
+                problem=one.refusal.sentence if one.refusal else "",
+            )
+            for one in outcomes
+        ],
+        csv=csv,
+    )
 
 
 class BulkRequest(Struct, frozen=True):

@@ -1,6 +1,8 @@
 """/operator/v1/members/import and export: members as a CSV file (scope members)."""
 
-from typing import Annotated, Final
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
 
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
@@ -8,13 +10,61 @@ from msgspec import Meta, Struct, field
 from mudra.http.auth.gates import LongOperatorCall, OperatorCall, operator, operator_at_length
 from mudra.http.operator.members import MemberQuery, member_filter
 from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
-from mudra.http.response.import_responses import ImportResponse, import_response
-from mudra.http.response.response_body import CsvText
+from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import get, post
-from mudra.identity.memberships.import_members import export_members, import_members, preview_import
+from mudra.identity.memberships.import_members import (
+    RowOutcome,
+    RowResult,
+    export_members,
+    import_members,
+    preview_import,
+)
 from mudra.identity.memberships.member_file import COLUMNS, MAX_BYTES, MAX_ROWS, read_member_file
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
+
+
+class ImportedRow(Struct, kw_only=True):
+    """What became of a row, or with `dryRun` would; `column` is empty where none is to blame."""
+
+    line: int
+    entity_id: str = field(name="entityId")
+    result: Literal["new", "unchanged", "refused", "left"]
+    column: str
+    problem: str
+
+
+class ImportResponse(ResponseBody, kw_only=True):
+    """What became of each row of a file, in its order, and how many rows have each result."""
+
+    dry_run: bool = field(name="dryRun")
+    new: int
+    unchanged: int
+    refused: int
+    left: int
+    rows: list[ImportedRow]
+
+
+def import_response(outcomes: Sequence[RowOutcome], *, dry_run: bool) -> ImportResponse:
+    """Return the outcomes of a file as the API and the commands show them."""
+    counts = Counter(one.result for one in outcomes)
+    return ImportResponse(
+        dry_run=dry_run,
+        new=counts[RowResult.NEW],
+        unchanged=counts[RowResult.UNCHANGED],
+        refused=counts[RowResult.REFUSED],
+        left=counts[RowResult.LEFT],
+        rows=[
+            ImportedRow(
+                line=one.row.line,
+                entity_id=one.row.new.entity_id,
+                result=one.result.value,
+                column=one.column,
+                problem=one.refusal.sentence if one.refusal else "",
+            )
+            for one in outcomes
+        ],
+    )
 
 
 class ImportRequest(Struct, frozen=True):

@@ -13,9 +13,11 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.identity.memberships.entity_status_store import store_status
+from mudra.identity.accounts.user import UserState
+from mudra.identity.memberships.entity_status_store import entity_accepts, store_status
 from mudra.identity.memberships.entry_store import lock_registry, status_of_entry
 from mudra.identity.memberships.member import MemberStatus, effective_status
+from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
 from mudra.registry.lifecycle.grants import Grant
@@ -24,7 +26,6 @@ from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.record_store import read_history, read_record, version_row
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
-from mudra.registry.lifecycle.right_store import has_right_now
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.registry.payload.fields.timestamp import wire_time
@@ -33,12 +34,50 @@ from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.shared.notice import NoticeKind
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.tables.identity import entity
+from mudra.storage.tables.identity import entity, entity_admin, operator_scope, user_account
 from mudra.storage.tables.registry import registry_change, registry_entity, registry_version
 from mudra.storage.tables.service import service_fact
 
 if TYPE_CHECKING:  # a use case, which makes stores itself
     from mudra.identity.memberships.notices import NoticeService
+
+_U: Final = user_account.c
+_PERSON: Final = sa.select(_U.user_id).where(_U.user_id == sa.bindparam("user_id"))
+_DECIDES: Final = _PERSON.where(_U.state == UserState.ACTIVE.value).join(
+    operator_scope,
+    sa.and_(operator_scope.c.user_id == _U.user_id, operator_scope.c.scope == Scope.REGISTRY.value),
+)
+_ADMINISTERS: Final = _PERSON.where(_U.state != UserState.DISABLED.value).join(
+    entity_admin,
+    sa.and_(
+        entity_admin.c.user_id == _U.user_id,
+        entity_admin.c.entity_id == sa.bindparam("entity_id"),
+    ),
+)
+
+
+async def has_right_now(transaction: Transaction, actor: Actor, entity_id: str) -> bool:
+    """Return whether a person has the right by which they came, and an entity's token counts."""
+    if actor.kind is ActorKind.ENTITY:
+        return await _accepts_token(transaction, actor)
+    if not actor.person:
+        return True  # a command on the service's machine, or what was scheduled
+    asked = {"user_id": actor.person.removeprefix("user:")}
+    if actor.kind is ActorKind.OPERATOR:
+        found = await transaction.connection.scalar(_DECIDES, asked)
+    elif entity_id in actor.own:
+        asked["entity_id"] = entity_id
+        found = await transaction.connection.scalar(_ADMINISTERS, asked)
+    else:
+        return True  # they never had it, and the decision refuses them
+    return found is not None
+
+
+async def _accepts_token(transaction: Transaction, actor: Actor) -> bool:
+    """Ask about the entity itself, whatever it writes about: the decision asks the latter."""
+    (entity_id,), issued_at = actor.own, actor.token_issued_at
+    return issued_at is not None and await entity_accepts(transaction, entity_id, issued_at)
+
 
 REGISTRY_CHANGED: Final = "registry"
 """The name under which a change of the log is announced."""

@@ -4,8 +4,11 @@ One entity in one transaction, under the entity's lock: an email and its mark ar
 stored together, so that neither two nodes nor a crash sends it twice.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
@@ -13,12 +16,47 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.shared.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
-from mudra.tokens.reminders.reminder import AFTER_EXPIRY, DAYS_BEFORE, reminder_due
 from mudra.tokens.reminders.reminder_store import Reminders
 from mudra.tokens.secrets.old_secret_use import OLD_SECRET_IN_USE, still_in_use
 from mudra.tokens.secrets.secret import MAX_GRACE_DAYS, EntitySecret
 from mudra.tokens.secrets.secret_store import SecretHolding, Secrets
 from mudra.tokens.secrets.secret_use_store import SecretUses
+
+DAYS_BEFORE: Final = (30, 14, 7, 3, 1)
+AFTER_EXPIRY: Final = 0
+"""The mark of the one email that is sent once the secret has expired."""
+_MARKS: Final = (*DAYS_BEFORE, AFTER_EXPIRY)
+
+
+class Reminder(Struct, frozen=True):
+    """Marks to store as done, and the one of them, if any, for which an email is sent.
+
+    A mark is the number of days before expiry, or AFTER_EXPIRY.
+    """
+
+    send: int | None
+    done: frozenset[int]
+
+
+NOTHING_DUE: Final = Reminder(None, frozenset())
+
+
+def reminder_due(
+    *, made_at: datetime, expires_at: datetime, done: Collection[int], now: datetime
+) -> Reminder:
+    """Return what is due at `now` for a secret made and expiring at these times.
+
+    A day at or before the making of the secret does not count: after a reset for
+    10 days, the reminder of 14 days is not sent at once.
+    """
+    passed = {mark for mark in _MARKS if made_at < expires_at - timedelta(days=mark) <= now}
+    missed = passed.difference(done)
+    if not missed:
+        return NOTHING_DUE
+    most_urgent = min(missed)
+    overtaken = any(mark < most_urgent for mark in done)
+    return Reminder(None if overtaken else most_urgent, frozenset(missed))
+
 
 _CALLER: Final = Caller("system:reminders")
 LOOK_AHEAD: Final = timedelta(days=max(DAYS_BEFORE))

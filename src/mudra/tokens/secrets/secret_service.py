@@ -29,7 +29,7 @@ from mudra.tokens.secrets.reset_rule import (
     ResetPermitted,
     ResetTooSoon,
 )
-from mudra.tokens.secrets.secret import EntitySecret, new_secret_text, rotate
+from mudra.tokens.secrets.secret import EntitySecret, first_secret, new_secret_text, rotate
 from mudra.tokens.secrets.secret_store import SecretHolding, Secrets
 from mudra.tokens.secrets.secret_use_store import SecretUses
 
@@ -235,3 +235,18 @@ def _secret_in_grace(holding: SecretHolding) -> EntitySecret | None:
 
 def _in_grace(old: EntitySecret | None, now: datetime) -> EntitySecret | None:
     return old if old is not None and old.in_grace(now) else None
+
+
+class FirstSecretService(Struct, frozen=True):
+    """Creates first secrets; implements the port of onboarding in identity."""
+
+    tx: Transaction
+    random_bytes: Callable[[int], bytes]
+
+    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
+        """Create and store the first secret of an entity."""
+        secret = first_secret(entity_id, now)
+        await Secrets(self.tx).keep_first(secret, new_secret_text(self.random_bytes))
+        await AuditLog(self.tx).append(
+            AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail={"version": 1})
+        )

@@ -245,3 +245,14 @@ def _secret(row: Row) -> EntitySecret:
         grace_until=cast("datetime | None", row["grace_until"]),
         grace_days=cast("int", row["grace_days"]),
     )
+
+
+async def secrets_ending_before(transaction: Transaction, end: datetime) -> int:
+    """Count the members that may get tokens, and have a current secret that ends before this."""
+    c = entity_secret.c
+    found = await transaction.connection.scalar(
+        sa.select(sa.func.count())
+        .select_from(entity_secret.join(entity, entity.c.entity_id == c.entity_id))
+        .where(entity.c.status == "active", c.state == "current", c.expires_at <= end)
+    )
+    return int(found or 0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.tokens.reminders.reminder import (
+from mudra.tokens.reminders.remind import (
     AFTER_EXPIRY,
     DAYS_BEFORE,
     NOTHING_DUE,
