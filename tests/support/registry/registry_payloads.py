@@ -9,11 +9,11 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from mudra.registry.payload.fields import certificate
+from mudra.registry.payload.fields import certificate, weak_keys
 
-weakness = functools.cache(certificate.weakness)
+weakness = functools.cache(weak_keys.weakness)
 """As tests ask it: their few keys are checked thousands of times, at some milliseconds each."""
-certificate.weakness = weakness  # what the check imports
+certificate.weakness = weakness  # type: ignore[attr-defined]  # what the check imports
 
 # Four real public keys; their private parts were never kept.
 MODULI = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.unit.mail.email_values import END_LINK, LINK, VALUES
 
 from mudra.mail.compose import EmailComposer, TemplateError
 from mudra.mail.facts import FACTS, EmailFactsError
@@ -14,100 +15,7 @@ from mudra.shared.email_message import Attachment, Email, email_from_bytes, emai
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
-LINK = "https://mudra.example/iam/password/set/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
-END_LINK = "https://mudra.example/status/subscription/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 WITH_LINK = {kind for kind, names in FACTS.items() if "link" in names}
-VALUES: dict[str, str | SecretText] = {
-    "user_name": "Asha Venkatesan",
-    "entity_id": "SUNRISE-FIP",
-    "entity_name": "Sunrise Bank",
-    "link": SecretText(LINK),
-    "valid_hours": "24",
-    "manages_secrets": "yes",
-    "reset_by": "Ravi",
-    "reset_at": "2026-03-01T12:00:00.000Z",
-    "expires_at": "2026-08-28T12:00:00.000Z",
-    "old_secret_ends_at": "2026-03-08T12:00:00.000Z",
-    "days_left": "7",
-    "written_at": "2026-08-21T12:00:00.000Z",
-    "ends_at": "2026-03-08T12:00:00.000Z",
-    "last_used_at": "2026-03-07T10:00:00.000Z",
-    "use_count": "42",
-    "address_count": "2",
-    "failures": "20",
-    "last_failure_at": "2026-03-07T10:00:00.000Z",
-    "old_address": "asha@bank.example",
-    "new_address": "asha.v@bank.example",
-    "invited": "ravi@bank.example",
-    "invited_by": "asha@bank.example",
-    "takes_over": "yes",
-    "reads_only": "",
-    "status": "suspended",
-    "leaving": "asha@bank.example",
-    "successor": "ravi@bank.example",
-    "change": "replaced",
-    "person": "ravi@bank.example",
-    "former": "meera@bank.example",
-    "old_contact": "team@bank.example",
-    "new_contact": "noc@bank.example",
-    "window": "2026-03-07T10:00:00.000Z",
-    "claimed": "9,000,000",
-    "restored_to": "2026-01-31T02:30:00.000Z",
-    "restored_at": "2026-01-31T12:00:00.000Z",
-    "secret_lost": "yes",
-    "plausible": "40,000",
-    "title": "FIP SUNRISE-FIP, FI fetch: bad, 36.0 % success",
-    "story": "Success fell to 81 % over two windows.",
-    "what": "was approved",
-    "waits": "yes",
-    "operator_name": "rao@network.example",
-    "done_by": "rao@network.example for the operator of the network",
-    "done_at": "2026-03-01T12:00:00.000Z",
-    "reason": "checked by phone",
-    "over": "",
-    "open": "2",
-    "more": "",
-    "severity": "major",
-    "number": "2",
-    "incidents": "FIP A: calls slow; FIP B: 90 % of calls failing",
-    "worst": "FIP B: 90 % of calls failing",
-    "pages": "https://tokens.network.example/console/operator/incidents/sample",
-    "named": "yes",
-    "minutes": "30",
-    "enforced": "yes",
-    "changed_by": "ravi@bank.example",
-    "changed_at": "2026-03-01T12:00:00.000Z",
-    "listed": "203.0.113.7, 198.51.100.0/28",
-    "changes": "ips: 9.0.0.1 → 9.0.0.2",
-    "withdrawn": "2",
-    "withdrawn_due_at": "2026-03-02T00:00:00.000Z",
-    "institution": "Sunrise Bank",
-    "webhook": "yes",
-    "days": "3",
-    "effect": "disrupted",
-    "symptom": "calls failing",
-    "apis": "consent and FI fetch",
-    "began": "2026-03-01 17:30 IST (12:00 UTC)",
-    "ended": "2026-03-01 18:30 IST (13:00 UTC)",
-    "end_link": SecretText(END_LINK),
-    "kind": "maintenance",
-    "text": "No data can be fetched.",
-    "institutions": "Sunrise Bank",
-    "update": "",
-    "begins": "2026-03-01 17:30 IST (12:00 UTC)",
-    "ends": "2026-03-01 18:30 IST (13:00 UTC)",
-    "about": "day",
-    "since": "2026-02-27T18:30:00.000Z",
-    "until": "2026-02-28T18:30:00.000Z",
-    "act": "ask",
-    "by": "operator",
-    "state": "information_wanted",
-    "said": "Which gateway was it?",
-    "due_at": "2026-03-12T09:30:00.000Z",
-    "waits_for": "member",
-    "page": "entity/SUNRISE-FIP/disputes/0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d",
-}
-
 
 _OF_MEMBER = f"{VALUES['entity_name']}"
 FIRST_WORDS = {
