@@ -89,12 +89,11 @@ class VolumeService(Struct, frozen=True):
         reporting = await self.health.members.reporting_aas()
         if aa_id is not None:
             reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
+        received = await self.health.reports.received_by_day(within)
         found, day = {}, within.start
         while day < within.end:
-            of_day = TimeRange(day, day + DAY)
-            reported = await self.health.reports.received(of_day)
-            expected = expected_windows(of_day, reporting, now)
-            found[day.date()] = _is_complete(Coverage(expected, reported.windows))
+            expected = expected_windows(TimeRange(day, day + DAY), reporting, now)
+            found[day.date()] = _is_complete(Coverage(expected, received.get(day, {})))
             day += DAY
         return found
 

@@ -181,6 +181,15 @@ class ReportMarks(Protocol):
         """Returns a mark of a range, of one AA or of all: while it is the same, so are all sums."""
         ...
 
+    async def received_by_day(
+        self, within: TimeRange
+    ) -> Mapping[datetime, Mapping[tuple[str, Tag], int]]:
+        """Returns how many windows each AA reported on each day (UTC) that has any.
+
+        Receipts are kept for `MUDRA_METRICS_HOUR_DAYS`.
+        """
+        ...
+
     async def received(self, within: TimeRange, due_until: datetime = FOREVER) -> Reported:
         """Returns how many windows each AA reported; those from `due_until` on are early."""
         ...

@@ -108,6 +108,21 @@ class PostgresReportMarks:
                     early[(aa_id, long_tag(tag))] = of_early
         return Reported(found, early)
 
+    async def received_by_day(
+        self, within: TimeRange
+    ) -> Mapping[datetime, Mapping[tuple[str, Tag], int]]:
+        """Returns how many windows each AA reported on each day (UTC), by one query of receipts."""
+        day = sa.func.date_trunc("day", _R.window_at, "UTC")
+        rows = await self._tx.connection.execute(
+            sa.select(day, _R.aa_id, _R.tag, sa.func.count())
+            .where(_R.version == 1, _R.window_at >= within.start, _R.window_at < within.end)
+            .group_by(day, _R.aa_id, _R.tag)
+        )
+        found: dict[datetime, dict[tuple[str, Tag], int]] = defaultdict(dict)
+        for at, aa_id, tag, count in rows:
+            found[at][aa_id, long_tag(tag)] = count
+        return found
+
     async def _noted(self, within: TimeRange, aa_id: str | None) -> StaleSums:
         """Returns what was stale when it was first asked for, which serves counts and marks alone.
 
