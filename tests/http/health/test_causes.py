@@ -177,9 +177,9 @@ def test_each_reader_gets_one_email_of_a_cause_and_one_of_its_end(quiet: HealthN
 
     for who, count in before.items():
         opened, closed = (mail["subject"] for mail in quiet.mails_to(quiet.admins[who])[count:])
-        assert f"FIP {bank}: " in opened
+        assert "Kaveri Bank: " in opened
         assert "% of calls failing" in opened
-        assert f"FIP {bank}: recovered" in closed
+        assert "Kaveri Bank: recovered" in closed
         assert "AA" not in opened.replace(bank, "")
 
 
