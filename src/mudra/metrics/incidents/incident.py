@@ -109,7 +109,7 @@ HARM: Final = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
 
 
 class Effect(enum.StrEnum):
-    """The meaning of a FIP's incident for customers, as the public reads it."""
+    """The effect of an incident of a FIP on customers, as the public reads it."""
 
     DISRUPTED = "disrupted"
     """They get no data."""
