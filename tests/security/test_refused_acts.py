@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from tests.support.members import Member, new_member
 from tests.support.service import Service
 
+from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.bootstrap.dependencies import Dependencies
 
 REFUSED = 60
@@ -56,6 +58,35 @@ def test_refused_acts_of_one_actor_are_few_rows_and_a_count(service: Service) ->
     assert sum(counted(service, actor, _ROWS)) == REFUSED
     assert max(counted(service, actor, _ROWS)) > 1
     assert len(counted(service, actor, _ROWS)) <= MOST_ROWS + 2
+
+
+def test_guesses_at_one_person_leave_the_next_person_a_row_of_their_own(service: Service) -> None:
+    """No one knows who guesses: the audit of the person guessed at has to say that it was them."""
+    guesses = [("first", REFUSED), ("second", 1)]
+
+    async def refuse(dependencies: Dependencies) -> None:
+        async with dependencies.transaction() as tx:
+            for user_id, times in guesses:
+                entry = AuditEntry(
+                    EventName.USER_TOKEN_ISSUE,
+                    Caller("nobody", "192.0.2.1"),
+                    user_id=f"person-{user_id}",
+                    reason="WrongPassword",
+                    outcome=Outcome.REFUSED,
+                )
+                for _ in range(times):
+                    await AuditLog(tx).append(entry)
+
+    service.in_store(refuse)
+    service.advance("PT1M")
+    of_first, of_second = (
+        sa.text(str(_ROWS).replace("actor = :actor", f"detail->>'user' = 'person-{one}'"))
+        for one, _ in guesses
+    )
+    service.wait_until(lambda: sum(counted(service, "", of_first)) == REFUSED)
+
+    assert counted(service, "", of_second) == [1]
+    assert len(counted(service, "", of_first)) <= MOST_ROWS + 2
 
 
 def test_a_user_who_calls_without_end_has_to_wait_and_no_one_else_is(service: Service) -> None:

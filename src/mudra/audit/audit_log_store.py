@@ -25,11 +25,11 @@ from mudra.storage.tables.audit import audit_anonymous, audit_event, audit_refus
 _ROWS_PER_S: Final = 1 / 60
 _ROWS_AT_ONCE: Final = 20
 _ROWS: Final = KeyedRateLimit(_ROWS_PER_S, _ROWS_AT_ONCE, monotonic)
-"""Of this process: refused acts of one kind, by one actor, that have a row each."""
+"""Of this process: refused acts of one kind that have a row each, by who acts or is concerned."""
 _C: Final = audit_refused.c
 _NEW: Final = insert(audit_refused)
 _COUNT_REFUSED: Final = _NEW.on_conflict_do_update(
-    index_elements=["minute", "actor", "event", "reason"],
+    index_elements=["minute", "actor", "entity_id", "user_id", "event", "reason"],
     set_={"count": _C["count"] + 1, "last_at": _NEW.excluded.last_at},
 )
 
@@ -38,17 +38,29 @@ def is_one_of_many(entry: AuditEntry) -> bool:
     """Count a refused act; returns whether it is one of so many that it has no row."""
     if entry.outcome is not Outcome.REFUSED:
         return False
-    return _ROWS.wait_s(f"{entry.caller.actor} {entry.event.value}") > 0
+    whose = " ".join((entry.caller.actor, *_concerned(entry), entry.event.value))
+    return _ROWS.wait_s(whose) > 0
+
+
+def _concerned(entry: AuditEntry) -> tuple[str, str]:
+    """Return the entity and the person that refusals are told apart by; none of a known caller.
+
+    One who is known may name as many entities as they like.
+    """
+    return (entry.entity_id, entry.user_id) if entry.caller.actor == ANONYMOUS else ("", "")
 
 
 async def count_refused(transaction: Transaction, entry: AuditEntry) -> None:
-    """Count a refused act under its minute, actor, kind and reason."""
+    """Count a refused act under its minute, actor, who is concerned, kind and reason."""
     now = await transaction.now()
+    entity_id, user_id = _concerned(entry)
     await transaction.connection.execute(
         _COUNT_REFUSED,
         {
             "minute": now.replace(second=0, microsecond=0),
             "actor": entry.caller.actor,
+            "entity_id": entity_id,
+            "user_id": user_id,
             "event": entry.event.value,
             "reason": entry.reason,
             "address": entry.caller.address,
@@ -67,20 +79,26 @@ async def record_refused(transaction: Transaction) -> int:
         sa.delete(audit_refused)
         .where(_C.minute < now.replace(second=0, microsecond=0))
         .returning(
-            *(_C.event, _C.actor, _C.address, _C.txn_id),
-            *(_C.reason, _C["count"], _C.first_at, _C.last_at),
+            *(_C.event, _C.actor, _C.entity_id, _C.user_id, _C.address, _C.txn_id),
+            *(_C.reason, _C["count"].label("acts"), _C.first_at, _C.last_at),
         )
     )
-    rows = sorted(found, key=lambda one: one[6])
+    rows = sorted(found, key=lambda one: one.first_at)
     events = [
         AuditEntry(
-            EventName(event),
-            Caller(actor, address, txn_id),
-            reason=reason,
-            detail={"count": count, "first": iso_ms(first_at), "last": iso_ms(last_at)},
+            EventName(one.event),
+            Caller(one.actor, one.address, one.txn_id),
+            entity_id=one.entity_id,
+            user_id=one.user_id,
+            reason=one.reason,
+            detail={
+                "count": one.acts,
+                "first": iso_ms(one.first_at),
+                "last": iso_ms(one.last_at),
+            },
             outcome=Outcome.REFUSED,
         ).at(now)
-        for event, actor, address, txn_id, reason, count, first_at, last_at in rows
+        for one in rows
     ]
     if events:
         await transaction.connection.execute(

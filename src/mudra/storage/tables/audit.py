@@ -79,6 +79,8 @@ audit_refused: Final = sa.Table(
     metadata,
     sa.Column("minute", TIMESTAMP(timezone=True), primary_key=True),
     sa.Column("actor", sa.Text, primary_key=True),
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    sa.Column("user_id", sa.Text, primary_key=True),
     sa.Column("event", sa.Text, primary_key=True),
     sa.Column("reason", sa.Text, primary_key=True),
     sa.Column("address", sa.Text, nullable=False),

@@ -5,10 +5,10 @@ that all arrive in one round. What is compared is the order in which requests ge
 """
 
 import asyncio
+import contextlib
 import socket
 import struct
 import threading
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
@@ -27,8 +27,7 @@ from mudra.server_protocol.connection_limits import ConnectionLimits
 
 CROWD = 50
 STRANGER, OTHER = "127.7.0.1", "127.7.0.2"
-HELD_S = 0.4
-"""Far longer than it takes to send what is to arrive meanwhile."""
+READY_S = 30
 AHEAD = 12
 """Requests of a crowd that may get on before one of another client, which needs ten rounds."""
 
@@ -43,6 +42,7 @@ class App:
         self.signed: list[str] = []
         self.others_meanwhile = 0
         self.given = asyncio.Event()
+        self.holding, self.released = threading.Semaphore(0), threading.Semaphore(0)
 
     async def __call__(
         self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Any
@@ -66,8 +66,13 @@ class App:
         await self.body(client, receive, send)
 
     async def hold(self, _: str, __: object, send: Any) -> None:
-        time.sleep(HELD_S)  # noqa: ASYNC251  # holds the loop, as a long step would
+        self._hold()
         await self._begin(send)
+
+    def _hold(self) -> None:
+        """Hold the loop, as a long step would, until the test has sent what is to arrive."""
+        self.holding.release()
+        assert self.released.acquire(timeout=READY_S)
 
     async def work(self, client: str, _: object, send: Any) -> None:
         self.got_on.append(client)
@@ -95,7 +100,7 @@ class App:
 
     async def give(self, _: str, __: object, send: Any) -> None:
         self.given.set()
-        time.sleep(HELD_S)  # noqa: ASYNC251  # until the other has sent its request
+        self._hold()
         await self._begin(send)
 
     async def rounds(self, client: str, _: object, send: Any) -> None:
@@ -141,10 +146,21 @@ class Clients:
         self._open.append(client)
         return client
 
-    def hold(self) -> None:
-        """Have the loop held from now on: what is sent next arrives in one round."""
-        self.connect("127.7.0.3").sendall(request("/hold"))
-        time.sleep(HELD_S / 4)
+    def held(self, path: str = "/hold") -> contextlib.AbstractContextManager[None]:
+        """Have the loop held: what is sent meanwhile arrives in one round.
+
+        The request for it is sent at once, and it is waited for on entering.
+        """
+        self.connect("127.7.0.3").sendall(request(path))
+        return self._held()
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        assert self.app.holding.acquire(timeout=READY_S)
+        try:
+            yield
+        finally:
+            self.app.released.release()
 
     def end(self) -> None:
         for client in self._open:
@@ -197,11 +213,10 @@ def ahead_of_other(clients: Clients, other: str = OTHER) -> int:
 
 def test_a_crowd_of_one_address_begins_a_request_in_a_round(clients: Clients) -> None:
     crowd, other = [clients.connect(STRANGER) for _ in range(CROWD)], clients.connect(OTHER)
-    clients.hold()
-
-    for one in crowd:
-        one.sendall(request("/work"))
-    other.sendall(request("/rounds"))
+    with clients.held():
+        for one in crowd:
+            one.sendall(request("/work"))
+        other.sendall(request("/rounds"))
 
     assert ahead_of_other(clients) <= AHEAD
     until(lambda: len(clients.app.got_on) == CROWD + 1)  # the crowd is answered as well
@@ -212,11 +227,10 @@ def test_bodies_that_arrive_at_once_are_read_one_in_a_round(clients: Clients) ->
     for one in crowd:
         one.sendall(request("/body", "content-length: 1", method="POST"))
     until(lambda: clients.app.waiting == CROWD)
-    clients.hold()
-
-    for one in crowd:
-        one.sendall(b"x")
-    other.sendall(request("/rounds"))
+    with clients.held():
+        for one in crowd:
+            one.sendall(b"x")
+        other.sendall(request("/rounds"))
 
     assert ahead_of_other(clients) <= AHEAD
     until(lambda: len(clients.app.got_on) == CROWD + 1)
@@ -224,10 +238,9 @@ def test_bodies_that_arrive_at_once_are_read_one_in_a_round(clients: Clients) ->
 
 def test_an_answer_in_many_pieces_is_made_one_in_a_round(clients: Clients) -> None:
     long, other = clients.connect(STRANGER), clients.connect(OTHER)
-    clients.hold()
-
-    long.sendall(request("/pieces"))
-    other.sendall(request("/rounds"))
+    with clients.held():
+        long.sendall(request("/pieces"))
+        other.sendall(request("/rounds"))
 
     assert ahead_of_other(clients) <= AHEAD
     until(lambda: len(clients.app.got_on) == CROWD + 1)
@@ -235,38 +248,35 @@ def test_an_answer_in_many_pieces_is_made_one_in_a_round(clients: Clients) -> No
 
 def test_behind_a_trusted_proxy_clients_differ_by_their_address(proxied: Clients) -> None:
     crowd, other = [proxied.connect(STRANGER) for _ in range(CROWD)], proxied.connect(STRANGER)
-    proxied.hold()
-
-    for one in crowd:
-        one.sendall(request("/work", "x-forwarded-for: 203.0.113.9"))
-    other.sendall(request("/rounds", "x-forwarded-for: 198.51.100.1"))
+    with proxied.held():
+        for one in crowd:
+            one.sendall(request("/work", "x-forwarded-for: 203.0.113.9"))
+        other.sendall(request("/rounds", "x-forwarded-for: 198.51.100.1"))
 
     assert ahead_of_other(proxied, "198.51.100.1") <= AHEAD
 
 
 def test_a_header_of_a_stranger_gives_it_no_second_turn(clients: Clients) -> None:
     crowd, other = [clients.connect(STRANGER) for _ in range(CROWD)], clients.connect(OTHER)
-    clients.hold()
-
-    for number, one in enumerate(crowd):
-        one.sendall(request("/work", f"x-forwarded-for: 198.51.100.{number}"))
-    other.sendall(request("/rounds"))
+    with clients.held():
+        for number, one in enumerate(crowd):
+            one.sendall(request("/work", f"x-forwarded-for: 198.51.100.{number}"))
+        other.sendall(request("/rounds"))
 
     assert ahead_of_other(clients) <= AHEAD
 
 
 def test_a_request_that_waits_is_not_begun_once_its_connection_is_lost(clients: Clients) -> None:
     crowd = [clients.connect(STRANGER) for _ in range(CROWD)]
-    clients.hold()
-    for one in crowd:
-        one.sendall(request("/work"))
-    clients.connect(OTHER).sendall(request("/hold"))  # between their arrival and their loss
-    time.sleep(HELD_S)
-
-    for one in crowd:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        one.close()
-    clients.connect(OTHER).sendall(request("/rounds"))
+    with clients.held():
+        for one in crowd:
+            one.sendall(request("/work"))
+        second = clients.held()  # between their arrival and their loss
+    with second:
+        for one in crowd:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            one.close()
+        clients.connect(OTHER).sendall(request("/rounds"))
 
     until(lambda: OTHER in clients.app.got_on)
     assert clients.app.got_on.count(STRANGER) <= AHEAD
@@ -274,9 +284,8 @@ def test_a_request_that_waits_is_not_begun_once_its_connection_is_lost(clients: 
 
 def test_of_requests_without_end_in_one_piece_a_few_are_answered(clients: Clients) -> None:
     greedy = clients.connect(STRANGER)
-    clients.hold()
-
-    greedy.sendall(request("/work") * 1000)
+    with clients.held():
+        greedy.sendall(request("/work") * 1000)
     heard = greedy.makefile("rb").read()
 
     assert heard.count(b"HTTP/1.1 200 OK") == len(clients.app.got_on) <= AHEAD
@@ -310,8 +319,8 @@ def test_a_value_that_a_crowd_waited_for_is_sent_to_one_in_a_round(clients: Clie
         one.sendall(request("/shared"))
     until(lambda: clients.app.waiting == CROWD)
 
-    clients.connect("127.7.0.3").sendall(request("/give"))
-    other.sendall(request("/rounds"))
+    with clients.held("/give"):
+        other.sendall(request("/rounds"))
 
     assert ahead_of_other(clients) <= AHEAD
     until(lambda: len(clients.app.got_on) == CROWD + 1)
@@ -320,10 +329,9 @@ def test_a_value_that_a_crowd_waited_for_is_sent_to_one_in_a_round(clients: Clie
 def test_of_answers_without_a_turn_a_client_gets_some_in_a_round(clients: Clients) -> None:
     """Of the hot path: the rest is answered as any other request is."""
     crowd, other = [clients.connect(STRANGER) for _ in range(CROWD)], clients.connect(OTHER)
-    clients.hold()
-
-    for one in (*crowd, other):
-        one.sendall(request("/prompt", "content-length: 1", method="POST") + b"x")
+    with clients.held():
+        for one in (*crowd, other):
+            one.sendall(request("/prompt", "content-length: 1", method="POST") + b"x")
 
     until(lambda: clients.app.at_once_of.total() + len(clients.app.got_on) == CROWD + 1)
     assert clients.app.at_once_of[OTHER] == 1
@@ -336,8 +344,8 @@ def test_a_request_takes_a_turn_for_each_of_its_steps(clients: Clients) -> None:
         one.sendall(request("/steps"))
     until(lambda: clients.app.waiting == CROWD)
 
-    clients.connect("127.7.0.3").sendall(request("/give"))
-    other.sendall(request("/rounds"))
+    with clients.held("/give"):
+        other.sendall(request("/rounds"))
 
     assert ahead_of_other(clients) <= AHEAD + 4
     until(lambda: len(clients.app.got_on) == 10 * CROWD + 1)
@@ -349,9 +357,9 @@ def test_what_has_begun_gets_on_before_what_the_same_client_sends(clients: Clien
     begun.sendall(request("/steps"))
     until(lambda: clients.app.waiting == 1)
 
-    clients.connect("127.7.0.3").sendall(request("/give"))
-    for one in crowd:
-        one.sendall(request("/work"))
+    with clients.held("/give"):
+        for one in crowd:
+            one.sendall(request("/work"))
 
     until(lambda: len(clients.app.got_on) == CROWD + 10)
     assert clients.app.others_meanwhile <= 2 * AHEAD
@@ -365,10 +373,9 @@ def test_signatures_for_a_crowd_are_made_a_few_in_a_round(clients: Clients) -> N
     crowd, other = [clients.connect(STRANGER) for _ in range(16)], clients.connect(OTHER)
     other.sendall(prompt())  # so that the crowd is not alone
     until(lambda: clients.app.signed == [OTHER])
-    clients.hold()
-
-    for one in (*crowd, other):
-        one.sendall(prompt())
+    with clients.held():
+        for one in (*crowd, other):
+            one.sendall(prompt())
 
     signed = until(lambda: clients.app.signed if len(clients.app.signed) == 18 else [])
     assert signed[1:].index(OTHER) <= 4
@@ -379,11 +386,10 @@ def test_signatures_for_a_crowd_are_made_a_few_in_a_round(clients: Clients) -> N
 
 def test_a_client_that_ends_its_side_gets_the_answer_that_waits(clients: Clients) -> None:
     crowd = [clients.connect(STRANGER) for _ in range(16)]
-    clients.hold()
-
-    for one in crowd:
-        one.sendall(prompt())
-        one.shutdown(socket.SHUT_WR)
+    with clients.held():
+        for one in crowd:
+            one.sendall(prompt())
+            one.shutdown(socket.SHUT_WR)
 
     for one in crowd:
         one.settimeout(10)

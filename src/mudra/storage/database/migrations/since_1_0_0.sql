@@ -239,6 +239,8 @@ ALTER TABLE metrics_day RENAME TO old_metrics_day;
 CREATE TABLE audit_refused (
     minute timestamptz NOT NULL,
     actor text NOT NULL,
+    entity_id text NOT NULL,
+    user_id text NOT NULL,
     event text NOT NULL,
     reason text NOT NULL,
     address text NOT NULL,
@@ -246,7 +248,7 @@ CREATE TABLE audit_refused (
     count bigint NOT NULL,
     first_at timestamptz NOT NULL,
     last_at timestamptz NOT NULL,
-    CONSTRAINT pk_audit_refused PRIMARY KEY (minute, actor, event, reason)
+    CONSTRAINT pk_audit_refused PRIMARY KEY (minute, actor, entity_id, user_id, event, reason)
 );
 ALTER TABLE entity ADD COLUMN onboarded_by uuid;
 ALTER TABLE registry_version ADD COLUMN name_likeness text NOT NULL DEFAULT '';
