@@ -58,7 +58,7 @@ class Running:
         raise LookupError("the kernel reports no PSS")
 
     def metric(self, name: str) -> float:
-        """One of its own Prometheus metrics."""
+        """A figure among the agent's own Prometheus metrics."""
         for line in httpx2.get(f"{self.address}/metrics").text.splitlines():
             if line.startswith(f"{name} "):
                 return float(line.split()[1])

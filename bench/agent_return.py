@@ -252,7 +252,7 @@ def main() -> None:
 
 
 def _whole(each: float, agents: int) -> timedelta:
-    """How long the backlog takes: an agent alone starts two a second, a core does so much."""
+    """The time that the backlog takes: an agent alone starts two a second, a core does so much."""
     work = OUTAGE * 2 * agents * each / CORES
     return timedelta(seconds=round(max(OUTAGE * 2 * BETWEEN_STARTS / SECOND, work)))
 

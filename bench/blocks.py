@@ -68,7 +68,7 @@ class Reports(NamedTuple):
 
 
 def reports(seed: int, share: float = 1.0) -> Reports:
-    """Those of one AA, of which a share of all cells has calls."""
+    """The reports of an AA, of which a share of all cells has calls."""
     traffic = Traffic([f"BANK-{place:04}" for place in range(FIPS)], BUSIEST)
     dice = random.Random(seed)
     found: dict[Tag, list[tuple[bytes, CheckedReport]]] = {tag: [] for tag in Tag}
@@ -96,7 +96,7 @@ def thinned(report: RequestMetrics, share: float, dice: random.Random) -> Reques
 
 
 def stored(cells: Cells, names: Names) -> Stored:
-    """What is stored of these sums."""
+    """The stored bytes of these sums."""
     fan = fan_of(len(cells))
     return Stored(
         len(cells), [encoded(part, names.ids) for _, part in split(cells, names.ids, fan)]
@@ -104,7 +104,7 @@ def stored(cells: Cells, names: Names) -> Stored:
 
 
 def sent(checked: CheckedReport) -> Stored:
-    """What is stored of a report."""
+    """The stored bytes of a report."""
     blocks = sum(len(fip.metrics) for fip in checked.report.fips)
     return Stored(blocks, [(numbers, b"") for _, numbers in report_cells.encode_report(checked)])
 

@@ -1,4 +1,4 @@
-"""What each defence costs next to what it protects, in CPU of one process.
+"""The cost of each defence next to what it protects, in CPU of one process.
 
     python -m bench.defences
 
@@ -137,7 +137,7 @@ def connection(kind: type[HttpToolsProtocol], loop: asyncio.AbstractEventLoop) -
 
 
 def of_tokens(loop: asyncio.AbstractEventLoop) -> dict[str, tuple[Act, int]]:
-    """What a token passes."""
+    """The defences that a token passes."""
     key = rsa.generate_private_key(65537, 2048)
     limit = KeyedRateLimit(1e9, 10**9, time.monotonic)
     figures = RequestMetrics(ClockWatch(lambda: NOW), WithoutDatabase(0))
@@ -165,7 +165,7 @@ def of_tokens(loop: asyncio.AbstractEventLoop) -> dict[str, tuple[Act, int]]:
 
 
 def of_pushes() -> dict[str, tuple[Act, int]]:
-    """What a push passes."""
+    """The defences that a push passes."""
     report = widened(request_metrics(sized(200, 20), "AA-1", str(uuid.uuid4()), START, 1), 1)
     body = msgspec.json.encode(report)
     packed = PackedBody(body, "")

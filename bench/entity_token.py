@@ -55,7 +55,7 @@ SIGNED_AT_ONCE = sized(50, 5)
 
 
 class Run(NamedTuple):
-    """What one server did, medians of its rounds: tokens and signatures per CPU second."""
+    """The work of one server, medians of its rounds: tokens and signatures per CPU second."""
 
     rate: float
     signing: float
@@ -164,7 +164,7 @@ def requests_for(members: dict[str, str]) -> list[bytes]:
 
 
 def signatures_at_once(processes: int) -> float:
-    """What each of so many processes signs per CPU second while all do."""
+    """The signatures of each of so many processes per CPU second while all sign."""
     signing_key()  # made before the fork: no process makes one of its own
     with ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
         found = list(pool.map(signatures_per_cpu_second, [sized(0.5, 0.005)] * processes))
@@ -172,7 +172,7 @@ def signatures_at_once(processes: int) -> float:
 
 
 def signatures_per_cpu_second(seconds: float) -> float:
-    """What the machine can sign, by the library that the service uses, in so much CPU time."""
+    """The signatures that the machine makes by the service's library in so much CPU time."""
     key = signing_key()
     message = secrets.token_bytes(600)
     started = time.process_time()

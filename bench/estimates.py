@@ -1,4 +1,4 @@
-"""How far estimated percentiles of a day are from those of all its calls, which no report has.
+"""The error of estimated percentiles of a day, next to all its calls, which no report has.
 
     python -m bench.estimates [SEEDS]
 
@@ -82,7 +82,7 @@ KINDS: Final = (
 
 
 def blocks_of(windows: list[Times]) -> Cells:
-    """What is reported of these windows: calls and four percentiles each."""
+    """The report of these windows: calls and four percentiles each."""
     rows = np.array([[point(one, percent) for percent in (*PERCENTS, 100)] for one in windows])
     calls = np.array([len(one) for one in windows])
     zero = np.zeros(len(windows), np.int64)

@@ -148,7 +148,7 @@ class Page:
         self._until = 0
 
     def milliseconds(self, *, made: bool = True) -> float:
-        """How long it takes to its last byte; infinite when it failed. `made` is for it alone."""
+        """Returns the time to its last byte; infinite when it failed. `made` is for it alone."""
         self._until = (self._until + made) % 60
         began = time.perf_counter()
         if self.status() >= _FAULTS:
@@ -167,7 +167,7 @@ class Page:
         return 503 if said else answer.status_code
 
     def says(self, *words: str) -> bool:
-        """Whether the page has any of these words."""
+        """Returns whether the page has any of these words."""
         text = self._client.get(self._asked, timeout=60).text
         return any(one in text for one in words)
 
@@ -177,7 +177,7 @@ class Page:
 
 
 class Readers:
-    """Who reads pages: a signed-in client by email, one without a session by an empty one."""
+    """The readers of pages: a signed-in client by email, one without a session by an empty one."""
 
     def __init__(self, service: Service) -> None:
         self.root = service.root

@@ -1,4 +1,4 @@
-"""What guessing from many addresses costs all others.
+"""The cost for all others of guessing from many addresses.
 
     python -m bench.guessing [SECONDS]
 
@@ -96,7 +96,7 @@ async def close(guesses: Load) -> None:
 
 
 def compared(tokens: Load, logins: Load, guesses: Load, seconds: float) -> Waits:
-    """How much longer the slowest hundredth of the others waits while somebody guesses."""
+    """Returns how much longer the slowest hundredth of the others waits while somebody guesses."""
     calm = asyncio.run(others(tokens, logins, None, seconds))
     measured = asyncio.run(others(tokens, logins, guesses, seconds))
     return measured[0] / calm[0], measured[1] / calm[1]

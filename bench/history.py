@@ -1,4 +1,4 @@
-"""What a network reported before a benchmark began: its windows as blocks, and their sums.
+"""The reports of a network from before a benchmark began: its windows as blocks, and their sums.
 
 One window of payloads is generated and checked; others are that window, some time earlier. The
 sums of one time are made by the job's own code, and moved in the database to other times.
@@ -239,5 +239,5 @@ def ask_for_sums(connection: psycopg.Connection[tuple[object, ...]], hour: datet
 
 
 def windows_until(end: datetime, number: int, step: timedelta = WINDOW) -> list[datetime]:
-    """So many windows, the last of which ends at `end`, with a step between them."""
+    """Returns so many windows, the last of which ends at `end`, with a step between them."""
     return [end - WINDOW - place * step for place in range(number)]

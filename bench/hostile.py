@@ -39,7 +39,7 @@ _HOLD = re.compile(
 
 
 def holds(telemetry: str) -> dict[float, float]:
-    """How many turns of the loop took at most so many seconds."""
+    """Returns how many turns of the loop took at most so many seconds."""
     text = httpx2.get(telemetry, timeout=30).text
     return {float(found["le"]): float(found["n"]) for found in _HOLD.finditer(text)}
 

@@ -1,4 +1,4 @@
-"""What a service costs that no one uses, and what a reset takes while many processes listen.
+"""The cost of a service that no one uses, and of a reset while many processes listen.
 
     python -m bench.idle [SECONDS] [WORKERS ...]        SECONDS: 60, which has every minute's jobs
 
@@ -58,7 +58,7 @@ KEPT_S: Final = 10.0
 
 
 class Used(Struct, frozen=True):
-    """What one process used so far."""
+    """The CPU time and memory that one process used so far."""
 
     cpu_s: float
     wakes: int
@@ -68,7 +68,7 @@ NOTHING: Final = Used(0.0, 0)
 
 
 class Resets(Struct, frozen=True):
-    """What some resets took."""
+    """The seconds that some resets took."""
 
     took: list[float]
     """Seconds of each."""

@@ -145,7 +145,7 @@ class Network:
 
     @property
     def statuses(self) -> dict[str, int]:
-        """What was answered, by kind and status."""
+        """Returns the answers by kind and status."""
         return {f"{kind} {what}": n for (kind, _, what), n in self._journal.statuses.items()}
 
     def _actors(self, root: str) -> tuple[list[threading.Thread], threading.Thread]:

@@ -46,7 +46,7 @@ MEMORY: Final = Path("/dev/shm")  # a new directory in it
 
 
 class Round(msgspec.Struct, frozen=True):
-    """What some kills of one kind did."""
+    """The outcome of some kills of one kind."""
 
     kind: str
     kills: int

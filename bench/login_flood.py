@@ -1,4 +1,4 @@
-"""What 50 logins at once do to entity tokens, and how near user tokens come to Argon2id alone.
+"""The delay of entity tokens by 50 logins at once, and user tokens next to Argon2id alone.
 
     python -m bench.login_flood [SECONDS]
 

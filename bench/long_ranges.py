@@ -103,7 +103,7 @@ def load(folder: Path, now: datetime) -> None:
 def move_times(
     connection: psycopg.Connection[tuple[object, ...]], hour: datetime, now: datetime
 ) -> None:
-    """Let the hours of these days, and windows in which a range begins, be those of one hour."""
+    """Moves the hours of these days, and windows in which a range begins, to one hour."""
     times = (hour, hour + HOUR)
     today = day_start(hour)
     starts = {hour_start(now - ago * DAY) for ago in (1, 7, 30) if ago < DAYS}
@@ -171,7 +171,7 @@ def pages(service: Service, now: datetime) -> list[Page]:
 
 
 def pages_of(readers: Readers, call: Callable[[str, str], Page], name: str, of: str) -> list[Page]:
-    """What is asked of one range."""
+    """Returns the questions about one range."""
     aa, fip = aa_name(0), fip_name(1)
     health, noc = "/console/operator/health", readers.operator
     api = "/operator/v1/health"
@@ -245,7 +245,7 @@ def fresh_worker(service: Service) -> int:
 
 
 def is_ready(service: Service) -> bool:
-    """Whether the service answers."""
+    """Returns whether the service answers."""
     try:
         return service.client().get(f"{service.root}/readyz").status_code == httpx2.codes.OK
     except httpx2.TransportError:

@@ -1,4 +1,4 @@
-"""How slow this machine is next to the one on which the goals in seconds were set.
+"""The slowness of this machine next to the one on which the goals in seconds were set.
 
 Goals that are ratios need nothing of this. A goal in seconds was set on one machine,
 where one Argon2id hash took 19 ms; the same hash in the same run says
@@ -18,7 +18,7 @@ HASH_WHERE_SET_MS: Final = 19.0
 
 
 def slowness() -> float:
-    """How many times as long this machine takes, at least 1."""
+    """Returns how many times as long this machine takes, at least 1."""
     best = min(_hash_ms() for _ in range(sized(9, 1)))
     return max(1.0, best / HASH_WHERE_SET_MS)
 

@@ -1,4 +1,4 @@
-"""How soon a reset on node A is seen on node B, two services over one PostgreSQL.
+"""The delay until a reset on node A is seen on node B, two services over one PostgreSQL.
 
     python -m bench.many_nodes [RESETS]
 

@@ -65,7 +65,7 @@ _SIZE = (
 
 
 class Figures:
-    """What was measured next to its goal."""
+    """A measured figure next to its goal."""
 
     def __init__(self) -> None:
         self.missed: list[str] = []

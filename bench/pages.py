@@ -92,7 +92,7 @@ _clients: dict[str, httpx2.Client] = {}
 
 
 def server_ms(network: Demonstration, page: Page) -> tuple[float, float]:
-    """Median of the service's time for a page, and that of the first look."""
+    """Returns the median of the service's time for a page, and the time of the first look."""
     client = _clients.get(page.email) or _signed_in_client(network, page.email)
     found = []
     for _ in range(ASKS + 1):

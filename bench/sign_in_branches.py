@@ -1,4 +1,4 @@
-"""Whether the time of a refusal shows an account that exists from one that does not.
+"""The time of a refusal, which must not show whether an account exists.
 
     python -m bench.sign_in_branches [SAMPLES]
 

@@ -1,4 +1,4 @@
-"""What one member, email, token, reset, push and window costs in bytes and CPU.
+"""The cost of one member, email, token, reset, push and window in bytes and CPU.
 
     python -m bench.size
 
@@ -66,7 +66,7 @@ _BIG = 0.02
 
 
 class Cost(NamedTuple):
-    """What was measured of so many times one thing."""
+    """The measured cost of one thing, done so many times."""
 
     times: int
     tables: dict[str, int]

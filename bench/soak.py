@@ -103,7 +103,7 @@ DRAIN_S = 120
 
 
 class Held(NamedTuple):
-    """What the service's own processes hold."""
+    """The memory and descriptors of the service's own processes."""
 
     pss_mb: float
     descriptors: int
@@ -112,7 +112,7 @@ class Held(NamedTuple):
 
 
 def held_by(pid: int) -> Held:
-    """What one process holds; nothing when it has just ended."""
+    """Returns the memory and descriptors of one process; nothing when it has just ended."""
     with contextlib.suppress(OSError, ValueError):
         return Held(pss_mb(pid), len(list(Path(f"/proc/{pid}/fd").iterdir())), peak_rss_mb(pid))
     return Held(0.0, 0, 0.0)

@@ -48,7 +48,7 @@ PUSH = "/metrics/perf/v1/push"
 
 @dataclass
 class Journal:
-    """What the service answered, by kind of request; shared by all threads."""
+    """The answers of the service, by kind of request; shared by all threads."""
 
     steady: bool = True
     statuses: Counter[tuple[str, bool, str]] = field(default_factory=Counter)

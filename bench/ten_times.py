@@ -57,7 +57,7 @@ GROUP_S: Final = 0.01
 
 @dataclass(frozen=True)
 class Network:
-    """What an operator has to serve."""
+    """The network that an operator has to serve."""
 
     name: str
     aas: int
@@ -73,7 +73,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Installation:
-    """What serves it: processes and cores."""
+    """The machines and processes that serve it: processes and cores."""
 
     name: str
     workers: int = 2
@@ -220,7 +220,7 @@ class Operator:
         self._noted("read", [(self.workers, READ_S)])
 
     def push_stages(self) -> list[list[tuple[Part, float]]]:
-        """What the payloads of one window of an AA need."""
+        """Returns the work that the payloads of one window of an AA need."""
         parts = 2 * -(-self.network.fips // BLOCKS)
         rows = self.rows / parts
         return [[(self.checks, rows * CHECK_S), (self.database, rows * STORE_S)]] * parts
@@ -275,7 +275,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Found:
-    """What came of a network in an installation."""
+    """The outcome of a network in an installation."""
 
     use: dict[str, float]
     p99_s: dict[str, float]

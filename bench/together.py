@@ -53,7 +53,7 @@ class Together:
 
     @property
     def waits_s(self) -> list[float]:
-        """Return those of the round in which the last one is the median of the rounds."""
+        """Return the waits of the round in which the last one is the median of the rounds."""
         return sorted(self.rounds, key=max)[len(self.rounds) // 2]
 
 

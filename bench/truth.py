@@ -31,7 +31,7 @@ DAY = 144
 
 @dataclass
 class Plan:
-    """What happens in one network: windows to learn, quiet days, faults."""
+    """The events in one network: windows to learn, quiet days, faults."""
 
     seed: int
     learn: int

@@ -13,7 +13,7 @@ from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 
 class FaultKind(enum.StrEnum):
-    """What is broken."""
+    """The thing that is broken."""
 
     FIP_DOWN = "FIP down"
     SMALL_FIP_DOWN = "small FIP down"
@@ -101,7 +101,7 @@ class Fault:
         return (named,)
 
     def share(self, window: int) -> float:
-        """How much of a window it covers."""
+        """Returns how much of a window it covers."""
         if self.kind is FaultKind.FLAPPING:
             return float(np.mean([self._on(window + (i + 0.5) / 20) for i in range(20)]))
         return max(0.0, min(self.end, window + 1) - max(self.start, window))

@@ -161,7 +161,7 @@ class ForeignNetwork:
         status[2], status[3], status[5] = good * 2, denied, bad - denied
 
     def times(self, window: int) -> Times:
-        """How long calls take in the window whose probabilities were asked for last."""
+        """Returns the durations of calls in the window whose probabilities were asked for last."""
         hour, weekday = _clock(window)
         shift = 0.15 * self.wander[3] + 0.12 * np.log(self._load(window) + 0.3)
         shift = shift + 0.3 * self.batch * (1 <= hour < 3) + 0.1 * (weekday == 0)

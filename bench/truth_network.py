@@ -99,7 +99,7 @@ class AnyNetwork(Protocol):
     volume: Floats
 
     def times(self, window: int) -> Times:
-        """How long calls take in the window whose probabilities were asked for last."""
+        """Returns the durations of calls in the window whose probabilities were asked for last."""
 
     def odds(self, window: int) -> Odds:
         """The probabilities of a window in which nothing is wrong."""
@@ -216,7 +216,7 @@ class Network:
         return np.asarray(bad, float)
 
     def times(self, window: int) -> Times:
-        """How long calls take in the window whose probabilities were asked for last."""
+        """Returns the durations of calls in the window whose probabilities were asked for last."""
         s = self.settings
         shift = s.latency_wobble * self.wander[2] + 0.2 * (_daily(window) - 0.5)
         return Times(self.median + shift + np.zeros((1, s.aas, 1)), self.sigma[0, 0])

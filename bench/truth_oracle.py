@@ -120,7 +120,7 @@ def _shares_of(points: Counts, times: Times, fip: int) -> Counts:
 
 
 def _log_likelihood(calls: int, points: Counts) -> float:
-    """Of the points as order statistics by nearest rank, but for a constant."""
+    """The likelihood of the points as order statistics by nearest rank, but for a constant."""
     found, rank, share = 0.0, 0, 0.0
     for wanted, (density, below) in zip((0.5, 0.95, 0.99, 1.0), points, strict=True):
         now = max(math.ceil(calls * wanted - 1e-9), 1)

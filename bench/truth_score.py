@@ -48,7 +48,7 @@ class Verdict:
         )
 
     def is_right(self, incident: Incident) -> bool:
-        """Whether the incident's last name is the fault's true one."""
+        """Returns whether the incident's last name is the fault's true one."""
         return right_name(incident, self.fault)
 
     @property
@@ -94,12 +94,12 @@ class Verdict:
 
     @property
     def openings(self) -> int:
-        """How often something new was opened for it; what is reopened was known."""
+        """Returns how often something new was opened for it; what is reopened was known."""
         return sum(entry.change is Change.OPENED for one in self.incidents for entry in one.history)
 
 
 def right_name(incident: Incident, fault: Fault) -> bool:
-    """Whether the incident ends with a true name of the fault."""
+    """Returns whether the incident ends with a true name of the fault."""
     return any(
         _same(incident.history[index].locus, true) for true in fault.truth for index in (-1,)
     )
@@ -115,7 +115,7 @@ def _same(said: Locus, true: Locus) -> bool:
 
 
 def is_about(incident: Incident, fault: Fault) -> bool:
-    """Whether time and place of the incident touch the fault."""
+    """Returns whether time and place of the incident touch the fault."""
     if not fault.start - 1 <= incident.detected <= fault.end + 4:
         return False
     said = incident.history[0].locus

@@ -118,7 +118,7 @@ def next_release(folder: Path) -> tuple[Path, str]:
 
 @dataclass
 class Load:
-    """Who asks a node for what; the answers, and the phases that they fell into."""
+    """A node's callers and their questions; the answers, and the phases that they fell into."""
 
     port: int
     people: list[dict[str, Any]]
@@ -222,7 +222,7 @@ class Load:
         return percentile([one.seconds * 1000 for one in due] or [math.nan], 0.99)
 
     def slower(self, phase: str, than: str) -> float:
-        """How many times longer tokens of a phase take, at the 99th percentile.
+        """Returns how many times longer tokens of a phase take, at the 99th percentile.
 
         NaN where no token is due in one of the two, as may be in the short form.
         """

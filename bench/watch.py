@@ -98,7 +98,7 @@ def late(evidence: Evidence, state: State) -> tuple[float, int]:
 
 
 def calls_of(evidence: Evidence, aas: tuple[str, ...], fips: tuple[str, ...]) -> Totals:
-    """What storage has of such a window."""
+    """Returns the stored calls of such a window."""
     names = Names((*aas, *fips))
     call, aa, fip = np.argwhere(evidence.total).T
     total, failed, refused = (

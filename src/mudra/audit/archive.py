@@ -23,7 +23,7 @@ _PAGE: Final = 500
 
 
 class Archived(Struct, frozen=True):
-    """What was archived, after it was read back."""
+    """The archived rows, after they were read back."""
 
     archive: Archive
     rows: int

@@ -1,4 +1,4 @@
-"""Whether the blocks of token issues are those that the chain names."""
+"""The check that the blocks of token issues are those that the chain names."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,7 @@ _AT_ONCE: Final = 50
 
 
 class BlockCheck:
-    """Takes the rows of the chain in order, and compares each block that one of them names.
+    """A check of the rows of the chain in order, which compares each block that a row names.
 
     Blocks are numbered without gaps from 1; those that were dropped for their age may be gone.
     """

@@ -56,7 +56,7 @@ class SealedRow(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """How the chain stood at one moment: so many rows, the last with this hash."""
+    """The state of the chain at one moment: so many rows, the last with this hash."""
 
     count: int
     head: bytes
@@ -100,7 +100,7 @@ START: Final = Checkpoint(0, GENESIS, _EPOCH)
 
 
 class Fault(enum.StrEnum):
-    """What is wrong at the first bad row."""
+    """The fault of the first bad row."""
 
     CHANGED = "changed"
     """The row, or one taken out just before it, differs from what was sealed."""
@@ -205,7 +205,7 @@ def checkpoint_due(last: Checkpoint, count: int, now: datetime) -> bool:
 
 
 def _in_order(checkpoints: Sequence[Checkpoint], start: Checkpoint) -> Iterator[Checkpoint]:
-    """Those that say something about the rows after `start`, by count."""
+    """The checkpoints that say something about the rows after `start`, by count."""
     return iter(sorted((c for c in checkpoints if c.count > start.count), key=lambda c: c.count))
 
 

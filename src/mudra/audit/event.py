@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 
 class EventName(enum.StrEnum):
-    """What can happen, as `subject:object:action`. A word once used keeps its meaning forever."""
+    """The recorded acts, as `subject:object:action`. A word once used keeps its meaning forever."""
 
     USER_ACCOUNT_ONBOARD = "user:account:onboard"
     """A person got an account, and an invitation."""
@@ -249,7 +249,7 @@ class EventName(enum.StrEnum):
 
 
 class Outcome(enum.StrEnum):
-    """How the act ended."""
+    """The end of the act."""
 
     SUCCESS = "success"
     REFUSED = "refused"
@@ -302,7 +302,7 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Caller(Struct, frozen=True):
-    """Who acts, from where, under which transaction ID of the interface."""
+    """The actor, the address and the transaction ID of the interface."""
 
     actor: str
     address: str = ""

@@ -1,4 +1,4 @@
-"""Which transactions of this database may still add rows: the sealer goes no further.
+"""The transactions of this database that may still add rows: the sealer goes no further.
 
 PostgreSQL's own `pg_snapshot_xmin` counts transactions of all databases of the cluster: a
 long one in another database would stop sealing.

@@ -1,4 +1,4 @@
-"""Which acts a restore took back: those that the second place has and the audit lacks."""
+"""The acts that a restore took back: those that the second place has and the audit lacks."""
 
 from collections.abc import Sequence
 from datetime import datetime

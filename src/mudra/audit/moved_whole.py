@@ -1,4 +1,4 @@
-"""Whether the second place contradicts that a database was moved whole, or can tell nothing."""
+"""The check whether the second place contradicts that a database was moved whole."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _LATE: Final = 2
 
 
 class Compared(Struct, frozen=True):
-    """What the second place says of a database that came from elsewhere."""
+    """The statement of the second place about a database that came from elsewhere."""
 
     count: int
     """Rows that are sealed in the database."""

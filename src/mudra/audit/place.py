@@ -1,4 +1,4 @@
-"""Whether a sealed row belongs where it is: by its transaction, its number and its time.
+"""The check that a sealed row belongs where it is: by its transaction, its number and its time.
 
 The chain proves that nothing was touched after it was sealed. One who can write to the
 database may also insert a row that claims to be older. The sealer takes rows in the order of

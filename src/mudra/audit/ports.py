@@ -1,4 +1,4 @@
-"""What auditing asks of storage and of the key ring."""
+"""The ports of auditing to storage and to the key ring."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -64,7 +64,7 @@ class Blocks(Protocol):
 
 
 class ArchiveParts(Struct, frozen=True):
-    """Where a file of the audit begins and ends; `first_block` is the last block before it."""
+    """The beginning and end of a file of the audit; `first_block` is the last block before it."""
 
     after: Checkpoint
     until: Checkpoint

@@ -1,4 +1,4 @@
-"""How long events have waited for their seal, and what holds sealing back."""
+"""The time for which events have waited for their seal, and what holds sealing back."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a search of the audit log asks for and finds."""
+"""The question and the answer of a search of the audit log."""
 
 import enum
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class AuditRow(Struct, frozen=True):
 
 
 class TokensOfDay(Struct, frozen=True):
-    """How many Entity Access Tokens were issued and refused on a day of UTC."""
+    """Counts of Entity Access Tokens issued and refused on a day of UTC."""
 
     day: datetime
     issued: int
@@ -32,7 +32,7 @@ class TokensOfDay(Struct, frozen=True):
 
 
 class ActedBy(enum.StrEnum):
-    """Who may have acted."""
+    """The set of those who may have acted."""
 
     PEOPLE = "people"
     """Admins and operators."""
@@ -55,7 +55,7 @@ _ACTORS: Final = {
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """Which events; an empty field is no condition.
+    """The choice of events; an empty field is no condition.
 
     `event` may end in `*`. `user_id` matches the actor and the person concerned. `actor` is as
     the row has it, or a person's email address, which matches all that this person did.

@@ -1,4 +1,4 @@
-"""What checkpoints in the second place say about the chain in the database: pure rules."""
+"""The statement of checkpoints in the second place about the chain in the database: pure rules."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

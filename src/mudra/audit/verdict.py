@@ -1,4 +1,4 @@
-"""What a verification of the whole audit found, in words for operators."""
+"""The result of a verification of the whole audit, in words for operators."""
 
 import enum
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class AuditState(enum.StrEnum):
-    """What is the matter with the audit, the worst first."""
+    """The states of the audit, the worst first."""
 
     BROKEN = "broken"
     """A row or a checkpoint is not as it was written."""
@@ -18,7 +18,7 @@ class AuditState(enum.StrEnum):
 
 
 class AuditVerdict(Struct, frozen=True):
-    """Whether every sealed row is as it was written; `problem` is empty when it is.
+    """The answer whether every sealed row is as it was written; `problem` is empty when it is.
 
     `rows` were read without fault, `vouched` of them agree with a checkpoint, `waiting`
     are not sealed yet. `notes` are facts that are no fault, such as confirmed restores. Of the

@@ -134,7 +134,7 @@ class Dependencies(Struct, frozen=True):
         return self.replica.is_apart
 
     async def close(self) -> None:
-        """Close all connections but those of `invalidation`."""
+        """Close all connections except `invalidation`'s."""
         await self.replica.close()
         await self.database.close()
 

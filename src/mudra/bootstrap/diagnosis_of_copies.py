@@ -64,7 +64,7 @@ async def restore(dependencies: Dependencies) -> Diagnosis:
 
 
 async def standbys(dependencies: Dependencies) -> Diagnosis:
-    """Those that follow keep up, and one is there where commits wait for it."""
+    """Checks that standbys keep up, and that one is there where commits wait for it."""
     found = read_standbys(dependencies.database.direct)
     faults = found.faults()
     return Diagnosis("standbys", not faults, "; ".join(faults) or found.text())

@@ -1,4 +1,4 @@
-"""What works on the metrics: wired here for requests and for jobs."""
+"""The processes that work on the metrics: wired here for requests and for jobs."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING

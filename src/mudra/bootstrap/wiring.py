@@ -85,7 +85,7 @@ class Edge(Struct, frozen=True):
 
 
 def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) -> Edge:
-    """Put the HTTP edge of a worker together, or with the `owner` that of a command."""
+    """Put the HTTP edge of a worker together, or with the `owner` the edge of a command."""
     settings = dependencies.settings
     keys = _node_keys(dependencies)
     issue_log = BatchedIssueLog(dependencies.database, count_refused, count_lost)

@@ -1,4 +1,4 @@
-"""Which addresses credentials may be sent to and keys fetched from."""
+"""The addresses to which credentials may be sent and from which keys may be fetched."""
 
 import ipaddress
 from urllib.parse import urlsplit

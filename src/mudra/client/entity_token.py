@@ -7,7 +7,7 @@ import msgspec
 
 
 class Role(enum.StrEnum):
-    """What an entity is in the network."""
+    """The role of an entity in the network."""
 
     AA = "AA"
     FIP = "FIP"

@@ -1,4 +1,4 @@
-"""What can go wrong, each with its diagnosis and the way out.
+"""The errors of the library, each with its diagnosis and the way out.
 
     MudraClientError
       TokenRefused        the token that was presented: answer 401 to its bearer

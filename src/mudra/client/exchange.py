@@ -1,4 +1,4 @@
-"""What the library needs of the program around it: requests are sent, and callers take turns.
+"""The needs of the library from the program around it: requests are sent, and callers take turns.
 
 The logic of each class is written once, as coroutines that know neither threads nor an event loop.
 `threads` runs them for programs with threads, `tasks` for programs on an event loop.

@@ -16,7 +16,7 @@ MIN_AGE_SECONDS = 30.0
 
 
 class RenewalNeed(enum.Enum):
-    """What a caller for a token has to do first."""
+    """The first step of a caller for a token."""
 
     NONE = enum.auto()
     DUE = enum.auto()

@@ -28,7 +28,7 @@ _Secret = TypeVar("_Secret", bound=str | Awaitable[str])
 
 
 class _TokenSource(Connected[Http], Generic[Http, _Secret]):
-    """What both twins do."""
+    """The work of both twins."""
 
     def __init__(  # noqa: PLR0913 -- all but the first three are options with a default
         self,

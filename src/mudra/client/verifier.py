@@ -23,7 +23,7 @@ _TIMEOUT_S = 5
 
 
 class _TokenVerifier(Connected[Http]):
-    """What both twins do."""
+    """The work of both twins."""
 
     def __init__(  # noqa: PLR0913 -- all but the first are options with a default
         self,

@@ -1,4 +1,4 @@
-"""An AA's view of a FIP next to that of all others, so that "is it me?" has an answer. Pure.
+"""The view of an AA on a FIP next to all others', so that "is it me?" has an answer. Pure.
 
 Of the others only quartiles are shown, by the rule of quartiles.py: no AA can be found in them,
 neither by name nor by its share.
@@ -22,7 +22,7 @@ _NEAR: Final = 0.05
 
 
 class Answer(enum.Enum):
-    """Whether a fault is one's own, as far as the shares of the others say."""
+    """The answer whether a fault is one's own, as far as the shares of the others say."""
 
     OTHERS_TOO = "others-too"
     ONLY_YOU = "only-you"

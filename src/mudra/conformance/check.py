@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Basis(enum.StrEnum):
-    """Why an implementation must do this (decision 0103)."""
+    """The reason for which an implementation must do this (decision 0103)."""
 
     SPECIFICATION = "specification"
     NETWORK = "network decision"
@@ -16,7 +16,7 @@ class Basis(enum.StrEnum):
 
 
 class Need(enum.StrEnum):
-    """What a check cannot do without."""
+    """The thing that a check cannot do without."""
 
     ENTITY = "--entity-id and --secret-file"
     USER = "--username and --password-file"

@@ -1,4 +1,4 @@
-"""What checks expect of answers: each gives a step, with words for the report."""
+"""The expectations of checks about answers: each gives a step, with words for the report."""
 
 import re
 from collections.abc import Iterable, Mapping

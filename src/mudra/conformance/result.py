@@ -1,4 +1,4 @@
-"""What came out of a run."""
+"""The outcome of a run."""
 
 import enum
 from collections.abc import Sequence

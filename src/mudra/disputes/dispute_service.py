@@ -265,7 +265,8 @@ class DisputeService(Struct, frozen=True):
         if step.by is Side.OPERATOR:
             return
         outbox, about = self.tx.service(Outbox), f"operator/disputes/{after.dispute_id}"
+        entity_name = await Memberships(self.tx).entity_name(after.entity_id)
         for email, name in await Disputes(self.tx).operators():
-            whom = {"user_name": name, "entity_id": after.entity_id, "entity_name": ""}
+            whom = {"user_name": name, "entity_id": after.entity_id, "entity_name": entity_name}
             notice = Notice(email, NoticeKind.DISPUTE_STEP, {**whom, **facts, "page": about})
             await outbox.post(notice)

@@ -1,4 +1,4 @@
-"""What the HTTP edge is given to work with; wiring.py fills it."""
+"""The parts that the HTTP edge works with; wiring.py fills it."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -45,7 +45,7 @@ class TimeMachine(Protocol):
 
 
 class Readiness(Struct, frozen=True):
-    """Whether a load balancer may send requests here."""
+    """The answer whether a load balancer may send requests here."""
 
     outage: ServiceUnavailable | None = None
     """Why it should choose another node."""
@@ -54,7 +54,7 @@ class Readiness(Struct, frozen=True):
 
 
 class NodeState(Protocol):
-    """What may keep this process from answering."""
+    """The state that may keep this process from answering."""
 
     @property
     def stopping(self) -> bool:

@@ -51,14 +51,14 @@ class Call(Struct, Generic[B], frozen=True, kw_only=True):
 
 
 class Opening(Struct, frozen=True):
-    """How a handler's transaction is opened: for how long; one that `reads` alone on a replica."""
+    """The opening of a handler's transaction: for how long; one that `reads` alone on a replica."""
 
     within_s: float = TRANSACTION_S
     reads: bool = False
 
 
 class Gate(Struct, Generic[C_co], frozen=True):
-    """Who may call a handler: each kind of gate finds the caller, and lets it pass or refuses it.
+    """A rule about callers: each kind of gate finds the caller, and lets it pass or refuses it.
 
     The call of the handler lasts as long as the block of `enter`.
     """

@@ -1,4 +1,4 @@
-"""What decides which addresses a service has, and what all their answers have in common."""
+"""The settings that decide which addresses a service has, and what all answers have in common."""
 
 from typing import Self
 

@@ -88,7 +88,7 @@ class Receipts(Protocol):
 
 
 class RollupQueries(Protocol):
-    """Sums of any time range, always equal to those of the reports that are counted."""
+    """Sums of any time range, always equal to the sums of the reports that are counted."""
 
     async def totals(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
@@ -164,7 +164,7 @@ class RollupQueries(Protocol):
 
 
 class ReportMarks(Protocol):
-    """Which reports came, and marks by which a reader sees that others came since."""
+    """The reports that came, and marks by which a reader sees that others came since."""
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day (UTC) with sums or reports.
@@ -231,7 +231,7 @@ class Members(Protocol):
         ...
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
-        """Returns those of these AAs that never sent a report."""
+        """Returns which of these AAs never sent a report."""
         ...
 
     async def live_fips(self) -> frozenset[str]:
@@ -281,7 +281,7 @@ class Incidents(Protocol):
 
 
 class Detections(Incidents, FipStateStore, OwnCallsStore, Protocol):
-    """What incident detection reads and remembers."""
+    """The records that incident detection reads and keeps."""
 
     async def lock(self, *, patient: bool) -> None:
         """Locks out other detections until the transaction ends; `patient` waits for minutes."""

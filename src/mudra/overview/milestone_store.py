@@ -1,4 +1,4 @@
-"""What members have reached on their way to the first token: implements overview/onboarding.py."""
+"""The milestones of members on their way to the first token: implements overview/onboarding.py."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -14,7 +14,7 @@ from mudra.storage.tables.tokens import entity_secret, token_day
 
 
 class Milestones(Struct, frozen=True):
-    """When a member took each step; None for not yet.
+    """The times at which a member took each step; None for not yet.
 
     Of its first token the day is known, UTC. `secret_version` and `secret_since` are those of the
     current secret.

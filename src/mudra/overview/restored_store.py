@@ -77,7 +77,7 @@ END $$
 
 
 class BackupMark(Struct, frozen=True):
-    """What a backup writes into the database before it reads it: so a copy knows its origin."""
+    """The mark of a backup in the database before it is read: so a copy knows its origin."""
 
     backup_id: str
     cluster: str
@@ -207,7 +207,7 @@ def mark_finished(conninfo: str, at: datetime) -> None:
 
 
 class Contents(Struct, frozen=True):
-    """What a database holds before a restore: nothing, or a copy that a restore began."""
+    """The contents of a database before a restore: nothing, or a copy that a restore began."""
 
     empty: bool
     """It has no table, or those of Mudra without a row that anyone made."""

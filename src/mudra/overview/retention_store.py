@@ -1,4 +1,4 @@
-"""How long the rows of each table are kept: one rule for every table, or a reason to keep them.
+"""The time for which rows are kept: one rule for every table, or a reason to keep them.
 
 `docs/reference/retention.md` is made from it, and a test compares it with the tables of the
 database: a table without a rule is a mistake.

@@ -20,7 +20,7 @@ from mudra.shared.finding import Finding
 
 
 class Address(NamedTuple):
-    """Where a payload was sent to; `entity_id` is None for a first submission."""
+    """The address to which a payload was sent; `entity_id` is None for a first submission."""
 
     entity_type: str
     entity_id: str | None

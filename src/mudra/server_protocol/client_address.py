@@ -1,4 +1,4 @@
-"""Whose address a request comes from: decided here and nowhere else.
+"""The address that a request comes from: decided here and nowhere else.
 
 Throttles count by this address, so a client must not be able to choose it. Only
 `X-Forwarded-For` is read, and of it only what proxies that the operator trusts

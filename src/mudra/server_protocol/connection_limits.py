@@ -1,4 +1,4 @@
-"""What one connection, and one address with all its connections, may ask for."""
+"""The limits of one connection, and of one address with all its connections."""
 
 import re
 from collections import Counter
@@ -34,7 +34,7 @@ class ConnectionLimits(Struct, frozen=True):
 
 @dataclass(slots=True)
 class OpenConnections:
-    """How many connections each address holds open in this process."""
+    """The number of connections that each address holds open in this process."""
 
     limits: ConnectionLimits
     _open: Counter[str] = field(default_factory=Counter)

@@ -37,7 +37,7 @@ _REQUEST_LINE_OVERHEAD = 12  # two spaces, HTTP/1.1, the line's end
 
 
 class ProtocolContext(Struct, frozen=True):
-    """What all connections of a process have in common."""
+    """The state that all connections of a process have in common."""
 
     limits: ConnectionLimits
     clock: Clock

@@ -26,5 +26,5 @@ class HttpRefusal(Refusal, frozen=True):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Headers next to those of its kind."""
+        """Headers next to the headers of its kind."""
         return {}

@@ -24,7 +24,7 @@ Claims = Mapping[str, ClaimValue]
 
 
 class TokenKind(enum.StrEnum):
-    """Who the token is for; each kind has signing keys of its own."""
+    """The kind of caller that the token is for; each kind has signing keys of its own."""
 
     ENTITY = "entity"
     USER = "user"
@@ -36,7 +36,7 @@ class TokenKind(enum.StrEnum):
 
 
 class TokenTerms(Struct, frozen=True):
-    """What all tokens of this service have in common."""
+    """The terms that all tokens of this service have in common."""
 
     issuer: str
     entity_audience: str

@@ -1,4 +1,4 @@
-"""Why a call to an address has no answer, in words for who can repair it.
+"""The reason for which a call to an address has no answer, in words for who can repair it.
 
 Apart from the rules of addresses, which every worker loads: only who calls needs an HTTP client.
 """

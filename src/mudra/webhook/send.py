@@ -35,7 +35,7 @@ _NAMES: Final = ThreadPoolExecutor(4, thread_name_prefix="alarm-names")
 
 
 class Terms(Struct, frozen=True):
-    """What calls to addresses of strangers are held to, next to what holds for all."""
+    """The rules for calls to addresses of strangers, next to what holds for all."""
 
     may_call: Callable[[str], bool] = lambda _: True
     """Counts a call to an IP address; returns whether there were not too many."""

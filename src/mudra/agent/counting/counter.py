@@ -38,7 +38,7 @@ CallKey = tuple[bool, str]
 
 @dataclass(slots=True)
 class CounterMetrics:
-    """What came and could not be counted as it should."""
+    """Counts of events that came and could not be counted as they should."""
 
     events: int = 0
     late: int = 0

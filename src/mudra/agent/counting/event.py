@@ -1,4 +1,4 @@
-"""What a source reports to the counter, as it is written to the journal.
+"""The events that a source reports to the counter, as they are written to the journal.
 
 It holds codes, entity IDs, session IDs, times and sizes only: neither bodies nor
 anything that identifies a customer ever reaches the agent's disk.
@@ -45,7 +45,7 @@ _BY_NAME: Final = {status.name: status for status in FiStatus if status.name is 
 
 
 class Notification(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """What one /FI/Notification said."""
+    """The contents of one /FI/Notification."""
 
     session: str
     statuses: int
@@ -101,7 +101,7 @@ Event = CallStarted | CallEnded | Call
 
 
 class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """How far a log file has been read."""
+    """The place up to which a log file has been read."""
 
     device: int
     inode: int

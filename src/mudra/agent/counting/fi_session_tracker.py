@@ -43,7 +43,7 @@ SessionKey = tuple[str, str]
 
 
 class Outcome(enum.IntEnum):
-    """How a session ended, as far as it was counted."""
+    """The end of a session, as far as it was counted."""
 
     NONE = 0
     FAILED = 1
@@ -92,7 +92,7 @@ class TrackerState(msgspec.Struct, array_like=True, frozen=True):
 
 @dataclass(slots=True)
 class TrackerMetrics:
-    """What happened that the payloads do not show."""
+    """Counts of events that the payloads do not show."""
 
     repeated: int = 0
     """Notifications for sessions with an outcome that was counted already."""

@@ -29,7 +29,7 @@ _FETCH: Final = RequestType.FI_FETCH.value
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """Who reports, and by which agent."""
+    """The entity that reports, and its agent."""
 
     aa_id: str
     agent_version: str

@@ -142,7 +142,7 @@ class Windows:
         self.closed.add(start)
 
     def forget_old(self, now: int) -> None:
-        """Forget the oldest closed windows beyond `MAX_CLOSED`, not counting those of the future.
+        """Forget the oldest closed windows beyond `MAX_CLOSED`, future ones not counted.
 
         By number and not by age: a window that closed under a clock that was ahead says nothing
         about the age of the others.

@@ -26,7 +26,7 @@ COMMAND_SECONDS: Final = 20
 
 
 class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where a value comes from: exactly one of these is given."""
+    """The place that a value comes from: exactly one of these is given."""
 
     value: str = ""
     file: str = ""
@@ -40,7 +40,7 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Tokens(Protocol):
-    """Where the agent has its tokens from."""
+    """The place that the agent has its tokens from."""
 
     @property
     def dpop(self) -> DpopKey | None:

@@ -28,7 +28,7 @@ class _Stored(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RegisteredCredentials:
-    """What was registered last; a restart keeps it. A damaged file counts as none."""
+    """The credentials registered last; a restart keeps it. A damaged file counts as none."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE_NAME

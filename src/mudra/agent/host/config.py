@@ -36,7 +36,7 @@ class ConfigError(Exception):
 
 
 class OperatorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the agent gets its token and pushes to."""
+    """The addresses from which the agent gets its token and to which it pushes."""
 
     token_url: Url
     """`{base_url}` of the token service, without `/v1`."""
@@ -44,7 +44,7 @@ class OperatorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
 
 class CredentialSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where entity ID and secret come from."""
+    """The source of entity ID and secret."""
 
     id: Source
     secret: Source = Source()
@@ -103,14 +103,14 @@ def log_of(file: Path, logs: Sequence[LogSettings]) -> LogSettings | None:
 
 
 class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How FI sessions are tracked."""
+    """The settings by which FI sessions are tracked."""
 
     keep_hours: Annotated[int, Meta(ge=1, le=168)] = 24
     most: Annotated[int, Meta(ge=1_000, le=1_000_000)] = 100_000
 
 
 class SpoolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How much may wait on the disk."""
+    """The bounds of what may wait on the disk."""
 
     most_megabytes: Annotated[int, Meta(ge=16, le=1_048_576)] = 1_024
 

@@ -1,4 +1,4 @@
-"""What each key of `agent.toml` means. `make docs` fails for a key without a text."""
+"""The meaning of each key of `agent.toml`. `make docs` fails for a key without a text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

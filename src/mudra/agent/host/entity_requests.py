@@ -29,7 +29,7 @@ _CREDENTIAL: Final = re.compile(r"[!-~]{1,8192}")
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """What the application sends; of both, the token is used until it is refused."""
+    """The message of the application; of both, the token is used until it is refused."""
 
     entity_id: str
     secret: str | None = None

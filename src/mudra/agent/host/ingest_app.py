@@ -43,7 +43,7 @@ _ANYONE: Final = IntakeGuard()
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Whether the agent works, and if not, why."""
+    """The state of the agent: whether it works, and if not, why."""
 
     ready: bool
     reasons: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ _BEARER: Final = "bearer "
 
 
 class Forbidden(msgspec.Struct, frozen=True):
-    """Why a request is not read: status, `errorCode` and text of the response."""
+    """The reason for which a request is not read: status, `errorCode` and text of the response."""
 
     status: int
     code: str

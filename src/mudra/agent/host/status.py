@@ -1,4 +1,4 @@
-"""What `agent status` shows: from the running agent, or from its disk when it is down."""
+"""The contents of `agent status`: from the running agent, or from its disk when it is down."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where the agent's events come from: HTTP, OTLP, access logs, a Python call.
+"""The sources of the agent's events: HTTP, OTLP, access logs, a Python call.
 
 Each source turns what it receives into values of `event.py`. Never counts, waits or
 writes. `route.py` decides which calls count and for which FIP, `body.py` reads

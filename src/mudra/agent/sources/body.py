@@ -1,4 +1,4 @@
-"""What the agent reads out of bodies: sessions, statuses and packet sizes. Stores nothing else.
+"""The readers of bodies: sessions, statuses and packet sizes. Stores nothing else.
 
 Bodies are those of FI request answers, FI notifications and FI fetch answers. They
 come as JSON, or as text that holds JSON.

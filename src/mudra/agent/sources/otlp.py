@@ -60,7 +60,7 @@ Attributes = Mapping[str, AttributeValue]
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """What a request holds: the counted calls, and how many spans are not counted for a fault."""
+    """The spans of a request: the counted calls, and how many spans are not counted for a fault."""
 
     calls: list[Call]
     late: int = 0

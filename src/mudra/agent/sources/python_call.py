@@ -99,7 +99,7 @@ class _OwnClient(httpx2.Client):
 
 
 class _Outcome(enum.Enum):
-    """How a request ended."""
+    """The end of a request."""
 
     DONE = 0
     BUSY = 1

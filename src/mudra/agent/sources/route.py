@@ -1,4 +1,4 @@
-"""Which calls count, and for which FIP: shared by all sources."""
+"""The rules by which calls count, and for which FIP: shared by all sources."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -74,7 +74,7 @@ class Peers:
 
 @dataclass(slots=True)
 class SourceContext:
-    """What every source needs to read its events."""
+    """The surroundings that every source needs to read its events."""
 
     clock: Clock
     routes: Routes = field(default_factory=Routes)

@@ -50,7 +50,7 @@ class QueuedPayload:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How much waits for delivery."""
+    """The number and age of payloads that wait for delivery."""
 
     payloads: int
     bytes: int

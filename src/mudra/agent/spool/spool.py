@@ -1,4 +1,4 @@
-"""What the agent stores on disk: payload files, and one SQLite file as their journal.
+"""The files of the agent on disk: payload files, and one SQLite file as their journal.
 
 - `payloads/`: the payloads that wait for delivery;
 - `journal`: events since the last snapshot, so that kill -9 loses none that was acknowledged;
@@ -69,7 +69,7 @@ class ClosedWindow:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What a start found: the last snapshot and the journal after it."""
+    """The state that a start found: the last snapshot and the journal after it."""
 
     snapshot: bytes | None
     journal: Sequence[bytes]

@@ -1,14 +1,14 @@
 """The service of levels over the database."""
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mudra.audit.audit_log_store import AuditLog
+from mudra.disputes.correction_store import corrections
 from mudra.levels.gathering import Gathering
 from mudra.levels.level_service import LevelService
 from mudra.levels.report_store import Reports
-from mudra.levels.spans import Correction
 from mudra.levels.target_store import Targets
 from mudra.metrics.incidents.silence_service import RETENTION
 from mudra.shared.ids import fresh_id
@@ -29,7 +29,7 @@ def level_service(parts: "Dependencies", transaction: Transaction) -> LevelServi
     return LevelService(
         Reports(transaction),
         Targets(transaction),
-        Gathering(BlockQuestions(transaction), _no_corrections),
+        Gathering(BlockQuestions(transaction), partial(corrections, transaction)),
         PostgresReportMarks(transaction),
         OnboardedMembers(transaction),
         PostgresIncidents(transaction),
@@ -40,8 +40,3 @@ def level_service(parts: "Dependencies", transaction: Transaction) -> LevelServi
         settings.time_zone,
         min(timedelta(days=settings.metrics_raw_days), RETENTION),
     )
-
-
-async def _no_corrections(entity_id: str, start: datetime, end: datetime) -> Sequence[Correction]:
-    del entity_id, start, end
-    return ()

@@ -1,4 +1,4 @@
-"""Why a node cannot have the address that it is to listen on."""
+"""The reasons for which a node cannot have the address that it is to listen on."""
 
 
 class CannotListen(Exception):

@@ -1,4 +1,4 @@
-"""Which processes of a node are hung.
+"""The watch for hung processes of a node.
 
 A child writes the time into shared memory once a second or more often; nothing is sent.
 One that the kernel has stopped is hung after three seconds. One that is only late may be busy, or
@@ -23,7 +23,7 @@ STOPPED: Final = "T"
 
 
 class Report:
-    """What a child says to its supervisor: called once when ready, `beat` as long as it lives."""
+    """A child's message to its supervisor: called once when ready, `beat` as long as it lives."""
 
     def __init__(self, ready_pipe: int, beats: "Heartbeats", place: int) -> None:
         self._ready_pipe = ready_pipe

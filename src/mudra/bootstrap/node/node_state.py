@@ -1,4 +1,4 @@
-"""Whether this process may answer, and what keeps it from doing all of its work."""
+"""The state of this process: whether it may answer, and what keeps it from all of its work."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What systemd hears of a node: sd_notify(3), one datagram to the socket that it names.
+"""The messages of a node to systemd: sd_notify(3), one datagram to the socket that it names.
 
 Without `NOTIFY_SOCKET` nothing is sent. Only the supervisor sends; no child knows the address.
 """

@@ -1,4 +1,4 @@
-"""What systemd gives a node: an address to notify, and listening sockets. Without it: nothing.
+"""The gifts of systemd to a node: an address to notify, and listening sockets. Without it: nothing.
 
 Sockets that it opened and holds (sd_listen_fds(3)) keep connections in the kernel's backlog while a
 unit restarts: none is refused.
@@ -23,7 +23,7 @@ _VARIABLES: Final = ("LISTEN_FDNAMES", "LISTEN_PIDFDID")
 
 @dataclass(frozen=True)
 class OfSystemd:
-    """What the environment of this process had for it alone."""
+    """The variables of systemd in the environment, meant for this process alone."""
 
     notifier: Notifier
     passed: Sequence[socket.socket]

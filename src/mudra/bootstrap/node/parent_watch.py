@@ -1,4 +1,4 @@
-"""What a child of the supervisor does when the supervisor is gone, or is stopped."""
+"""The end of a child of the supervisor when the supervisor is gone, or is stopped."""
 
 import asyncio
 import contextlib

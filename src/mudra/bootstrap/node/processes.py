@@ -50,7 +50,7 @@ _log = structlog.get_logger()
 
 
 class Opened(NamedTuple):
-    """What a node has opened before its first process."""
+    """The parts that a node has opened before its first process."""
 
     conninfo: str
     encryption: DataEncryption
@@ -125,7 +125,7 @@ def _check_texts(settings: Settings, conninfo: str, encryption: DataEncryption) 
 
 @dataclass(frozen=True)
 class _Inherited:
-    """What the supervisor opened, and each child has as well."""
+    """The parts that the supervisor opened, and each child has as well."""
 
     sockets: Sequence[socket.socket]
     database: EmbeddedServer | None

@@ -96,7 +96,7 @@ def _prepared(settings: Settings, conninfo: str) -> str:
 
 
 def _is_up_to_date(owner: str, service: str) -> bool:
-    """Return whether schema and rights are those of this release: one connection says both."""
+    """Return whether schema and rights fit this release: one connection says both."""
     with for_schema(owner) as connection:
         return revisions(connection).present == HEAD and is_granted(connection, service)
 

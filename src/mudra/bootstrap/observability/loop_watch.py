@@ -1,4 +1,4 @@
-"""Measures how long a worker is kept from its other requests by any one of them."""
+"""A measure of how long any one request keeps a worker from its other requests."""
 
 import asyncio
 from collections.abc import Callable

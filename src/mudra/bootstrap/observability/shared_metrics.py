@@ -37,7 +37,7 @@ class SharedMetrics:
     """The files of the places of a node, by the folder in which they are found."""
 
     def __init__(self, folder: Path) -> None:
-        """Makes those of the supervisor, which this process is; the folder is empty."""
+        """Makes the metrics of the supervisor, which this process is; the folder is empty."""
         self._folder: Final = folder
         self._files: Final[dict[str, dict[str, int]]] = {}
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder.resolve())

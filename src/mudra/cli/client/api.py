@@ -34,7 +34,7 @@ class Answer(dict[str, Any]):
 
     @property
     def content(self) -> dict[str, Any]:
-        """The members but those of the envelope."""
+        """The members of the answer without its envelope."""
         return {name: value for name, value in self.items() if name not in _ENVELOPE}
 
 

@@ -1,4 +1,4 @@
-"""Which service a command means, and the kept sign-in there."""
+"""The service that a command means, and the kept sign-in there."""
 
 import os
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Where member commands keep their tokens: one file of mode 0600 under the user's configuration."""
+"""The file of member commands' tokens: one file of mode 0600 under the user's configuration."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Who runs an administration command, for the audit."""
+"""The name of the person who runs an administration command, for the audit."""
 
 import getpass
 import os

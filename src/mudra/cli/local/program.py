@@ -1,4 +1,4 @@
-"""What the command line is given to work with; `bootstrap/command_line.py` fills it."""
+"""The surroundings of the command line; `bootstrap/command_line.py` fills it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CommandFailed(Exception):
 
 
 class Dependencies(Protocol):
-    """What a command that opens the store works with."""
+    """The parts that a command that opens the store works with."""
 
     @property
     def settings(self) -> Settings:

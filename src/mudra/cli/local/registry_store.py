@@ -1,4 +1,4 @@
-"""What the registry's commands share: who acts, payloads, findings."""
+"""The ground of the registry's commands: who acts, payloads, findings."""
 
 from mudra.cli.local.operator_name import operator_name
 from mudra.http.request.body.strict_json import JsonRefused, parse_document

@@ -1,4 +1,4 @@
-"""What commands print: facts, tables, JSON.
+"""The output of commands: facts, tables, JSON.
 
 Never asks the service.
 """

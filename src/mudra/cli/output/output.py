@@ -1,4 +1,4 @@
-"""How commands speak: text for people, JSON for programs, exit codes that mean something."""
+"""The language of commands: text for people, JSON for programs, exit codes that mean something."""
 
 import enum
 import json

@@ -1,4 +1,4 @@
-"""What a command shows: for people, and with --json for programs."""
+"""The forms of a command's result: for people, and with --json for programs."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

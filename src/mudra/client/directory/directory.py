@@ -33,7 +33,7 @@ _Verifier = TypeVar("_Verifier", TokenVerifier, AsyncTokenVerifier)
 
 
 class _Directory(Connected[Http], Generic[Http, _Tokens, _Verifier]):
-    """What both twins do."""
+    """The work of both twins."""
 
     def __init__(  # noqa: PLR0913 -- all but the first three are options with a default
         self,

@@ -28,7 +28,7 @@ _ROLES = {role.value: role for role in Role}
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What a token must say; an empty `audience` accepts any `aud`."""
+    """The required statements of a token; an empty `audience` accepts any `aud`."""
 
     issuer: str
     audience: str = ""

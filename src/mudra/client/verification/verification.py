@@ -1,4 +1,4 @@
-"""What the two verifiers share: everything except fetching the keys."""
+"""The ground of the two verifiers: everything except fetching the keys."""
 
 import hashlib
 from collections import OrderedDict

@@ -19,7 +19,7 @@ from mudra.shared.secret_text import SecretText
 
 
 class MemberTarget(Struct, frozen=True, kw_only=True):
-    """What a run is given: the member's address, a valid token of ours, and the network's keys."""
+    """The input of a run: the member's address, a valid token of ours, and the network's keys."""
 
     base_url: str
     header: str

@@ -122,7 +122,7 @@ class ResetSession:
         return made
 
     def renewed(self) -> ResetMade:
-        """One of the secret that has expired."""
+        """Returns a certificate of the secret that has expired."""
         self.expired()
         return self._once("renewed", self._one.reset_secret)
 

@@ -1,4 +1,4 @@
-"""What ends when days pass: grace periods, secrets, tokens; where the clock can be moved."""
+"""The ends that days bring: grace periods, secrets, tokens; where the clock can be moved."""
 
 from typing import Final
 

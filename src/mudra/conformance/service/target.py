@@ -1,4 +1,4 @@
-"""What a run is given: the addresses of an implementation, and credentials at it."""
+"""The input of a run: the addresses of an implementation, and credentials at it."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""What every page needs: guards, rendering, tables, static files.
+"""The ground of every page: guards, rendering, tables, static files.
 
 Never knows a page.
 """

@@ -1,4 +1,4 @@
-"""Pages without anybody signed in that say what went wrong, and those of wrong addresses."""
+"""Pages without anybody signed in that say what went wrong, or that an address is wrong."""
 
 from http import HTTPStatus
 from typing import Final

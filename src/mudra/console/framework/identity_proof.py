@@ -69,7 +69,7 @@ PROOF_FIELDS: Final = frozenset({"password", "code", "passkey"})
 
 
 class AskedProof(Struct, frozen=True):
-    """Which proof a serious form asks for; without one, a page asks for it."""
+    """The proof that a serious form asks for; without one, a page asks for it."""
 
     each_time: bool = False
     """Whether a code comes with the form itself of one who has a second factor.
@@ -102,7 +102,7 @@ EACH_TIME_ON_OWN_PAGE: Final = AskedProof(each_time=True, on_own_page=True)
 
 
 class Proof(Struct, frozen=True):
-    """What came with a form: nothing, a right password or code, or a refused one."""
+    """The proof that came with a form: nothing, a right password or code, or a refused one."""
 
     is_accepted: bool
     refusal: Refusal | None = None

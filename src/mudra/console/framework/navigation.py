@@ -1,4 +1,4 @@
-"""What the console's menu offers, to whom. One row per page."""
+"""The console's menu, by reader. One row per page."""
 
 from collections.abc import Sequence
 from typing import Final

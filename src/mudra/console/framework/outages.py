@@ -1,4 +1,4 @@
-"""Why a page cannot be made now, in the reader's language.
+"""The reasons for which a page cannot be made now, in the reader's language.
 
 The sentences are those of `mudra.shared.unavailable`, which knows no language.
 """

@@ -1,4 +1,4 @@
-"""What a page's use case gives back, before it is framed as HTTP."""
+"""The results of a page's use case, before they are framed as HTTP."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -56,7 +56,7 @@ class StreamedPage(Struct, frozen=True):
 
 
 class LongAct(Struct, frozen=True):
-    """An act of many transactions, which begins when that of its form has ended."""
+    """An act of many transactions, which begins when the transaction of its form has ended."""
 
     run: Callable[[], Awaitable[RenderedPage | GoTo | Refusal]]
 

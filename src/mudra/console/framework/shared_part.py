@@ -1,4 +1,4 @@
-"""What pages make of the same figures for every reader is made once (decision 0137).
+"""The parts of pages that are the same for every reader, made once (decision 0137).
 
 That is a part of a page, such as a table, which has nothing of its reader: neither rights, name,
 zone nor the token of forms. The language of the page is part of each question.

@@ -94,7 +94,7 @@ class Head(Struct, frozen=True):
 
 
 class TableView(Struct, frozen=True, kw_only=True):
-    """What the macro `parts.table` shows."""
+    """The table as the macro `parts.table` shows it."""
 
     name: str
     title: str

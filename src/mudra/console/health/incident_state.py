@@ -1,4 +1,4 @@
-"""How an incident is doing now, by its latest windows, in a sentence."""
+"""The state of an incident now, by its latest windows, in a sentence."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -54,7 +54,7 @@ _MAX_TYPED: Final = 10_000
 
 
 class _Place(Struct, frozen=True):
-    """Whose webhooks a page is about, and where it is; `among` None means all but people's own."""
+    """The owner of a page's webhooks, and where it is; `among` None means all but people's own."""
 
     path: str
     owner: Owner
@@ -76,7 +76,7 @@ def _of_person(page_context: PageContext) -> _Place:
 
 
 class _Shown(Struct, frozen=True):
-    """What a form led to: a new key to show once, or what was typed and why it was refused."""
+    """The outcome of a form: a new key to show once, or what was typed and why it was refused."""
 
     added: AddedWebhook | None = None
     refusal: Refusal | None = None

@@ -21,7 +21,7 @@ _CLOCK_CLAIMS: Final = ("iat", "nbf", "exp")
 
 
 class FaultKind(enum.StrEnum):
-    """What may be switched on."""
+    """The faults that may be switched on."""
 
     EXPIRED_SECRET = "expired-secret"  # noqa: S105  # a kind of fault
     GRACE_WARNING = "grace-warning"

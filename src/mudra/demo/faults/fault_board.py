@@ -157,7 +157,7 @@ _PAUSE_S: Final = 2.0
 
 
 class FaultBoard:
-    """What is in force, read again when it changed."""
+    """The faults in force, read again when they changed."""
 
     def __init__(
         self,
@@ -338,7 +338,7 @@ class FaultySigner:
         return self._signer.issuer_of(kid)
 
     async def jwks(self) -> bytes:
-        """Return the published keys with those of all faults."""
+        """Return the published keys with the keys of all faults."""
         await self.board.ready()
         whole = msgspec.json.decode(await self._signer.jwks())
         return msgspec.json.encode({"keys": [*self.board.published().values(), *whole["keys"]]})

@@ -30,7 +30,7 @@ _PATH: Final = "/sandbox/v1/faults"
 
 @get(_PATH, "List the faults in force", gate=SIGNED_IN)
 async def list_faults(call: UserCall[FaultQuery]) -> FaultsResponse | Refusal:
-    """List the faults of the caller's entities, for an operator those of all."""
+    """List the faults of the caller's entities, for an operator the faults of all."""
     found = await call.tx.service(FaultService).list(await _actor(call), call.body.entity_id)
     return found if isinstance(found, Refusal) else faults_response(found)
 

@@ -200,7 +200,7 @@ def _too_many(path: str, wait_s: int, dependencies: HttpDependencies) -> JsonRes
 
 
 def _marked(send: Send, faults: Sequence[Fault]) -> Send:
-    """Name the faults in a header, so that no one takes them for those of the service."""
+    """Name the faults in a header, so that no one takes them for faults of the service."""
     kinds = ", ".join(sorted(one.kind for one in faults)).encode()
 
     async def marked(message: Message) -> None:

@@ -31,7 +31,7 @@ Switched = Fault | NotYourEntity | FaultRefused | PlainRefusal
 
 
 class FaultActor(Struct, frozen=True):
-    """Who switches: the entities that they administer, and whether they are an operator."""
+    """The actor: the entities that they administer, and whether they are an operator."""
 
     caller: Caller
     administers: Sequence[str]
@@ -43,7 +43,7 @@ class FaultActor(Struct, frozen=True):
 
 
 class FaultService(Struct, frozen=True):
-    """What may be done with faults, in the caller's transaction."""
+    """The acts on faults, in the caller's transaction."""
 
     faults: FaultRows
     audit_log: AuditLog

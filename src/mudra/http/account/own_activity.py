@@ -37,7 +37,7 @@ class ActionItemResponse(Struct, kw_only=True):
 
 
 class AttentionResponse(ResponseBody, kw_only=True):
-    """What needs attention now, the worst first; empty when all is well."""
+    """The matters that need attention now, the worst first; empty when all is well."""
 
     entity_id: str = field(name="entityId")
     lines: list[ActionItemResponse]

@@ -1,4 +1,4 @@
-"""Who calls: users, entities and operators, from the Authorization header.
+"""The caller: users, entities and operators, from the Authorization header.
 
 Never decides what a caller may do.
 """

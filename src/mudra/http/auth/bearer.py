@@ -1,4 +1,4 @@
-"""Who calls: the token in `Authorization`, taken out of its header and authenticated."""
+"""The caller by token: the token in `Authorization`, taken out of its header and authenticated."""
 
 import re
 from typing import Final, TypeAlias

@@ -1,4 +1,4 @@
-"""Who may pass: the gates of the API, of which the console shares those for people.
+"""The gates of callers: the gates of the API, of which the console shares those for people.
 
 A gate decides alone. The API finds who calls by a token, the console by a session.
 """

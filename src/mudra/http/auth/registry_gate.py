@@ -1,4 +1,4 @@
-"""Who writes to the registry: an entity, a member's admin or an operator."""
+"""The gate of writers to the registry: an entity, a member's admin or an operator."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

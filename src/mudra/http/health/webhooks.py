@@ -57,7 +57,7 @@ class _OwnersCall(Protocol[B_co]):
 
 @get(_NETWORK, "List webhooks", gate=operator(Scope.HEALTH))
 async def webhooks(call: OperatorCall[NoParameters]) -> WebhooksResponse:
-    """List all webhooks, the network's and those of members, with their undelivered messages."""
+    """List all webhooks, the network's and its members', with their undelivered messages."""
     return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
 
 

@@ -26,7 +26,7 @@ from mudra.shared.refusal import Refusal
 
 
 class BulkMember(Struct, kw_only=True):
-    """What became of a member; `people` are the addresses that get a link."""
+    """The outcome of a member; `people` are the addresses that get a link."""
 
     entity_id: str = field(name="entityId")
     name: str
@@ -36,7 +36,7 @@ class BulkMember(Struct, kw_only=True):
 
 
 class BulkResponse(ResponseBody, kw_only=True):
-    """What became of each member, in the order sent, and how many members have each result."""
+    """The outcome of each member, in the order sent, and how many members have each result."""
 
     act: Literal["invite", "suspend", "export"]
     dry_run: bool = field(name="dryRun")

@@ -25,7 +25,7 @@ from mudra.shared.refusal import Refusal
 
 
 class ImportedRow(Struct, kw_only=True):
-    """What became of a row, or with `dryRun` would; `column` is empty where none is to blame."""
+    """The outcome of a row, or with `dryRun` expected; `column` is empty where none is to blame."""
 
     line: int
     entity_id: str = field(name="entityId")
@@ -35,7 +35,7 @@ class ImportedRow(Struct, kw_only=True):
 
 
 class ImportResponse(ResponseBody, kw_only=True):
-    """What became of each row of a file, in its order, and how many rows have each result."""
+    """The outcome of each row of a file, in its order, and how many rows have each result."""
 
     dry_run: bool = field(name="dryRun")
     new: int

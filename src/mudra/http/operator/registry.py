@@ -108,7 +108,7 @@ class PendingEntriesResponse(ResponseBody, kw_only=True):
 
 
 class DecisionResponse(ResponseBody, kw_only=True):
-    """What was decided, and the entry's state afterwards."""
+    """The decision, and the entry's state afterwards."""
 
     entity_id: str = field(name="entityId")
     act: str

@@ -1,4 +1,4 @@
-"""What the operator's calls on the service itself read and answer: registry, keys, settings."""
+"""The operator's calls on the service itself: registry, keys, settings."""
 
 from typing import Annotated, Literal
 
@@ -80,7 +80,7 @@ class TokenCountsResponse(ResponseBody, kw_only=True):
 
 
 class KeyFetchResponse(Struct, kw_only=True, rename="camel"):
-    """How often a member fetched a key; an empty `entityId` is all other addresses together."""
+    """The fetches of a key by a member; an empty `entityId` is all other addresses together."""
 
     entity_id: str
     count: int
@@ -116,13 +116,13 @@ class KeysResponse(ResponseBody, kw_only=True):
 
 
 class RotationResponse(ResponseBody, kw_only=True):
-    """What was done to which key; nothing when a rotation is in progress, or `kid` was dropped."""
+    """The act on a key; nothing when a rotation is in progress, or `kid` was dropped."""
 
     changes: list[KeyChangeResponse]
 
 
 class AuditVerdictResponse(ResponseBody, kw_only=True):
-    """Whether the audit is as it was written; `problem` says what is not."""
+    """The verdict whether the audit is as it was written; `problem` says what is not."""
 
     intact: bool
     state: AuditState

@@ -56,7 +56,7 @@ class TimeParameters(Struct, frozen=True):
 
 
 class PictureParameters(TimeParameters, frozen=True):
-    """Which rows, and in which format."""
+    """The choice of rows, and of a format."""
 
     aa_id: Entity = field(name="aaId", default="")
     fip_id: Entity = field(name="fipId", default="")
@@ -70,7 +70,7 @@ class MatrixParameters(TimeParameters, frozen=True):
 
 
 class ReceiptsParameters(TimeParameters, frozen=True):
-    """Which page: `next` is that of the previous response."""
+    """The choice of a page: `next` is that of the previous response."""
 
     limit: Annotated[
         str,
@@ -85,7 +85,7 @@ class ReceiptsParameters(TimeParameters, frozen=True):
 
 
 class IncidentsParameters(Struct, frozen=True):
-    """Which incidents: only open ones, or those of one entity."""
+    """The choice of incidents: only open ones, or those of one entity."""
 
     open: _Flag = "false"
     entity_id: Entity = field(name="entityId", default="")
@@ -235,7 +235,7 @@ class WebhookRequest(Struct, frozen=True):
 
 
 class PersonalWebhookRequest(Struct, frozen=True):
-    """Where the caller's own alarms are posted."""
+    """The address to which the caller's own alarms are posted."""
 
     url: _Url
     format: _Format = Format.STANDARD.value

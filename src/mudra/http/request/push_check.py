@@ -1,4 +1,4 @@
-"""How the body of a push is checked: a port, since large bodies are checked by another process."""
+"""The check of a push's body: a port, since large bodies are checked by another process."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from mudra.server_protocol.body_reader import PackedBody
 
 
 class PushedBody(Struct, frozen=True):
-    """What one AA sent."""
+    """The payload of one AA."""
 
     aa_id: str
     packed: PackedBody

@@ -61,7 +61,7 @@ class Envelope(msgspec.Struct, frozen=True):
 
 
 class RequestEnvelope(msgspec.Struct, frozen=True):
-    """What every request may also have (spec 2.3); `read_txn_id` reads it more leniently."""
+    """The optional members of every request (spec 2.3); `read_txn_id` reads it more leniently."""
 
     ver: Annotated[
         str, Meta(max_length=16, description="version of the interface", examples=["1.0.0"])
@@ -91,7 +91,7 @@ def new_txn_id() -> str:
 
 
 class EnvelopeFault(Refusal, frozen=True):
-    """One of the optional fields is not valid: the sentence names it."""
+    """A fault of an optional field: the sentence names it."""
 
     kind = RefusalKind.INVALID
     sentence: str

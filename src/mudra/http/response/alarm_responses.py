@@ -65,7 +65,7 @@ class IncidentsResponse(ResponseBody, kw_only=True):
 
 
 class ActDetails(Struct, rename="camel", kw_only=True):
-    """What a person did about an incident; `owner` is empty where the act names none."""
+    """The act of a person about an incident; `owner` is empty where the act names none."""
 
     at: str
     by: str

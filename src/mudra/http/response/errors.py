@@ -1,4 +1,4 @@
-"""How a refusal is shown on the wire: its status, `errorCode`, text and headers (spec 7)."""
+"""The form of a refusal on the wire: its status, `errorCode`, text and headers (spec 7)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

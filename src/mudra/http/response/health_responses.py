@@ -65,7 +65,7 @@ class ApiDetails(Struct, rename="camel", kw_only=True, gc=False):
 
 
 class ProofDetails(Struct, rename="camel"):
-    """How many of the expected reports were received."""
+    """The number of expected reports that were received."""
 
     reporters_seen: int = field(name="reportersHeard")
     reporters_expected: int

@@ -37,7 +37,7 @@ class DashboardRowResponse(Struct, kw_only=True, rename="camel"):
 
 
 class DashboardResponse(ResponseBody, kw_only=True):
-    """What needs attention this week; `hidden` are the kinds that the caller's scopes hide.
+    """The week's matters for attention; `hidden` are the kinds that the caller's scopes hide.
 
     `rows` are at most 200 of a kind, `counts` how many there are of each.
     """

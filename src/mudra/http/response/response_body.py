@@ -1,4 +1,4 @@
-"""What every JSON response is made of: the envelope (spec 2.2) and a struct of its own fields."""
+"""The parts of every JSON response: the envelope (spec 2.2) and a struct of its own fields."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, ClassVar, TypeVar
@@ -37,7 +37,7 @@ class ResponseBody(Struct, kw_only=True):
 
 
 class StatusResponse(ResponseBody, kw_only=True):
-    """What was done."""
+    """The act that was done."""
 
     status: str
 

@@ -64,7 +64,7 @@ TryFastPath: TypeAlias = Callable[[Headers, bytes, str], PendingResponse | None]
 
 
 class FastPath(Struct, frozen=True):
-    """What can be answered at once: POST to one address."""
+    """The path that can be answered at once: POST to one address."""
 
     address: str
     try_respond: TryFastPath

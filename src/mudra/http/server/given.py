@@ -1,4 +1,4 @@
-"""What routes work with, which may be built in a process before the one that serves them."""
+"""The parts that routes work with, perhaps built in a process before the one that serves them."""
 
 from typing import Generic, TypeVar
 

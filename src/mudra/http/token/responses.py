@@ -86,7 +86,7 @@ class SecretUseResponse(Struct, kw_only=True):
 
 
 class EntitySecretUseResponse(ResponseBody, kw_only=True):
-    """When and from where the secrets were used; `old` only during its grace period."""
+    """The times and addresses of the secrets' use; `old` only during its grace period."""
 
     entity_id: str = field(name="entityId")
     current: SecretUseResponse

@@ -12,7 +12,7 @@ from mudra.storage.database.transaction import Transaction
 async def choose_display_zone(
     tx: Transaction, user: User, caller: Caller, choice: str
 ) -> ZoneChoice | ValueRefused:
-    """Store in which zone a person's pages write times, and read those of forms."""
+    """Store the zone in which a person's pages write times, and read the times of forms."""
     if choice not in {*ZoneChoice}:
         return ValueRefused("zone", f"must be one of {', '.join(ZoneChoice)}")
     await People(tx).set_display_zone(user.user_id, choice)

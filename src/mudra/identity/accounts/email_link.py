@@ -29,7 +29,7 @@ class LinkRequest(Struct, frozen=True):
 
 
 class LinkPurpose(enum.StrEnum):
-    """What a link is for."""
+    """The purpose of a link."""
 
     INVITE = "invite"
     PASSWORD_RESET = "password-reset"  # noqa: S105  # not a password
@@ -55,7 +55,7 @@ class LinkRecord(Struct, frozen=True):
 
 
 class LinkFault(enum.Enum):
-    """Why a link is not accepted; shown only to someone who has that link."""
+    """The reason for which a link is not accepted; shown only to someone who has that link."""
 
     UNKNOWN = "unknown"
     EXPIRED = "expired"

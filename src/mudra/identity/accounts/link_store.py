@@ -41,7 +41,7 @@ class Links:
         self._tx = transaction
 
     async def add(self, link: LinkRecord) -> None:
-        """Store a new link and void the older ones of the same user."""
+        """Store a new link and void the user's older ones."""
         await self.void(link.user_id, link.created_at)
         await self._tx.connection.execute(
             _ADD_LINK,

@@ -15,7 +15,7 @@ LISTS: Final = Path(__file__).with_name("password_lists.json")
 
 
 class PasswordLists(Struct, frozen=True):
-    """What the file holds."""
+    """The contents of the file."""
 
     source: str
     license: str

@@ -55,7 +55,7 @@ class Argon2Passwords:
         previous_peppers: Mapping[int, bytes] | None = None,
         weak: bool = False,
     ) -> None:
-        """Take the current pepper with its version, and those of older hashes.
+        """Take the current pepper with its version, and the peppers of older hashes.
 
         `weak` lets tests use less memory than MIN_MEMORY_MIB. Raises ValueError.
         """

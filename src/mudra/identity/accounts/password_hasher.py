@@ -1,4 +1,4 @@
-"""What hashes passwords: a port, since tests take time of their own."""
+"""The hashing of passwords: a port, since tests take time of their own."""
 
 from typing import Protocol
 

@@ -91,7 +91,7 @@ _TOO_GENERAL: Final = frozenset(
 
 
 class PasswordFault(enum.Enum):
-    """Why a password is refused; the value is the text shown to the user."""
+    """The reason for which a password is refused; the value is the text shown to the user."""
 
     TOO_SHORT = translatable(
         "password must be at least 15 characters; a few words in a row work well"

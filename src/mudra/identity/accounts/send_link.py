@@ -34,7 +34,7 @@ def too_many_link_requests(retry_after_s: int) -> PlainRefusal:
 
 
 async def send_link(tx: Transaction, user: User, caller: Caller) -> None:
-    """Send a new link and void the older ones of this user.
+    """Send a new link and void the user's older ones.
 
     A user who has never set a password gets an invitation, another user a link
     to set a new password.

@@ -66,7 +66,7 @@ class LastAdmin(Refusal, frozen=True):
 
 
 class Requester(Struct, frozen=True):
-    """Who asks for a change: a user who must be an admin of the entity, or an operator."""
+    """The requester of a change: a user who must be an admin of the entity, or an operator."""
 
     caller: Caller
     user: User | None = None

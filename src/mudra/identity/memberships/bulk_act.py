@@ -30,7 +30,7 @@ MAX_MEMBERS: Final = 500
 
 
 class BulkResult(enum.StrEnum):
-    """What becomes of a member."""
+    """The result of a member."""
 
     READY = "ready"
     """The act can be done; nothing was changed yet."""
@@ -65,7 +65,7 @@ class TooManyMembers(Refusal, frozen=True):
 
 
 class BulkOutcome(Struct, frozen=True):
-    """What becomes of a member: `people` are the addresses that get a link; of a refused one why.
+    """The outcome of a member: `people` are the addresses that get a link; of a refused one why.
 
     A refused one has in `people` those who got their link before the refusal.
     """
@@ -154,12 +154,12 @@ async def act_on_member(  # one member of an order, and who was reached by it
 
 
 def exported(planned: Sequence[BulkOutcome]) -> Sequence[BulkOutcome]:
-    """Return the members of a preview as those of a file, which is written once for all."""
+    """Return the members of a preview as members of a file, which is written once for all."""
     return [replace(one, result=BulkResult.DONE) if one.is_ready else one for one in planned]
 
 
 async def export_chosen(tx: Transaction, entity_ids: Sequence[str]) -> str:
-    """Write those of the members that exist as a file for an import, by entity ID."""
+    """Write the chosen members that exist as a file for an import, by entity ID."""
     chosen = set(entity_ids)
     rows = await all_members(tx, MemberFilter())
     return await written_file(tx, [row for row in rows if row.entity_id in chosen])

@@ -9,7 +9,7 @@ MAX_REASON: Final = 200
 
 
 class BulkAct(enum.StrEnum):
-    """What is done to each of the members."""
+    """The act on each of the members."""
 
     INVITE = "invite"
     """Send a new link to each admin who has not activated the account."""

@@ -1,4 +1,4 @@
-"""Whether an entity gets tokens, and which of its tokens have ended."""
+"""The right of an entity to tokens, and which of its tokens have ended."""
 
 from datetime import datetime
 from typing import Final

@@ -38,7 +38,7 @@ _COLUMN_OF: Final = {"admin": "adminEmail", "email": "contactEmail", "phone": "c
 
 
 class RowResult(enum.StrEnum):
-    """What becomes of a row."""
+    """The result of a row."""
 
     NEW = "new"
     UNCHANGED = "unchanged"
@@ -48,7 +48,7 @@ class RowResult(enum.StrEnum):
 
 
 class RowOutcome(Struct, frozen=True):
-    """What becomes of a row; of a refused one why, and the column where one is to blame."""
+    """The outcome of a row; of a refused one why, and the column where one is to blame."""
 
     row: FileRow
     result: RowResult

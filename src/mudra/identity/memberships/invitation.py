@@ -24,7 +24,7 @@ _MARKS: Final = frozenset({"Mn", "Mc"})
 
 
 class Invitee(Struct, frozen=True):
-    """Who is invited, as an admin typed it.
+    """The invited person, as an admin typed it.
 
     `takes_over` is the user ID of the admin who hands over its role, or empty.
     """

@@ -40,7 +40,7 @@ from mudra.storage.mail.outbox import Outbox
 
 
 class InvitationHolder(Struct, frozen=True):
-    """Who holds a valid invitation; `user.user_id` is empty for a person without an account."""
+    """The holder of a valid invitation; `user.user_id` is empty for a person without an account."""
 
     invitation: Invitation
     user: User

@@ -26,7 +26,7 @@ class NotYourEntity(Refusal, frozen=True):
 
 
 class MemberStatus(enum.StrEnum):
-    """Whether an entity gets tokens, from the most to the least permissive."""
+    """The right of an entity to tokens, from the most to the least permissive."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -49,7 +49,7 @@ class Member(Struct, frozen=True):
 
 
 class Role(enum.StrEnum):
-    """What a person may do with an entity: everything, or see it and change nothing (0131)."""
+    """The rights of a person with an entity: everything, or see it and change nothing (0131)."""
 
     ADMIN = "admin"
     READER = "reader"

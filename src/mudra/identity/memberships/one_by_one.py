@@ -12,7 +12,7 @@ OpenMemberWork: TypeAlias = Callable[[], AbstractAsyncContextManager[Transaction
 
 
 class Planned(Protocol):
-    """What becomes of one of many, by its preview."""
+    """The outcome for one of many, by its preview."""
 
     @property
     def is_ready(self) -> bool:

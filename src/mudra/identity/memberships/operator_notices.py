@@ -17,7 +17,7 @@ from mudra.storage.database.transaction import Transaction
 
 
 class AdminsChange(enum.StrEnum):
-    """What an operator did to a person of a member."""
+    """The act of an operator on a person of a member."""
 
     ADDED = "added"
     REMOVED = "removed"

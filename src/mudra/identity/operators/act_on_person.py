@@ -1,4 +1,4 @@
-"""What an operator does to another person: checked under a lock, and recorded."""
+"""The acts of an operator on another person: checked under a lock, and recorded."""
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome

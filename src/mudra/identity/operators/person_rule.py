@@ -21,7 +21,7 @@ SECOND_OPERATOR_SINCE: Final = timedelta(hours=24)
 
 
 class PersonAct(enum.StrEnum):
-    """What an operator can do to a person's account; the value is its name in the audit log."""
+    """The acts of an operator on a person's account; the value is its name in the audit log."""
 
     DISABLE = "disable"
     ENABLE = "enable"
@@ -39,7 +39,7 @@ LOCKS_OUT: Final = frozenset({PersonAct.DISABLE, PersonAct.ADDRESS, PersonAct.CO
 
 
 class ActingOperator(Struct, frozen=True):
-    """Who acts on a person. `user_id` is empty for the owner of the installation.
+    """The operator who acts on a person. `user_id` is empty for the owner of the installation.
 
     The owner is anyone who runs commands on the service's own machine: they read its master key.
     """

@@ -1,4 +1,4 @@
-"""Whether a verified signature of a passkey counts (WebAuthn 7.2, steps 6 and 22). Pure."""
+"""The rule for a verified signature of a passkey (WebAuthn 7.2, steps 6 and 22). Pure."""
 
 import enum
 from uuid import UUID
@@ -7,7 +7,7 @@ from mudra.identity.passkeys.passkey import Assertion, Passkey
 
 
 class PasskeyFault(enum.StrEnum):
-    """Why a passkey was refused; the value is the reason in the audit log."""
+    """The reason for which a passkey was refused; the value is the reason in the audit log."""
 
     NO_CHALLENGE = "no-challenge"
     UNKNOWN = "unknown-passkey"

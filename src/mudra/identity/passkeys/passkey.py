@@ -20,7 +20,7 @@ class Passkey(Struct, frozen=True):
 
 
 class Purpose(enum.StrEnum):
-    """What a challenge was given for; it is accepted for nothing else."""
+    """The purpose of a challenge. it is accepted for nothing else."""
 
     ADD = "add"
     PROVE = "prove"
@@ -42,7 +42,7 @@ class Challenge(Struct, frozen=True):
 
 
 class NewCredential(Struct, frozen=True):
-    """What a verified registration holds."""
+    """The contents of a verified registration."""
 
     credential_id: bytes
     public_key: bytes
@@ -50,7 +50,7 @@ class NewCredential(Struct, frozen=True):
 
 
 class Assertion(Struct, frozen=True):
-    """What a verified signature says: the new counter, and for whom the passkey was made."""
+    """The contents of a verified signature: the new counter, and for whom the passkey was made."""
 
     sign_count: int
     user_handle: bytes | None

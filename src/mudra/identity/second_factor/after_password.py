@@ -1,4 +1,4 @@
-"""What a right password leads to: a session or token, or a second step first."""
+"""The step after a right password: a session or token, or a second step first."""
 
 from typing import Final
 

@@ -30,7 +30,7 @@ from mudra.storage.mail.outbox import Outbox
 
 
 class FactorKind(enum.StrEnum):
-    """What was shown; the value is its name in the audit log."""
+    """The factor that was shown; the value is its name in the audit log."""
 
     APP = "app"
     RECOVERY = "recovery"
@@ -45,7 +45,7 @@ CODE_REFUSED: Final = PlainRefusal(
 
 
 class FactorChange(enum.StrEnum):
-    """What a person is notified of; the value is the sentence of the email."""
+    """The change that a person is notified of; the value is the sentence of the email."""
 
     ADDED = translatable(
         "An authenticator app was set up: from now on you sign in with a second factor."

@@ -59,7 +59,7 @@ FACTOR_REQUIRED: Final = PlainRefusal(
 
 
 class Enrollment(Struct, frozen=True):
-    """What an authenticator app needs: the secret as text, and the URI of the QR code."""
+    """The needs of an authenticator app: the secret as text, and the URI of the QR code."""
 
     secret: SecretText
     uri: SecretText

@@ -14,7 +14,7 @@ class TotpFactor(Struct, frozen=True):
 
 
 class EnrolledFactors(Struct, frozen=True):
-    """What a person can show at a sign-in: an app, and so many passkeys."""
+    """The factors that a person can show at a sign-in: an app, and so many passkeys."""
 
     app: bool
     passkeys: int

@@ -1,10 +1,10 @@
-"""Who must have a second factor, and what it means for the password grant. Pure."""
+"""The duty to have a second factor, and what it means for the password grant. Pure."""
 
 import enum
 
 
 class FactorRoles(enum.StrEnum):
-    """Whose sign-in to the console needs a second factor."""
+    """The roles whose sign-in to the console needs a second factor."""
 
     NONE = "none"
     OPERATORS = "operators"
@@ -13,7 +13,7 @@ class FactorRoles(enum.StrEnum):
 
 
 class TokenFactor(enum.StrEnum):
-    """What `user/token/generate` asks of a person who has, or must have, a second factor."""
+    """The demand of `user/token/generate` on a person who has, or must have, a second factor."""
 
     PASSWORD = "password"  # noqa: S105  # the specification's call: username and password
     OTP = "otp"

@@ -1,4 +1,4 @@
-"""How sessions of the console begin, are found and end."""
+"""The life of the console's sessions: how they begin, are found and end."""
 
 import base64
 from collections.abc import Callable, Sequence

@@ -21,7 +21,7 @@ RECORD_EVERY: Final = timedelta(minutes=1)
 
 
 class Stage(enum.StrEnum):
-    """What a session opens: everything, or only what is missing from its sign-in."""
+    """The pages that a session opens: everything, or only what is missing from its sign-in."""
 
     FULL = "full"
     CODE = "code"

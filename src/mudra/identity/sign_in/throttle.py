@@ -28,7 +28,7 @@ _DOUBLINGS: Final = 10
 
 
 class Counted(enum.StrEnum):
-    """What is counted by name. Each kind has names of its own.
+    """The kinds of names that are counted. Each kind has names of its own.
 
     Anyone chooses the user name that they type: it must reach no other count.
     """
@@ -53,7 +53,7 @@ FRESH: Final = History(0, None)
 
 
 class Standing(Struct, frozen=True):
-    """What is known at one moment of a name, and of the address from which it is tried.
+    """The knowledge at one moment of a name, and of the address from which it is tried.
 
     Failures of the address within `ADDRESS_PERIOD`, successes within `SUCCESS_PERIOD`.
     """

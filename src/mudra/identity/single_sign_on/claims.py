@@ -43,7 +43,7 @@ class SignOnRefused(Refusal, frozen=True):
 
 
 class ProvidedIdentity(Struct, frozen=True):
-    """Who a provider says has signed in there.
+    """The person who has signed in at a provider, as it says.
 
     `scopes` is None where no claim decides on them; with `lacks_scopes` one does, and the answer
     leaves it out. `proven_before` is how long ago the person showed themselves to the provider,

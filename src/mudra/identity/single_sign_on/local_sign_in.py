@@ -1,4 +1,4 @@
-"""Whether an operator may sign in without the provider: by setting, or for a while by command."""
+"""The right of an operator to sign in locally: by setting, or for a while by command."""
 
 from datetime import timedelta
 from typing import Final

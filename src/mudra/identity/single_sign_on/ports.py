@@ -1,4 +1,4 @@
-"""What single sign-on asks of storage and of the provider."""
+"""The ports of single sign-on to storage and to the provider."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -40,7 +40,7 @@ class SignOnAttempt(Struct, frozen=True):
 
 
 class SignOnRequest(Struct, frozen=True):
-    """What a browser is sent to the provider with (RFC 7636, OpenID Connect Core 3.1.2.1)."""
+    """The values with which a browser is sent to the provider (RFC 7636, OIDC Core 3.1.2.1)."""
 
     state: str
     nonce: str

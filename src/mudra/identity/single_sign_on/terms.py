@@ -1,4 +1,4 @@
-"""What the operator of the service decided about single sign-on. Pure values."""
+"""The decisions of the service's operator about single sign-on. Pure values."""
 
 from collections.abc import Sequence
 

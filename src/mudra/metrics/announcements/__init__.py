@@ -1,4 +1,4 @@
-"""What operators announce on the public status: written, changed, ended, sent to subscribers.
+"""Operators' announcements on the public status: written, changed, ended, sent to subscribers.
 
 Never detected: incidents that metrics show are in `metrics/incidents`.
 """

@@ -35,7 +35,7 @@ _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{2,4}){0,2}")
 
 
 class Kind(enum.StrEnum):
-    """What is announced."""
+    """The matter that is announced."""
 
     INFORMATION = "information"
     INCIDENT = "incident"
@@ -43,7 +43,7 @@ class Kind(enum.StrEnum):
 
 
 class State(enum.StrEnum):
-    """Where it is shown."""
+    """The place where it is shown."""
 
     SCHEDULED = "scheduled"
     """Nowhere yet: it is published later."""
@@ -90,7 +90,7 @@ class UpdateCommand(Struct, frozen=True):
 
 
 class AnnouncementCommand(Struct, frozen=True):
-    """What an operator writes. Without `publish_at` it is published immediately.
+    """The text of an operator. Without `publish_at` it is published immediately.
 
     Without institutions it concerns the whole network. `begins` and `ends` are of what is
     announced; from `ends` on it is in the history.

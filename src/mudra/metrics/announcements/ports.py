@@ -1,4 +1,4 @@
-"""What announcements ask of storage."""
+"""The ports of announcements to storage."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -72,7 +72,7 @@ _ACROSS: Final = tuple(
 
 
 class Evaluation(Struct, frozen=True):
-    """What one window says."""
+    """The result of one window."""
 
     state: State
     causes: tuple[Cause, ...]

@@ -20,7 +20,7 @@ REOPEN_WITHIN: Final = 18
 
 
 class Change(enum.StrEnum):
-    """What happened to an incident."""
+    """The change of an incident."""
 
     OPENED = "opened"
     GREW = "grew"
@@ -95,7 +95,7 @@ def track(
 
 
 def _of_old(incidents: Iterable[Incident], cause: Cause, window: int) -> int:
-    """The number of the ended incident that this cause continues, or that of a new one."""
+    """Returns the number of the ended incident that this cause continues, or a new one."""
     same = [
         one
         for one in incidents

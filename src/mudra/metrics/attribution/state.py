@@ -1,4 +1,4 @@
-"""What attribution remembers from window to window, and how it is stored."""
+"""The memory of attribution from window to window, and how it is stored."""
 
 import zlib
 from typing import Any, Final

@@ -45,7 +45,7 @@ class FeedPlace(msgspec.Struct, frozen=True):
 
 
 class FeedCause(msgspec.Struct, frozen=True):
-    """What is wrong now: its kind, the FIP or AA, of a path the FIP as `peer_id`, some APIs.
+    """The present fault: its kind, the FIP or AA, of a path the FIP as `peer_id`, some APIs.
 
     `ambiguous_with` are places that fit the evidence as well; `text` names them too.
     """

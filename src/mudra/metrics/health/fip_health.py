@@ -1,4 +1,4 @@
-"""What feed and public status tell of a FIP's APIs, over all AAs."""
+"""The statements of feed and public status about a FIP's APIs, over all AAs."""
 
 from collections.abc import Container, Iterable, Mapping
 from typing import Final

@@ -88,7 +88,7 @@ def states_from_bytes(data: bytes) -> FipStates:
 
 
 class FipStateStore(Protocol):
-    """What detection keeps of FIPs, window by window."""
+    """The states of FIPs that detection keeps, window by window."""
 
     async def fip_counts(self, within: TimeRange) -> Sequence[tuple[datetime, bytes]]:
         """Returns the stored counts of FIPs in these windows, in order."""
@@ -110,7 +110,7 @@ class FipStateStore(Protocol):
 
 
 class LatestFipStates(Protocol):
-    """What the feed reads."""
+    """The states that the feed reads."""
 
     async def latest(self) -> FipStates:
         """Returns the states of FIPs after the last judged window."""

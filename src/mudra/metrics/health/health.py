@@ -74,7 +74,7 @@ NO_OUTCOMES: Final = FiOutcomes(0, 0, 0, 0, 0, 0, 0, None)
 
 
 class Weighed(Struct, frozen=True):
-    """What most AAs see of a FIP: its status, calls, and the share of those that succeeded."""
+    """Most AAs' judgement of a FIP: its status, calls, and the share of those that succeeded."""
 
     status: Status
     total: int

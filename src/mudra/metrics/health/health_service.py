@@ -91,7 +91,7 @@ class HealthService(Struct, frozen=True):
         return await coverage_of(self.members, self.reports, within, now, aa_id)
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
-        """Returns those of these AAs that never sent a report: their agents have yet to begin."""
+        """Returns which of these AAs never sent a report: their agents have yet to begin."""
         return await self.members.never_reported(aa_ids)
 
     async def rows(
@@ -321,7 +321,7 @@ class HealthService(Struct, frozen=True):
         return await asyncio.to_thread(own_from_bytes, await self.own.own_day(day))
 
     def days(self, days: Collection[datetime]) -> AsyncIterator[tuple[datetime, Totals]]:
-        """Gives the same of those of these days (UTC) for which it is stored, and not stale."""
+        """Returns the same for each of these days (UTC) for which it is stored, and not stale."""
         return self.rollups.seen_by_most(days)
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:

@@ -105,7 +105,7 @@ class PublicMaintenance(msgspec.Struct, frozen=True):
 
 
 class PublicAnnouncement(msgspec.Struct, frozen=True):
-    """What the operator announced; without `fip_ids` it concerns the whole network.
+    """The announcement of the operator; without `fip_ids` it concerns the whole network.
 
     `begins` and `ends` are of what is announced, in English `title` and `text`, plain text.
     """

@@ -1,4 +1,4 @@
-"""Why a row for each pair of AA and FIP is not given in a large network.
+"""The reason for which a large network has no row for each pair of AA and FIP.
 
 Those of a nation are 80,000, with 280,000 APIs in a window: more than a process may hold.
 """

@@ -1,4 +1,4 @@
-"""Which calls a cause explains: the one answer that every picture of health shows."""
+"""The calls that a cause explains: the one answer that every picture of health shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

@@ -146,7 +146,7 @@ def _still_bad(sums: Floats) -> Flags:
 
 
 def _roots(parts: Floats) -> tuple[Floats, Floats]:
-    """Of the share of failures, and of the share of slow calls."""
+    """Returns the roots of the share of failures and of the share of slow calls."""
     calls, failed, answered, slow = np.moveaxis(parts, 1, 0)
     return root(failed, calls), root(slow, answered, _HALF)
 

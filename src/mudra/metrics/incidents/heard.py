@@ -1,4 +1,4 @@
-"""What the reports of a window say, and which of them cannot be read."""
+"""The reports of a window as read, and which of them cannot be read."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Heard(Struct, frozen=True):
-    """What the reports of a window say."""
+    """The contents of a window's reports."""
 
     totals: "Totals"
     lost: frozenset[tuple[str, Tag]] = frozenset()

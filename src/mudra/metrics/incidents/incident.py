@@ -89,7 +89,7 @@ Subject = Fip | FipApi | AaCalls | AaApi | AaReporting | Path | Network
 
 
 class Symptom(enum.StrEnum):
-    """What is wrong."""
+    """The sign of a fault."""
 
     FAILURES = "failures"
     """5xx, or no answer."""
@@ -135,14 +135,14 @@ class Ending(enum.StrEnum):
 
 
 class Decision(enum.StrEnum):
-    """What people decided about an incident, against what the evidence said then."""
+    """The decision of people about an incident, against what the evidence said then."""
 
     CLOSED = "closed"
     REOPENED = "reopened"
 
 
 class TimelineChange(enum.StrEnum):
-    """What happened to an incident."""
+    """The change of an incident at a time."""
 
     OPENED = "opened"
     GREW = "grew"
@@ -174,7 +174,7 @@ class TimelineEntry(Struct, frozen=True):
 
 
 class Cause(Struct, frozen=True):
-    """What the evidence says of an incident's cause, as of its last bad window."""
+    """The evidence about an incident's cause, as of its last bad window."""
 
     symptoms: tuple[Symptom, ...]
     calls: int

@@ -1,4 +1,4 @@
-"""What changed about incidents since the last detection."""
+"""The changes of incidents since the last detection."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What detection remembers from window to window: attribution's state and its incidents.
+"""The memory of detection from window to window: attribution's state and its incidents.
 
 Attribution knows AAs, FIPs and incidents by number; the journal holds what the numbers
 mean. Evaluation is pure: the same journal and the same reports give the same journal, so

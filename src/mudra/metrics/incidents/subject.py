@@ -28,7 +28,7 @@ NO_NAMES: Final[Names] = MappingProxyType({})
 
 
 class SubjectKind(enum.StrEnum):
-    """What an incident may be about."""
+    """The kinds of subjects of an incident."""
 
     FIP = "fip"
     FIP_API = "fip-api"

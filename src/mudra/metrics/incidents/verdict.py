@@ -26,7 +26,7 @@ _MINUTES: Final = WINDOW.total_seconds() / 60
 
 
 class Reach(Struct, frozen=True):
-    """Whom and what an incident affects, and how many calls in a minute."""
+    """The people and calls that an incident affects, and how many calls in a minute."""
 
     aas: tuple[str, ...]
     fips: tuple[str, ...]

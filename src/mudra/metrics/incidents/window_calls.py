@@ -41,7 +41,7 @@ class Part(Struct, frozen=True):
 
 
 class WindowCalls(Struct, frozen=True):
-    """All counts of one window, without those of no call."""
+    """All counts of one window but the counts of no call."""
 
     ids: Sequence[str]
     """The AAs and FIPs by their places."""

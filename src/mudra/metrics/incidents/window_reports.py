@@ -1,4 +1,4 @@
-"""What the reports of a window say, as storage has it, who sent them, and who was to."""
+"""The reports of a window as storage has them, who sent them, and who was to."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ REPORT_GRACE: Final = timedelta(minutes=15)
 
 
 class WindowReports(Struct, frozen=True):
-    """Who reported one window, and who was to; the calls come apart (window_calls.py)."""
+    """The AAs that reported one window, and who was to; the calls come apart (window_calls.py)."""
 
     window: datetime
     expected: frozenset[str]

@@ -1,4 +1,4 @@
-"""Which alarms a person gets now, which in one digest, and which wait.
+"""The choice of alarms that a person gets now, in one digest, or later.
 
 Each incident once: what waits is replaced by what is known of the same incident later. Pure.
 """
@@ -46,7 +46,7 @@ class Called(Struct, frozen=True):
 
 
 class Habits(Struct, frozen=True):
-    """How the person at an address reads times and texts; `language` is empty for no choice."""
+    """The habits of the person at an address; `language` is empty for no choice."""
 
     zone: tzinfo = USUAL.zone
     language: str = ""
@@ -117,7 +117,7 @@ class HeldAlarm(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """What a reader knows: incidents, the number of alarms of late, and the digest of a storm."""
+    """A reader's history: incidents, the number of alarms of late, and the digest of a storm."""
 
     incidents: frozenset[str] = frozenset()
     alarms: int = 0
@@ -125,7 +125,7 @@ class History(Struct, frozen=True):
 
 
 class Mailing(Struct, frozen=True):
-    """What to do for one reader: emails of their own, one digest, what waits and what no longer."""
+    """The emails to one reader: emails of their own, one digest, what waits and what no longer."""
 
     alone: tuple[PersonalAlarm, ...] = ()
     digest: tuple[PersonalAlarm, ...] = ()

@@ -1,4 +1,4 @@
-"""What alarms by email ask of storage."""
+"""The ports of alarms by email to storage."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -19,16 +19,16 @@ class AlarmPreferenceStore(Protocol):
     """People's preferences."""
 
     async def of(self, user_id: str) -> AlarmPreferences:
-        """Returns those of a person, the usual ones where none were chosen."""
+        """Returns a person's preferences, the usual ones where none were chosen."""
         ...
 
     async def set(self, user_id: str, preferences: AlarmPreferences) -> None:
-        """Stores those of a person."""
+        """Stores a person's preferences."""
         ...
 
 
 class AlarmMails(Protocol):
-    """Who reads alarms, what each was sent, and what waits."""
+    """The readers of alarms, what each was sent, and what waits."""
 
     async def readers(
         self, entity_ids: Collection[str], user_ids: Collection[str]

@@ -36,7 +36,7 @@ class Event(enum.StrEnum):
 
 
 class Announcement(Struct, frozen=True):
-    """What some readers get about a change of an incident."""
+    """The message to some readers about a change of an incident."""
 
     change: Change | Elsewhere
     alarm: Alarm

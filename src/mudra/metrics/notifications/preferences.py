@@ -1,4 +1,4 @@
-"""What alarms each person wants, by email or a webhook of their own, and when."""
+"""The alarms that each person wants, by email or a webhook of their own, and when."""
 
 import enum
 from datetime import UTC, datetime, time, timedelta
@@ -20,7 +20,7 @@ _DAY: Final = timedelta(days=1)
 
 
 class Channel(enum.StrEnum):
-    """How alarms reach a person."""
+    """The way in which alarms reach a person."""
 
     EMAIL = "email"
     WEBHOOK = "webhook"

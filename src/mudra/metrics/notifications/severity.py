@@ -1,4 +1,4 @@
-"""How bad an incident is: what people choose alarms by."""
+"""The severity of an incident: what people choose alarms by."""
 
 import enum
 from typing import Final

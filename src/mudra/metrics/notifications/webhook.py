@@ -55,7 +55,7 @@ _MOVED: Final = "moved"
 
 
 class Owner(Struct, frozen=True):
-    """Whose webhooks: a member's, the network's (both empty), or a person's own."""
+    """The owner of webhooks: a member's, the network's (both empty), or a person's own."""
 
     entity_id: str = ""
     user_id: str = ""
@@ -300,7 +300,7 @@ def chat_messages_of(
 
 
 class SampleData(msgspec.Struct, rename="camel"):
-    """What a test message says."""
+    """The contents of a test message."""
 
     webhook_id: str
     text: str

@@ -30,7 +30,7 @@ _OVER_COLOR: Final = "good"
 
 
 class Format(enum.StrEnum):
-    """What a webhook's receiver reads."""
+    """The format that a webhook's receiver reads."""
 
     STANDARD = "standard"
     """Standard Webhooks 1, with all facts of the incident."""
@@ -44,7 +44,7 @@ NO_CHATS: Final[Mapping[Format, bytes]] = MappingProxyType({})
 
 
 class ChatMessage(Struct, frozen=True):
-    """What a chat shows of an alarm; `link` is the page about it."""
+    """The text of an alarm in a chat; `link` is the page about it."""
 
     title: str
     text: str

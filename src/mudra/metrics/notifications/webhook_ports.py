@@ -1,4 +1,4 @@
-"""What webhooks ask of storage."""
+"""The ports of webhooks to storage."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ class Webhooks(Protocol):
     """Stored webhooks; an owner of None means any entity and the network, and no person."""
 
     async def list(self, owner: Owner | None) -> Sequence[Webhook]:
-        """Returns those of one owner, the oldest first."""
+        """Returns one owner's webhooks, the oldest first."""
         ...
 
     async def add(self, webhook: Webhook, secret: SecretText) -> None:

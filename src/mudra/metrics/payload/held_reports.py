@@ -19,7 +19,7 @@ MAX_LISTED: Final = 500
 
 
 class HeldState(enum.StrEnum):
-    """What became of an implausible report."""
+    """The fate of an implausible report."""
 
     WAITING = "waiting"
     ADMITTED = "admitted"
@@ -102,7 +102,7 @@ class HeldReportService(Struct, frozen=True):
         return await self.store.latest(MAX_LISTED, None if all_ else HeldState.WAITING)
 
     async def waiting_of(self, aa_id: str) -> Sequence[HeldReport]:
-        """Returns those of an AA that wait, the latest first."""
+        """Returns an AA's reports that wait, the latest first."""
         return await self.store.latest(MAX_LISTED, HeldState.WAITING, aa_id)
 
     async def admit(self, receipt_id: str, reason: str, caller: Caller) -> Decided:

@@ -1,4 +1,4 @@
-"""Whether the volume that an AA reports can be true, by its own history and by the other AAs.
+"""The test whether the volume that an AA reports can be true, by its history and the other AAs'.
 
 The same limits bound what attribution takes for evidence. A new AA and a tenfold
 jump on a festival day are within them.
@@ -42,7 +42,7 @@ class ReportedVolume(Struct, frozen=True):
 
 
 class Doubt(Struct, frozen=True):
-    """Why a report is held: what it claims and the most that is plausible."""
+    """The reason for which a report is held: what it claims and the most that is plausible."""
 
     what: str
     claimed: int

@@ -108,7 +108,7 @@ def upload_places() -> Queue:
 
 
 def of_all(limit: int) -> int:
-    """Returns the limit of all that one AA sends, from that of one payload."""
+    """Returns the limit of all that one AA sends, from the limit of one payload."""
     return limit * _OF_ALL
 
 

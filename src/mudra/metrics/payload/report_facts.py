@@ -9,7 +9,7 @@ from mudra.shared.finding import Finding
 
 
 class ReportFacts(Struct, frozen=True):
-    """What the decision about a valid payload needs; `notes` report what is unusual."""
+    """The facts that the decision about a valid payload needs; `notes` report what is unusual."""
 
     aa_id: str
     txn_id: str

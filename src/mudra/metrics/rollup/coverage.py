@@ -71,7 +71,7 @@ def due_until(now: datetime) -> datetime:
 
 
 class Reported(Struct, frozen=True):
-    """How many windows were reported, by AA and tag, with or without traffic."""
+    """The number of windows that were reported, by AA and tag, with or without traffic."""
 
     windows: Mapping[tuple[str, Tag], int]
     early: Mapping[tuple[str, Tag], int]
@@ -93,7 +93,7 @@ def gaps(within: TimeRange, received: Collection[datetime]) -> tuple[TimeRange, 
 
 
 class StatusChange(NamedTuple):
-    """Whether an AA was active before a moment, and is from then on."""
+    """The status of an AA before a moment, and from then on."""
 
     at: datetime
     was_active: bool

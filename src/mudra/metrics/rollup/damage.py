@@ -18,7 +18,7 @@ HELD: Final = "held"
 
 
 class BlockPlace(NamedTuple):
-    """Where a block is: the key of its row."""
+    """The place of a block: the key of its row."""
 
     aa_id: str
     """Empty for the sums over all AAs."""
@@ -88,7 +88,7 @@ class DamagedPlace(NamedTuple):
 
 
 class Checked(Struct, frozen=True):
-    """What a check of all blocks found."""
+    """The result of a check of all blocks."""
 
     blocks: int
     damaged: tuple[DamagedPlace, ...]

@@ -21,7 +21,7 @@ second."""
 
 
 class RecountPart(Struct, frozen=True):
-    """The sums about one FIP on one day (UTC), or without one those of an AA over all FIPs."""
+    """The sums about one FIP on one day (UTC), or without one an AA's sums over all FIPs."""
 
     day: datetime
     fip_id: str
@@ -30,7 +30,7 @@ class RecountPart(Struct, frozen=True):
 
 
 class Compared(Struct, frozen=True):
-    """How many cells of some sums were compared, and how many differ."""
+    """The number of cells of some sums that were compared, and how many differ."""
 
     sums: Stale
     cells: int

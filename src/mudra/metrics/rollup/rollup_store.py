@@ -24,7 +24,7 @@ class RollupStore(Protocol):
         ...
 
     async def make(self, stale: Stale) -> bool:
-        """Replaces sums by those of what they are made of.
+        """Replaces sums by the sums of what they are made of.
 
         Returns False, and changes nothing, where retention has dropped that.
         """

@@ -1,4 +1,4 @@
-"""What a command of the node's machine does with stored metrics: orders, results, and the port."""
+"""The acts of a command of the node's machine on stored metrics: orders, results, and the port."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
@@ -26,14 +26,14 @@ class SumsPlace(NamedTuple):
 
 
 class Remade(Struct, frozen=True):
-    """What became of sums that were to be made again: done, or the reason why not."""
+    """The outcome of sums that were to be made again: done, or the reason why not."""
 
     place: SumsPlace
     problem: str = ""
 
 
 class ExportOrder(Struct, frozen=True):
-    """Which rows are exported, and where to."""
+    """The choice of rows to export, and where to."""
 
     days: Sequence[date]
     """Days of UTC that are over."""

@@ -1,4 +1,4 @@
-"""What subscriptions to the public status ask of storage."""
+"""The ports of subscriptions to the public status to storage."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from mudra.shared.secret_text import SecretText
 
 
 class NewsStore(Protocol):
-    """What was announced of each incident, and how far the emails about it are."""
+    """The announced state of each incident, and how far the emails about it are."""
 
     async def states(self) -> Mapping[str, NewsState]:
         """Return the last announced state of each incident by its ID."""
@@ -85,7 +85,7 @@ class SubscriptionWebhooks(Protocol):
         ...
 
     async def take_failing(self, limit: int) -> Sequence[Failing]:
-        """Take those of which a message was given up: to warn of, or to end."""
+        """Take the subscriptions of which a message was given up: to warn of, or to end."""
         ...
 
     async def warned(self, subscription_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Which changes of public incidents subscribers are written to about. Pure."""
+"""The changes of public incidents of which subscribers get emails. Pure."""
 
 import enum
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +12,7 @@ from mudra.metrics.incidents.subject import fip_of, name_of
 
 
 class NewsState(enum.StrEnum):
-    """What is announced of an incident."""
+    """The announced state of an incident."""
 
     OPEN = "open"
     OVER = "over"

@@ -61,7 +61,7 @@ class TooManyChallenges(Refusal, frozen=True):
 
 
 class ChallengeData(msgspec.Struct):
-    """What has to be answered."""
+    """The challenge that has to be answered."""
 
     challenge: str
 
@@ -81,7 +81,7 @@ class ChallengeAnswer(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StatusEvent(enum.StrEnum):
-    """What a message says."""
+    """The contents of a message."""
 
     DISRUPTED = "status.disrupted"
     OPERATIONAL = "status.operational"
@@ -117,7 +117,7 @@ class StatusMessage(msgspec.Struct):
 
 
 class AnnouncementData(msgspec.Struct, rename="camel", kw_only=True):
-    """What an operator announced; without `fipIds` about the whole network.
+    """The announcement of an operator; without `fipIds` about the whole network.
 
     `translations` are title and text in further languages.
     """

@@ -105,7 +105,7 @@ class AnnouncementMessages(Struct, frozen=True):
         return Notice(reader.email, NoticeKind.STATUS_ANNOUNCEMENT, facts, reader.language, end)
 
     def _page(self, one: Announcement) -> str:
-        """Returns the page of the only institution that it concerns, else that of the network."""
+        """Returns the page of the only institution that it concerns, else the network's."""
         if len(one.fip_ids) == 1:
             return f"{self.root}/fip/{quote(one.fip_ids[0], safe='')}"
         return self.root

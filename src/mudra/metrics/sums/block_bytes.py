@@ -139,7 +139,7 @@ def decoded(
     fips: Collection[str] | None = None,
     types: Collection[int] | None = None,
 ) -> Cells:
-    """Returns the cells of which `encoded` made these bytes, or those of some FIPs or types.
+    """Returns the cells of which `encoded` made these bytes, or the cells of some FIPs or types.
 
     `at` is the first time of the block. Without `times` (None), sums have no response times but the
     longest. Raises `DamagedBlock` for bytes that are not as they were written.
@@ -266,7 +266,7 @@ def _read_numbers(numbers: bytes) -> _Numbers:
 
 
 def _fip_of_rows(block: _Numbers) -> Array:
-    """Returns the place of each row's FIP among those of the block."""
+    """Returns the place of each row's FIP in the block."""
     number = len(block.fips)
     if bool(number) != bool(block.rows):
         raise DamagedBlock("its FIPs are not those of its rows")
@@ -336,7 +336,7 @@ def _opened(stored: bytes) -> bytes:
 
 
 def _stored(columns: Mapping[str, Array]) -> dict[str, _Column]:
-    """Returns columns in the fewest bytes, without those of zeros."""
+    """Returns columns in the fewest bytes, without columns of zeros."""
     together = np.stack([column for column in columns.values() if column.dtype != object])
     if int(together.min(initial=0)) < 0:
         raise ValueError("a block has no negative numbers")

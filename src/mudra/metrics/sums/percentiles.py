@@ -51,7 +51,7 @@ def samples_of(cells: Cells) -> Array:
 
 
 def _before(width: Array, until: Array) -> Array:
-    """Returns the calls before each row, and those of all rows at last."""
+    """Returns the calls before each row, and the calls of all rows at last."""
     edges = np.concatenate((np.zeros(1, np.int64), np.cumsum(width)))
     found: Array = np.concatenate((np.zeros(1, until.dtype), until))[edges]
     return found

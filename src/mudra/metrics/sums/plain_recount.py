@@ -20,7 +20,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class PlainSums(Struct):
-    """What adds up exactly, of blocks; see `Rollup` and `Late`."""
+    """The exact sums of blocks; see `Rollup` and `Late`."""
 
     blocks: int
     counts: list[int]

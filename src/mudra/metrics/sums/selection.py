@@ -63,7 +63,7 @@ class Times(Struct, frozen=True):
 
 
 class OfAas(Struct, frozen=True):
-    """What is read of each AA: disjoint, and together the whole range."""
+    """The choice of what is read of each AA: disjoint, and together the whole range."""
 
     days: Times = Times()
     hours: Times = Times()

@@ -1,4 +1,4 @@
-"""What members read: listings, visibility, the change feed.
+"""The directory that members read: listings, visibility, the change feed.
 
 Never changes an entry.
 """

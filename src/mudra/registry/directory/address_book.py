@@ -1,4 +1,4 @@
-"""Which entity an address belongs to, by the `ips` of the live entries (spec 2.7)."""
+"""The entity that an address belongs to, by the `ips` of the live entries (spec 2.7)."""
 
 import ipaddress
 from collections import defaultdict

@@ -137,7 +137,7 @@ _LAST_OF_EACH: Final = sa.text("""
 
 
 async def keep_visibility(database: Database, *, opened: bool) -> None:
-    """Write the marker into the log if the setting differs from that of the last start."""
+    """Write the marker into the log if the setting differs from the last start's."""
     async with database.transaction() as transaction:
         await RegistryStore(transaction).keep_visibility(_OPENED, "true" if opened else "false")
 

@@ -1,4 +1,4 @@
-"""Who acts on the registry, and what each may do."""
+"""The people who act on the registry, and what each may do."""
 
 import datetime as dt
 import enum
@@ -27,7 +27,7 @@ class ActorKind(enum.StrEnum):
 
 
 class Actor(Struct, frozen=True):
-    """Who acts: `name` for the history, `own` the entities it may act for, and from where.
+    """The actor: `name` for the history, `own` the entities it may act for, and from where.
 
     Of an operator `own` are the entities that the same `person` administers. An entity comes by
     a token, of `token_issued_at`.

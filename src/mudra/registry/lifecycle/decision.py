@@ -42,7 +42,7 @@ class RegistryAction(enum.StrEnum):
 
 
 class TokenEffect(enum.StrEnum):
-    """What the action does to the entity's tokens, in the same transaction."""
+    """The effect of the action on the entity's tokens, in the same transaction."""
 
     NONE = "none"
     STOP = "stop"
@@ -111,7 +111,7 @@ class Decision(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What the registry holds beyond this record, as storage found it under its lock.
+    """The facts of the registry beyond this record, as storage found them under its lock.
 
     Each holder is the ID of another entity, or `""`. A holder is one whose
     version with that `kid` or modulus is approved or was ever live: a mere

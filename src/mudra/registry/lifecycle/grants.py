@@ -1,4 +1,4 @@
-"""Whether two people decided, or one by the account that they gave someone: the pure rule (0189).
+"""The test whether two people decided: the pure rule (0189).
 
 A right that another person gave is that person's hand for a day: an account made for the
 purpose is no second person. An admin who was removed is that hand until the secret that they
@@ -19,7 +19,7 @@ _MS: Final = dt.timedelta(milliseconds=1)
 
 
 class Grant(Struct, frozen=True):
-    """Who gave a person a right, or the way into the account; persons are `user:ID`.
+    """The person who gave someone a right, or the way into the account; persons are `user:ID`.
 
     `entity_id` is empty for the right of an operator. `knows_secret` is said of an admin who was
     removed, and read a secret of the entity that is still valid.

@@ -1,4 +1,4 @@
-"""What a member's admins read about an act on their entry: pure, and safe in an email."""
+"""The message to a member's admins about an act on their entry: pure, and safe in an email."""
 
 import datetime as dt
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the registry stores about one entity: its status, and every version with who and when.
+"""The record of the registry about one entity: its status, and every version with who and when.
 
 Status of the entity                  Status of a version
   unlisted ── goes live ──► live        submitted ─► approved (goes live later) ─► live
@@ -52,7 +52,7 @@ class Version(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """What is stored about one entity; versions in order of their numbers, which begin at 1.
+    """The stored state of one entity; versions in order of their numbers, which begin at 1.
 
     There may be more versions than these, but the live, the pending and the newest are here.
     """

@@ -20,7 +20,7 @@ from mudra.shared.entity_type import EntityType
 
 
 class Category(enum.StrEnum):
-    """How strongly an identifier identifies a customer."""
+    """The strength with which an identifier identifies a customer."""
 
     STRONG = "STRONG"
     WEAK = "WEAK"
@@ -28,7 +28,7 @@ class Category(enum.StrEnum):
 
 
 class Requester(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who submits."""
+    """The person who submits."""
 
     name: Annotated[str, Field(rule=rule.NAME)]
     id: Annotated[str, Field(rule=rule.ENTITY_ID, about="case-sensitive")]

@@ -18,7 +18,7 @@ async def read_vocabulary(store: VocabularyStore) -> Vocabulary:
 async def extend_vocabulary(
     store: VocabularyStore, addition: Addition, actor: str
 ) -> Addition | PayloadRefused:
-    """Add a word with its variants, unless one of them already means another word."""
+    """Add a word with its variants, unless a variant already means another word."""
     findings = check_addition(await read_vocabulary(store), addition)
     if findings:
         return PayloadRefused(tuple(findings))

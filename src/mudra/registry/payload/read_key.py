@@ -28,7 +28,7 @@ _PEM: Final = "-----BEGIN "
 
 
 class KeySource(enum.Enum):
-    """What a key was read from."""
+    """The form that a key was read from."""
 
     JWK = "JWK"
     PUBLIC_KEY = "public key"
@@ -47,7 +47,7 @@ class ReadKey(Struct, frozen=True):
 
 
 class KeyUnread(enum.Enum):
-    """Why a text is not read as a key."""
+    """The reason for which a text is not read as a key."""
 
     EMPTY = "empty"
     PRIVATE = "private"

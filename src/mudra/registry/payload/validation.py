@@ -41,7 +41,7 @@ def check_payload(
     older: bool = False,
     root: str = "$",
 ) -> CheckedPayload | list[Finding]:
-    """Return the checked payload, or all findings when at least one of them refuses it.
+    """Return the checked payload, or all findings when any of them refuses it.
 
     `raw` is any JSON value. `older` reads what entries of today's directories
     hold (no root `type`, odd timestamps, further members, empty ports) and notes it

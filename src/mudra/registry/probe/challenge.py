@@ -28,7 +28,7 @@ class _Answer(Struct):
 
 
 class Challenge(Struct, frozen=True):
-    """What is sent to `url`, and must be answered."""
+    """The challenge that is sent to `url`, and must be answered."""
 
     url: str
     issuer: str

@@ -1,4 +1,4 @@
-"""What a probe is, and what it found."""
+"""The probe of a member's address, and its result."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -33,7 +33,7 @@ class ServerCertificate(Struct, frozen=True):
 
 
 class ProbeResult(Struct, frozen=True):
-    """What a probe found.
+    """The result of a probe.
 
     `status` is that of the answer, 0 without one, of which `problem` says why. `key_problem` says
     why the registered key is not proven; empty when it is.

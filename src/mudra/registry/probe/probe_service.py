@@ -12,7 +12,7 @@ from mudra.shared.refusal import PlainRefusal
 
 
 class ProbeService(Struct, frozen=True):
-    """What operators do with probes, in the caller's transaction."""
+    """The acts of operators on probes, in the caller's transaction."""
 
     probes: Probes
     registry: Registry

@@ -32,14 +32,14 @@ class BackupUnreadable(Exception):
 
 
 class Source(Protocol):
-    """What is read to its end."""
+    """The bytes that are read to their end."""
 
     def read(self, size: int = -1, /) -> bytes:
         """Read some bytes; none at the end."""
 
 
 class Target(Protocol):
-    """What is written to."""
+    """The file that is written to."""
 
     def write(self, data: bytes, /) -> int:
         """Write all of it."""

@@ -102,7 +102,7 @@ class Announcement(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass
 class PendingFence:
-    """Who is awaited, and who has acknowledged."""
+    """The nodes that are awaited, and who has acknowledged."""
 
     awaited: set[str]
     acknowledged: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""Whether what a node has in memory is still valid.
+"""The proof that what a node has in memory is still valid.
 
 A node caches what issuing needs. Two things keep the caches of many nodes valid:
 
@@ -84,7 +84,7 @@ def revoked_key(jti: str) -> str:
 
 
 class CacheInvalidation:
-    """What this node knows of changes, and how it announces its own."""
+    """The knowledge of this node about changes, and how it announces its own."""
 
     def __init__(
         self,

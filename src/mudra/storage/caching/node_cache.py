@@ -1,4 +1,4 @@
-"""What this node read from the database, used from memory as long as it is proven valid.
+"""A cache of what this node read from the database, used as long as it is proven valid.
 
 Each cache of a node is one of these; `cache_invalidation.py` says what is valid (decision 0003).
 """

@@ -15,7 +15,7 @@ _log = structlog.get_logger()
 
 
 class WithoutDatabase:
-    """Whether the database is away, and since when it is no longer proven."""
+    """The state of a database that is away, and since when it is no longer proven."""
 
     def __init__(self, permitted_s: float) -> None:
         self._permitted_s = permitted_s

@@ -1,4 +1,4 @@
-"""How far this machine's clock is from the database's, measured all the time.
+"""The distance of this machine's clock from the database's, measured all the time.
 
 Tokens carry this machine's time, and other nodes read them by theirs. A node that is an hour
 ahead would issue tokens that all others refuse.
@@ -18,7 +18,7 @@ _log = structlog.get_logger()
 
 
 class ClockWatch:
-    """What the last measurement said; the sandbox's moved time has no part in it."""
+    """The result of the last measurement; the sandbox's moved time has no part in it."""
 
     def __init__(self, machine_clock: Clock) -> None:
         self.machine_clock: Final = machine_clock

@@ -39,7 +39,7 @@ class TimeIsOver(psycopg.OperationalError):
 
 
 class Deadline:
-    """Whether a connection was cut because the time was up: it was reached, and too slow."""
+    """The end of a connection whose time was up: it was reached, and too slow."""
 
     def __init__(self) -> None:
         self.has_passed = False

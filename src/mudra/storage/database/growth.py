@@ -1,4 +1,4 @@
-"""How large a database is and how fast it grows: by the partitions of the metrics.
+"""The size of a database and how fast it grows: by the partitions of the metrics.
 
 Metrics are nearly all of it. Their partitions are dropped in time, so what is kept stops growing.
 """

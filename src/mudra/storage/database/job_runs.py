@@ -1,4 +1,4 @@
-"""Which runs of the periodic jobs are done: implements jobs/scheduler.py JobRuns.
+"""The runs of the periodic jobs that are done: implements jobs/scheduler.py JobRuns.
 
 A job is claimed by an advisory lock of this process's own connection, so the claim ends with
 the process however it ends, and another node runs the job again.

@@ -37,7 +37,7 @@ class SchemaNeedsMore(Exception):
 
 
 class Revisions(NamedTuple):
-    """What a database says of its schema; both None when it is empty."""
+    """The revisions of a database's schema; both None when it is empty."""
 
     present: str | None
     oldest: str | None

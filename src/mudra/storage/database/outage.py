@@ -1,4 +1,4 @@
-"""What an error of the driver says about the database as a whole."""
+"""The meaning of a driver's error for the database as a whole."""
 
 import contextlib
 import re

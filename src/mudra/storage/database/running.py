@@ -1,4 +1,4 @@
-"""Which processes of the service use this database now, on all machines."""
+"""The processes of the service that use this database now, on all machines."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Which release of PostgreSQL a server is, and which one it should be at least."""
+"""The release of PostgreSQL that a server has, and which one it should be at least."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a primary says of its standbys to a role without rights of its own.
+"""The statement of a primary about its standbys to a role without rights of its own.
 
 `pg_stat_replication` shows such a role how many follow, and no more; the slots have the rest.
 """
@@ -42,7 +42,7 @@ class Slot(Struct, frozen=True):
 
 
 class Standbys(Struct, frozen=True):
-    """Who follows, and whom a commit waits for."""
+    """The standbys that follow, and which of them a commit waits for."""
 
     synchronous: str
     following: int

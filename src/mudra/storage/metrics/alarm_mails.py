@@ -83,7 +83,7 @@ class PostgresAlarmPreferences:
         self._tx = transaction
 
     async def of(self, user_id: str) -> AlarmPreferences:
-        """Returns those of a person, the usual ones where none were chosen."""
+        """Returns a person's preferences, the usual ones where none were chosen."""
         rows = await self._tx.connection.execute(
             sa.select(alarm_preference).where(_P.user_id == user_id)
         )
@@ -91,7 +91,7 @@ class PostgresAlarmPreferences:
         return USUAL if row is None else _preferences(row)
 
     async def set(self, user_id: str, preferences: AlarmPreferences) -> None:
-        """Stores those of a person."""
+        """Stores a person's preferences."""
         values = {
             "time_zone": preferences.time_zone,
             "quiet_from": preferences.quiet_from,
@@ -134,7 +134,7 @@ class PostgresFollowedFips:
 
 
 class PostgresAlarmMails:
-    """Who reads alarms, what each was sent, and what waits."""
+    """The readers of alarms, what each was sent, and what waits."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

@@ -89,7 +89,7 @@ class PostgresWebhooks:
         self._encryption = encryption
 
     async def list(self, owner: Owner | None) -> Sequence[Webhook]:
-        """Returns those of one owner, or all but people's own for None; oldest first."""
+        """Returns one owner's webhooks, or all but people's own for None; oldest first."""
         waiting = (
             sa.select(sa.func.count())
             .where(_M.webhook_id == _W.webhook_id)

@@ -1,4 +1,4 @@
-"""What incident detection reads and remembers, in PostgreSQL: implements metrics/ports.py."""
+"""The records of incident detection, in PostgreSQL: implements metrics/ports.py."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta

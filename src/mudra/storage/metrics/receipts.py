@@ -200,7 +200,7 @@ class OnboardedMembers:
         return found
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
-        """Returns those of these AAs that never sent a report."""
+        """Returns which of these AAs never sent a report."""
         first = await self._first_windows(sorted(aa_ids))
         return frozenset(aa_id for aa_id in aa_ids if first.get(aa_id) is None)
 

@@ -1,4 +1,4 @@
-"""What is known of reports without their numbers: implements metrics/ports.py ReportMarks."""
+"""The knowledge about reports without their numbers: implements metrics/ports.py ReportMarks."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _H: Final = metrics_held.c
 
 
 class PostgresReportMarks:
-    """Which reports came, and marks by which a reader sees that others came since."""
+    """The reports that came, and marks by which a reader sees that others came since."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

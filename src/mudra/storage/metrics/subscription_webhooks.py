@@ -140,7 +140,7 @@ class PostgresSubscriptionWebhooks:
         await self._tx.changing(WEBHOOKS_CHANGED)
 
     async def take_failing(self, limit: int) -> Sequence[Failing]:
-        """Take those of which a message was given up: to warn of, or to end."""
+        """Take the subscriptions of which a message was given up: to warn of, or to end."""
         rows = await self._tx.connection.execute(_TAKE_FAILING, {"limit": limit})
         return [Failing(*row) for row in rows]
 

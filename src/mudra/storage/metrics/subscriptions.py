@@ -116,7 +116,7 @@ class PostgresNews:
 
 
 class PostgresSubscriptions:
-    """Addresses in plain text, as those of accounts; tokens encrypted."""
+    """The subscriptions, with addresses in plain text as accounts have them; tokens encrypted."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

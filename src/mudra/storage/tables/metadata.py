@@ -1,4 +1,4 @@
-"""What all table definitions share."""
+"""The ground of all table definitions."""
 
 from typing import Final
 

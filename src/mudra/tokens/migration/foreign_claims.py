@@ -1,4 +1,4 @@
-"""Whose token another issuer's token is. Pure: RFC 8725, every claim checked."""
+"""The member that another issuer's token belongs to. Pure: RFC 8725, every claim checked."""
 
 from collections.abc import Mapping
 from typing import Final

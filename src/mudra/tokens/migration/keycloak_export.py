@@ -97,7 +97,7 @@ class ExportedClient(Struct, frozen=True):
 
 
 class Export(Struct, frozen=True):
-    """What a realm has for a member's programs; `skipped` says what else is in it, and why not."""
+    """A realm for a member's programs; `skipped` says what else is in it, and why not."""
 
     realm: str
     clients: Sequence[ExportedClient]
@@ -352,7 +352,7 @@ Admins = Mapping[str, "AdminOf"]
 
 
 class AdminOf(Struct, frozen=True):
-    """What an export lacks of a member; an empty type or name leaves that of the export."""
+    """A member's facts that an export lacks; an empty type or name leaves that of the export."""
 
     email: str
     name: str = ""

@@ -35,7 +35,7 @@ LONGEST: Final = timedelta(days=366)
 
 
 class Line(Struct, frozen=True):
-    """What becomes of one thing of the export: `result` is new, unchanged, changed or refused."""
+    """The outcome for one thing of the export: `result` is new, unchanged, changed or refused."""
 
     what: str
     name: str

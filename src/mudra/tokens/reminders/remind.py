@@ -29,7 +29,7 @@ _MARKS: Final = (*DAYS_BEFORE, AFTER_EXPIRY)
 
 
 class Reminder(Struct, frozen=True):
-    """Marks to store as done, and the one of them, if any, for which an email is sent.
+    """The marks to store as done, and the mark, if any, for which an email is sent.
 
     A mark is the number of days before expiry, or AFTER_EXPIRY.
     """

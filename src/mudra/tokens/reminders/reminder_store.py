@@ -1,4 +1,4 @@
-"""Which emails about secrets were sent, so that each is sent once."""
+"""The emails about secrets that were sent, so that each is sent once."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How many tokens an entity may revoke, so that the list of them stays one that members accept.
+"""The limit of revocations of an entity, so that their list stays one that members accept.
 
 Every member reads the whole list every few seconds, and takes none over that is larger than 8 MiB
 (`client/verification/revocations.py`): one entity must not keep the suspension of another from

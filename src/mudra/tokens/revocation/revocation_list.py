@@ -21,7 +21,7 @@ _VERSION: Final = "1.0.0"
 
 
 class EndedTokens(Struct, frozen=True):
-    """What storage has of tokens that ended early and that someone would still accept."""
+    """The stored tokens that ended early and that someone would still accept."""
 
     revoked: Sequence[str]
     """The `jti` of each token that was revoked by itself."""

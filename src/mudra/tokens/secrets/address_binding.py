@@ -29,7 +29,7 @@ _MAX_NAMED: Final = 5
 
 
 class AddressBinding(enum.StrEnum):
-    """What is done with a right secret or assertion from an address that is not listed."""
+    """The answer to a right secret or assertion from an address that is not listed."""
 
     NETWORK = "network"
     """What the network's setting says."""

@@ -80,7 +80,7 @@ BindingChange = (
 
 
 class BindingService(Struct, frozen=True):
-    """What may be done with the binding of an entity, in the caller's transaction."""
+    """The acts on the binding of an entity, in the caller's transaction."""
 
     tx: Transaction
     network_enforces: bool

@@ -1,4 +1,4 @@
-"""Which addresses used a member's credentials that its registry entry does not list. Pure."""
+"""The addresses that used a member's credentials without being in its registry entry. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Who still uses the old secret in its grace period, and when to notify the member. Pure.
+"""The users of the old secret in its grace period, and when to notify the member. Pure.
 
 One email is sent in the last day of the grace period (or the last half of a shorter
 one), when programs used the old secret within that same time.
@@ -19,7 +19,7 @@ _DAY_HOURS: Final = 24
 
 
 class AddressUse(Struct, frozen=True):
-    """How many tokens one secret got from one address, and when last."""
+    """The number of tokens that one secret got from one address, and when last."""
 
     address: str
     count: int

@@ -1,4 +1,4 @@
-"""When a secret may be reset (spec 8): at most 5 in any 24 hours, 5 minutes apart.
+"""The rule by which a secret may be reset (spec 8): at most 5 in any 24 hours, 5 minutes apart.
 
 Only successful resets count, of all users of the entity. Pure: the caller holds
 the entity's lock and passes the database's time.

@@ -71,7 +71,7 @@ class EntitySecret(Struct, frozen=True):
 
 
 class Rotation(Struct, frozen=True):
-    """What a reset changes: the new current secret, and the previous one after it."""
+    """The changes of a reset: the new current secret, and the previous one after it."""
 
     new: EntitySecret
     previous: EntitySecret

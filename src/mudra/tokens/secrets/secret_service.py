@@ -71,7 +71,7 @@ class SecretDetails(Struct, frozen=True):
 
 
 class SecretUsage(Struct, frozen=True):
-    """How the current secret, and the old one during its grace period, were used.
+    """The use of the current secret, and of the old one during its grace period.
 
     `next_reset` says whether a reset is permitted now, and if not, when; `then_reset`
     from when another one is permitted if there is one now.
@@ -87,7 +87,7 @@ class SecretUsage(Struct, frozen=True):
 
 
 class ResetCommand(Struct, frozen=True):
-    """What a reset asks for, in whole days (spec 2.3).
+    """The wishes of a reset, in whole days (spec 2.3).
 
     With `expected_version`, the reset is refused when that is not the current secret.
     """
@@ -99,7 +99,7 @@ class ResetCommand(Struct, frozen=True):
 
 
 class SecretService(Struct, frozen=True):
-    """What admins of an entity may do with its secret, in the caller's transaction."""
+    """The acts of an entity's admins on its secret, in the caller's transaction."""
 
     tx: Transaction
     random_bytes: Callable[[int], bytes]

@@ -24,7 +24,7 @@ from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
 
 
 class SecretHolding(Struct, frozen=True):
-    """What an entity has: its secrets and when it was reset, by the database's clock."""
+    """The secrets of an entity: its secrets and when it was reset, by the database's clock."""
 
     current: EntitySecret
     in_grace: EntitySecret | None

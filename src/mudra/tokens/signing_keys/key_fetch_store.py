@@ -24,7 +24,7 @@ from mudra.storage.tables.tokens import key_fetch
 
 
 class KeyFetch(Struct, frozen=True):
-    """How often a member fetched a published key.
+    """The number of times that a member fetched a published key.
 
     Who fetched is known by the address alone, as the registry's live entries list it;
     `entity_id` is empty for all other addresses together.

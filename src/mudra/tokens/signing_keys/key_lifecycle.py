@@ -95,7 +95,7 @@ class Handover(Struct, frozen=True):
 
 
 class KeyPlan(Struct, frozen=True):
-    """What must be done so that tokens of one kind can always be signed."""
+    """The steps after which tokens of one kind can always be signed."""
 
     make_active: bool
     make_pending: bool
@@ -150,7 +150,7 @@ def plan(
 
 
 class Succession(Struct, frozen=True):
-    """What a kind of token needs once keys of it were dropped."""
+    """The needs of a kind of token once keys of it were dropped."""
 
     kind: TokenKind
     make_active: bool = False

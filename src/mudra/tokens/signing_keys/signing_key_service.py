@@ -54,7 +54,7 @@ class KeyDetails(Struct, frozen=True):
 
 
 class SigningKeyService(Struct, frozen=True):
-    """What jobs and operators may do with signing keys, in the caller's transaction."""
+    """The acts of jobs and operators on signing keys, in the caller's transaction."""
 
     tx: Transaction
     new_key: NewKey

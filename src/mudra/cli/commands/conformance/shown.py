@@ -1,4 +1,4 @@
-"""What a conformance run shows while it works and at its end, and the files it writes."""
+"""The output of a conformance run while it works and at its end, and the files it writes."""
 
 import sys
 from collections import Counter

@@ -26,7 +26,7 @@ _MAX_LENGTH: Final = 64
 
 
 class BrowserCookie(enum.StrEnum):
-    """What belongs to a browser before anyone is signed in there; the value ends its name."""
+    """The values of a browser before anyone is signed in there; the value ends its name."""
 
     CHALLENGE = "-challenge"
     SIGN_ON = "-sign-on"

@@ -1,4 +1,4 @@
-"""What an AA's health page says of the FIPs that fail: is it me, or do all others see it too?"""
+"""An AA's health page about the FIPs that fail: is it me, or do all others see it too?"""
 
 from collections.abc import Sequence
 from typing import Final

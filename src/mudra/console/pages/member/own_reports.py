@@ -1,4 +1,4 @@
-"""What became of an AA's own reports: held, missing and refused ones, on its health page."""
+"""The fate of an AA's own reports: held, missing and refused ones, on its health page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -68,7 +68,7 @@ _REFUSED: Final = Table(
 
 
 class OwnReports(Struct, frozen=True):
-    """Held reports that wait, and those of a time that are missing or were refused."""
+    """Held reports that wait, and reports of a time that are missing or were refused."""
 
     held: Sequence[HeldReport] = ()
     missing: Sequence[Gap] = ()

@@ -1,4 +1,4 @@
-"""What the registration page calls the fields of an entry, its FI types and its identifiers."""
+"""The names on the registration page of an entry's fields, its FI types and its identifiers."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -41,7 +41,7 @@ _PATH: Final = "/entity/{entity_id:str}/secret"
 
 
 class ResetForm(Struct, frozen=True):
-    """What the dialog of a reset sends, by the names of the API."""
+    """The fields of a reset's dialog, by the names of the API."""
 
     secret_expiry_days: ExpiryDays = field(name="secretExpiryDays")
     old_secret_validity: GraceDays = field(name="oldSecretValidity")

@@ -1,4 +1,4 @@
-"""What operators announced, as the pages of the public status show it."""
+"""The announcements of operators, as the pages of the public status show them."""
 
 from datetime import datetime
 from typing import Final

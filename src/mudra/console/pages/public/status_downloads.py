@@ -1,4 +1,4 @@
-"""What programs read of the public status: feeds, badges, and the open data with its schema."""
+"""The public status for programs: feeds, badges, and the open data with its schema."""
 
 from collections.abc import Callable
 from typing import Final

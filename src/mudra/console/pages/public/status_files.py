@@ -1,4 +1,4 @@
-"""What other programs read of the public status: feeds of incidents (Atom, RSS), and badges."""
+"""The files of the public status for other programs: feeds of incidents (Atom, RSS), and badges."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -74,7 +74,7 @@ def _label(name: str, equals: bytes, number: int) -> str:
 
 
 class _Wrong(Exception):
-    """What is wrong with a field that has yet to be named."""
+    """The fault of a field that has yet to be named."""
 
 
 def _decoded(sent: bytes, part: str) -> str:

@@ -1,4 +1,4 @@
-"""What is usual: rates, latencies, and how each AA reports.
+"""The usual values: rates, latencies, and how each AA reports.
 
 Never names a cause.
 """

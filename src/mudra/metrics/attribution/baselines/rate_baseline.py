@@ -61,7 +61,7 @@ the hours of slow calls already."""
 
 
 class _Period(Struct, frozen=True):
-    """How factors of an hour or of a weekday vary, as relative variances."""
+    """The variances of an hour's or a weekday's factors, relative."""
 
     factor: float
     """Of the true factor, before anything is known of it."""
@@ -100,7 +100,7 @@ class RateBaseline(Struct, frozen=True):
 
 
 class Seen(Struct, frozen=True):
-    """What one window has to teach, lane x AA x FIP."""
+    """The lessons of one window, lane x AA x FIP."""
 
     bad: Floats
     events: Floats
@@ -252,7 +252,7 @@ def _prior(period: _Period) -> Floats:
 
 
 class _Hours(Struct, frozen=True):
-    """What is known of the hours of the day, and apart from it what the running one shows."""
+    """The knowledge of the hours of the day, and apart from it what the running one shows."""
 
     bad: Floats
     expected: Floats

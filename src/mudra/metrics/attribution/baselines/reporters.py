@@ -1,4 +1,4 @@
-"""Whether a report is plausible, by the AA's own history and that of the other AAs.
+"""The test whether a report is plausible, by the history of its AA and of the other AAs.
 
 An implausible report is left out of verdicts and of baselines; the caller keeps
 it and says so. Bounds on how much one AA can say are in `likelihood`.
@@ -24,7 +24,7 @@ _KEEP: Final = np.float32(0.5 ** (1 / (7 * WINDOWS_PER_DAY)))
 
 
 class Doubt(enum.StrEnum):
-    """Why a report is left out."""
+    """The reason for which a report is left out."""
 
     CONTRADICTORY = "contradictory"
     """More failures than calls, or percentiles that fall."""
@@ -42,7 +42,7 @@ class Implausible(Struct, frozen=True):
 
 
 class ReporterHistory(Struct, frozen=True):
-    """Of each AA: the most calls in a window lately, and how many windows it reported."""
+    """Each AA's history: the most calls in a window lately, and how many windows it reported."""
 
     peak: Floats
     windows: Floats

@@ -1,4 +1,4 @@
-"""How far rates wander without anything being wrong, and how much of the evidence is left then."""
+"""The range in which rates wander without a fault, and how much of the evidence is left then."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ _SLOW: Final = LANES_OF[Symptom.SLOW]
 
 
 class Wander(Struct, frozen=True):
-    """How far rates may be from the usual without meaning; lane x FIP."""
+    """The distance from the usual that rates may have without meaning; lane x FIP."""
 
     log_odds: Floats
     """What may still be nothing, as a rise of the log odds."""

@@ -104,7 +104,7 @@ class Counted(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
-    """What one window says of a known cause, at each tilt."""
+    """The evidence of one window about a known cause, at each tilt."""
 
     total: Floats
     rest: Floats

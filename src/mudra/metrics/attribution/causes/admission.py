@@ -1,4 +1,4 @@
-"""How a new finding joins the known causes: as a new one, as part of one, or as what it really was.
+"""The joining of a finding: as a new one, as part of one, or as what it really was.
 
 Two findings at one place are one cause. A path that turns out to be the FIP is
 the same cause with a wider place, if the path was found lately; an old one

@@ -1,4 +1,4 @@
-"""What attribution says: causes, where they lie, and how they are doing."""
+"""The statements of attribution: causes, where they lie, and how they are doing."""
 
 import enum
 from typing import Final
@@ -9,7 +9,7 @@ from mudra.metrics.attribution.evidence.lanes import Flags, Symptom, explained_l
 
 
 class Kind(enum.StrEnum):
-    """Where a cause lies."""
+    """The kind of place of a cause."""
 
     NETWORK = "network"
     FIP = "fip"
@@ -21,7 +21,7 @@ class Kind(enum.StrEnum):
 
 
 class CauseStatus(enum.StrEnum):
-    """What this window says of a cause."""
+    """The state of a cause by this window."""
 
     NEW = "new"
     BAD = "bad"

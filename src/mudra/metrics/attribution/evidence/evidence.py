@@ -24,7 +24,7 @@ PERCENTILE_POINTS: Final = 4
 
 
 class Evidence(Struct, frozen=True):
-    """What the reports of one window say; arrays are indexed API first, then AA, then FIP."""
+    """The evidence of one window's reports; arrays are indexed API first, then AA, then FIP."""
 
     window: int
     """Start of the window in seconds since 1970, divided by 600."""

@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 
 
 class Symptom(enum.IntEnum):
-    """What is wrong with a lane when it is bad."""
+    """The fault of a lane when it is bad."""
 
     FAILURES = 0
     CLIENT_ERRORS = 1

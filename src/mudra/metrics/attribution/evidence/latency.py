@@ -1,4 +1,4 @@
-"""How many calls were slower than a threshold, from four percentile points and a count.
+"""The number of calls slower than a threshold, from four percentile points and a count.
 
 Each point pins the number of calls above it. Between two points the number is
 interpolated along the logarithm of time. So latency becomes a count of bad

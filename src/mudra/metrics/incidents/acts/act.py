@@ -1,4 +1,4 @@
-"""What people do about an incident: its rules.
+"""The acts of people about an incident: its rules.
 
 The evidence opens and ends incidents; people own, discuss, close and reopen them. A decision of
 people holds until later evidence speaks against it: an incident that was closed by hand is open
@@ -25,7 +25,7 @@ _LAYOUT: Final = "\n\r\t"
 
 
 class ActKind(enum.StrEnum):
-    """What was done."""
+    """The kind of an act."""
 
     ASSIGN = "assign"
     HAND_OVER = "hand-over"

@@ -1,4 +1,4 @@
-"""What acts on incidents ask of storage."""
+"""The ports of acts on incidents to storage."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -82,7 +82,7 @@ _FIELDS: Final = fields_of(Certificate)
 
 
 class KeyFacts(Struct, frozen=True):
-    """What identifies a key: its name, its RFC 7638 thumbprint, its modulus."""
+    """The facts that identify a key: its name, its RFC 7638 thumbprint, its modulus."""
 
     kid: str
     thumbprint: str

@@ -45,7 +45,7 @@ TXNID: Final = TextRule(translatable("a UUID such as 6f1c2a4e-0d6b-4c8e-9a53-2b7
 
 
 class Risk(enum.StrEnum):
-    """What a change affects, as an approver reads it."""
+    """The risk of a change, as an approver reads it."""
 
     NONE = ""
     KEY = translatable("Signatures are verified with another key")

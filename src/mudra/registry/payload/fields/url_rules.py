@@ -64,7 +64,7 @@ _SPECIAL_IPV6: Final = tuple(
 
 
 class AddressPolicy(Struct, frozen=True):
-    """What the operator allows beyond public https; both are meant for a sandbox."""
+    """The addresses that the operator allows beyond public https; both are meant for a sandbox."""
 
     allow_http: bool = False
     allow_private: bool = False

@@ -36,7 +36,7 @@ class Account(NamedTuple):
 
 
 class Accounts(NamedTuple):
-    """Who runs the server and owns its data, and who runs `initdb`, which needs a user name."""
+    """The account of the server and its data, and the account for `initdb`, which needs a name."""
 
     server: Account
     initdb: Account

@@ -1,4 +1,4 @@
-"""Where Alembic gets its connection: from storage/database/upgrade.py, always."""
+"""The connection of Alembic: from storage/database/upgrade.py, always."""
 
 from alembic import context
 

@@ -59,7 +59,7 @@ _EVER: Final = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UT
 
 
 class _Source(Struct, frozen=True):
-    """One of the two tables of blocks, or the held reports that wait."""
+    """A table of blocks, or the held reports that wait."""
 
     table: sa.FromClause
     replaced: bool = False
@@ -109,7 +109,7 @@ class _Leaf(Struct, frozen=True):
 
 
 class LastCheck(Struct, frozen=True):
-    """What the last check of all blocks found."""
+    """The result of the last check of all blocks."""
 
     at: datetime
     blocks: int
@@ -163,7 +163,7 @@ async def _next_keys(
 async def _check(
     database: Database, leaf: _Leaf, keys: Sequence[tuple[Any, ...]]
 ) -> Sequence[DamagedPlace]:
-    """Returns the damaged ones of these blocks; those that the database cannot read as well."""
+    """Returns which of these blocks are damaged; those that the database cannot read as well."""
     try:
         async with database.transaction(within_s=CHECK_S) as tx:
             await tx.take_time(CHECK_S)
@@ -192,7 +192,7 @@ async def _read(
 
 
 async def damaged_of_latest(tx: Transaction) -> Sequence[DamagedPlace]:
-    """Returns the damaged ones of the latest blocks, some of each grain."""
+    """Returns which of the latest blocks are damaged, some of each grain."""
     found = list[DamagedPlace]()
     for grain in ("window", "hour", "day", HELD):
         source = _HELD if grain == HELD else _COUNTING

@@ -28,7 +28,7 @@ _D: Final = metrics_daily.c
 
 
 def daily_rows(cells: Cells, ids: Sequence[str]) -> Iterator[DailyRow]:
-    """Yields the rows of days over all AAs, those of the timings as well."""
+    """Yields the rows of days over all AAs, timings included."""
     days = {at: window_at(at).date() for at in set(cells.keys["at"].tolist())}
     rows = len(cells)
     p50, p95, p99, _ = times_of(cells) if cells.rises is not None else repeat([None] * rows, 4)

@@ -1,4 +1,4 @@
-"""What is stored besides the sums of an AA: small sums that a nation asks for most."""
+"""The blocks made of the sums of all AAs: small sums that a nation asks for most."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

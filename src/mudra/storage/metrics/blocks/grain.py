@@ -25,7 +25,7 @@ _SOURCES: Final = {derived: tag for tag, of in DERIVED.items() for derived in of
 
 
 class Tier(enum.StrEnum):
-    """How many hours or days are summed together: fewer blocks for a question over many.
+    """The number of hours or days that are summed together: fewer blocks for a question over many.
 
     Each time of the longest tier consists of whole ones of the other.
     """
@@ -103,6 +103,6 @@ def by_grain(selected: OfAas) -> dict[Grain, Times]:
 
 
 def source_tag(tag: str) -> str:
-    """Returns the tag of the sums with which those of a tag are made: its own, unless derived."""
+    """Returns the tag of the sums of which a tag's sums are made: its own, unless derived."""
     shorter = SHORTER.get(tag, tag)
     return _SOURCES.get(shorter, shorter)

@@ -1,4 +1,4 @@
-"""Sums of two and six hours, of three and nine days, next to those of each hour and day.
+"""Sums of two and six hours, of three and nine days, next to the sums of each hour and day.
 
 A question over all FIPs of 24 hours then reads the cells of six times, not of 23. They have tags
 of their own in the same grain, and are there or not: where they are not, or one of their times is

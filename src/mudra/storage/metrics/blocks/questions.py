@@ -71,7 +71,7 @@ _LONGEST: Final = {Step.WINDOW: WINDOW, Step.HOUR: HOUR, Step.SIX_HOURS: HOUR, S
 
 
 class BlockQuestions:
-    """Sums of any range, always equal to those of the reports that are counted."""
+    """Sums of any range, always equal to the sums of the reports that are counted."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
@@ -271,7 +271,7 @@ class BlockQuestions:
         aa_id: str | None = None,
         step: Step | None = None,
     ) -> tuple[Cells, Cells]:
-        """Returns sums of what is stored with those of each AA, and of windows without it.
+        """Returns sums of what is stored with each AA's sums, and of windows without it.
 
         `tags` are those by which it is stored, `forms` how each of the two is read. No time is
         longer than a step.

@@ -78,7 +78,7 @@ class Share(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """Which cells of a block are decoded, and what of them."""
+    """The choice of cells of a block that are decoded, and what of them."""
 
     times: bool = True
     """With the response times of sums."""

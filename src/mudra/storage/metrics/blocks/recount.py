@@ -94,7 +94,7 @@ async def recount(tx: Transaction, part: RecountPart) -> Sequence[Compared]:
 
 
 async def _over_fips(tx: Transaction, part: RecountPart) -> tuple[_Sums, _Sums]:
-    """Returns the sums of an AA over all FIPs, and what those of each FIP add up to.
+    """Returns the sums of an AA over all FIPs, and what the sums of each FIP add up to.
 
     One query reads both, since they are written together.
     """

@@ -131,7 +131,7 @@ class BlockSums:
         return list(marks)
 
     async def make(self, stale: Stale) -> bool:
-        """Replaces sums by those of what they are made of.
+        """Replaces sums by the sums of what they are made of.
 
         Returns False, and changes nothing, where retention has dropped that. It is asked after the
         blocks were read: what is kept now was kept then. No push adds to a dropped partition.

@@ -62,7 +62,7 @@ async def stale_sums(
 async def without_sums(
     tx: Transaction, windows: Collection[datetime], tags: Collection[str]
 ) -> frozenset[datetime]:
-    """Returns those of these windows that were reported and have no sums over all AAs."""
+    """Returns the windows among these that were reported and have no sums over all AAs."""
     if not windows:
         return frozenset()
     found = await tx.connection.scalars(_WITHOUT_SUMS, {"ats": sorted(windows), "tags": [*tags]})

@@ -159,7 +159,7 @@ def _unnamed(actor: str) -> str:
 
 
 def _person(row: AuditRow) -> str:
-    """Whom the event concerns, as actors are named; empty for no one."""
+    """Returns the person whom the event concerns, as actors are named; empty for no one."""
     return f"user:{row.detail[_PERSON]}" if _PERSON in row.detail else ""
 
 

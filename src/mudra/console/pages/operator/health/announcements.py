@@ -58,7 +58,7 @@ _MESSAGES: Final = {
 
 
 class AnnouncementForm(Struct, frozen=True):
-    """What was typed into the form, by the names of its fields, and why it was refused."""
+    """The typed values of the form, by the names of its fields, and why it was refused."""
 
     typed: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""

@@ -60,7 +60,7 @@ _MESSAGES: Final = {
 
 
 class SilenceForm(Struct, frozen=True):
-    """What was typed into the form, and why it was refused."""
+    """The typed values of the form, and why it was refused."""
 
     entity_id: str = ""
     peer_id: str = ""

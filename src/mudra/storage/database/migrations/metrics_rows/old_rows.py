@@ -1,4 +1,4 @@
-"""What one row of 1.0.0 says, as cells: raw rows, sums of hours and days, lines of held reports."""
+"""The cells of a row of 1.0.0: raw rows, sums of hours and days, lines of held reports."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""How much room the conversion needs, and whether the disk of the database has it."""
+"""The room that the conversion needs, and whether the disk of the database has it."""
 
 import shutil
 from pathlib import Path
