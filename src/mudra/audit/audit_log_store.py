@@ -43,7 +43,7 @@ def is_one_of_many(entry: AuditEntry) -> bool:
 
 
 def _concerned(entry: AuditEntry) -> tuple[str, str]:
-    """Return the entity and the person that refusals are told apart by; none of a known caller.
+    """Return the entity and person by which refusals are distinguished; none of a known caller.
 
     One who is known may name as many entities as they like.
     """
