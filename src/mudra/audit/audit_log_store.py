@@ -1,8 +1,7 @@
 """The audit log in PostgreSQL, and counts of events that are too many for a row each.
 
 Those are refused acts of one actor, and events of callers whom the service does not know: each is
-counted by minute, and becomes one event when its minute is over. Where an unknown caller is refused
-with a person or an entity, as after a wrong password, it is counted by whom it concerns.
+counted by minute, and becomes one event when its minute is over.
 """
 
 from collections.abc import Iterable
@@ -23,12 +22,6 @@ from mudra.storage.database.bulk_insert import parameter_of
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_anonymous, audit_event, audit_refused
 
-ANONYMOUS: Final = "nobody"
-"""The actor of a caller who has not signed in."""
-MAX_ADDRESSES: Final = 1000
-"""Counts kept for one minute; what comes from further addresses is counted together."""
-OTHERS: Final = "(others)"
-"""In place of the address, where several are counted together."""
 _ROWS_PER_S: Final = 1 / 60
 _ROWS_AT_ONCE: Final = 20
 _ROWS: Final = KeyedRateLimit(_ROWS_PER_S, _ROWS_AT_ONCE, monotonic)
@@ -50,7 +43,7 @@ def is_one_of_many(entry: AuditEntry) -> bool:
 
 
 def _concerned(entry: AuditEntry) -> tuple[str, str]:
-    """Return the entity and the person that distinguish refusals; none of a known caller.
+    """Return the entity and person by which refusals are distinguished; none of a known caller.
 
     One who is known may name as many entities as they like.
     """
@@ -113,6 +106,13 @@ async def record_refused(transaction: Transaction) -> int:
         )
     return len(events)
 
+
+ANONYMOUS: Final = "nobody"
+"""The actor of a caller who has not signed in."""
+MAX_ADDRESSES: Final = 1000
+"""Counts kept for one minute; what comes from further addresses is counted together."""
+OTHERS: Final = "(others)"
+"""In place of the address, where several are counted together."""
 
 _COUNT: Final = sa.text(
     """
