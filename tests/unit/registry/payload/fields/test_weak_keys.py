@@ -4,7 +4,7 @@ import gmpy2
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from mudra.registry.payload.fields.certificate import _ROCA_PRIMES, weakness
+from mudra.registry.payload.fields.weak_keys import _ROCA_PRIMES, weakness
 
 
 def prime(bits: int, salt: int = 0) -> int:
