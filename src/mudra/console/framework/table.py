@@ -121,7 +121,7 @@ class TableView(Struct, frozen=True, kw_only=True):
         """The class of each column's place in the two lines that a row has on a phone.
 
         The first line has what the row is and its state, the second three figures; more unfolds.
-        Where several rows have the same name, as each API of an AA, the second column names them too.
+        Where rows share a name, as the APIs of an AA do, the second column names them too.
         """
         found, state, figures = ["name-cell"], 0, 0
         repeats = len({row[0].value for row in self.rows}) < len(self.rows) and not self.ticks
