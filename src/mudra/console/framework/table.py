@@ -121,10 +121,14 @@ class TableView(Struct, frozen=True, kw_only=True):
         """The class of each column's place in the two lines that a row has on a phone.
 
         The first line has what the row is and its state, the second three figures; more unfolds.
+        Where rows share a name, as the APIs of an AA do, the second column names them too.
         """
         found, state, figures = ["name-cell"], 0, 0
-        for cell in (self.rows[0] if self.rows else ())[1:]:
-            if cell.kind == "tag" and not state:
+        repeats = len({row[0].value for row in self.rows}) < len(self.rows) and not self.ticks
+        for at, cell in enumerate((self.rows[0] if self.rows else ())[1:]):
+            if at == 0 and repeats and cell.kind in {*_TEXTS, "code"}:
+                found.append("second-name-cell")
+            elif cell.kind == "tag" and not state:
                 state = 1
                 found.append("state-cell")
             elif cell.kind in _FIGURES and figures < _MOST_FIGURES:
