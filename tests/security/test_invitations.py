@@ -171,7 +171,7 @@ def test_the_other_admins_are_notified(service: Service) -> None:
     ask(member, "add", email=email)
 
     message = mails(service, member.email)[-1]
-    assert "invited a new admin" in message["subject"]
+    assert "a new admin was invited" in message["subject"]
     assert email in message["text"]
 
 

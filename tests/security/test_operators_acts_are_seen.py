@@ -61,7 +61,8 @@ def test_an_operators_own_mailbox_as_admin_is_seen_at_once(
     act(staff, member, "admins/add", email=own)
     for to in (member.email, second, team):
         message = mails(service, to)[-1]
-        assert f"the operator added an admin of {member.entity_id}" in message["subject"]
+        assert "the operator added an admin" in message["subject"]
+        assert member.entity_id in message["text"]
         assert own in message["text"]
     assert not notices_to(service, own)
     act(staff, member, "admins/add", email=own)  # is one already
@@ -102,10 +103,10 @@ def test_one_email_says_that_an_operator_replaced_an_admin(
     act(staff, member, "admins/handover", leaving=member.email, email=own)
 
     for to in (member.email, team):
-        assert (
-            notices_to(service, to)[-1] == f"the operator replaced an admin of {member.entity_id}"
-        )
-        assert f"in place of {member.email}" in mails(service, to)[-1]["text"]
+        assert notices_to(service, to)[-1] == "the operator replaced an admin"
+        text = mails(service, to)[-1]["text"]
+        assert f"in place of {member.email}" in text
+        assert member.entity_id in text
         assert not any("added" in one or "removed" in one for one in notices_to(service, to))
     assert not notices_to(service, own)
     assert set_password(service.client(), latest_link(service, own)).status_code == 200
@@ -121,8 +122,10 @@ def test_a_new_address_of_an_admin_is_made_known_to_the_others_of_each_member(
     assert staff.post(f"/users/{who}/email", email=moved).status_code == 200
 
     for to, entity_id in ((team, one.entity_id), (other.email, other.entity_id)):
-        assert notices_to(service, to)[-1] == f"an admin of {entity_id} got another address"
-        assert f"from {one.email} to {moved}" in mails(service, to)[-1]["text"]
+        assert notices_to(service, to)[-1] == "an admin got another address"
+        text = mails(service, to)[-1]["text"]
+        assert f"from {one.email} to {moved}" in text
+        assert entity_id in text
     for to in (one.email, moved):
         assert "your account's email address was changed" in subjects(service, to)
         assert not any("got another address" in one for one in subjects(service, to))
@@ -148,13 +151,14 @@ def test_a_changed_contact_is_made_known_to_admins_and_both_contacts(
     act(staff, member, "contact", email=second)
     assert contact(member, "").status_code == 200
 
-    about = f"{member.entity_id} has another backup contact"
+    about = "the backup contact was changed"
     assert [subjects(service, to).count(about) for to in (member.email, first, second)] == [3, 2, 2]
     texts = [one["text"] for one in mails(service, member.email) if about in one["subject"]]
     assert f"{member.email} changed the backup contact" in texts[0]
     assert "the operator of the network changed" in texts[1]
     assert f"{first} gets them no more" in texts[1]
     assert "its admins alone" in texts[2]
+    assert all(member.entity_id in one for one in texts)
 
 
 def test_admins_name_three_contacts_a_day_also_at_once(service: Service, staff: Operator) -> None:

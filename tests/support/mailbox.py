@@ -34,8 +34,8 @@ def latest_link(service: Service, email: str) -> str:
 
 
 def subjects(service: Service, to: str) -> list[str]:
-    """Their subjects without the network's name."""
-    return [mail["subject"].partition(": ")[2] for mail in mails(service, to)]
+    """Their subjects without the name of the member or network, where it stands before a colon."""
+    return [one.partition(": ")[2] or one for one in (it["subject"] for it in mails(service, to))]
 
 
 def eventually(question: Callable[[], object], wait_s: float = WAIT_S) -> object:

@@ -113,9 +113,9 @@ def test_each_step_is_emailed_to_both_sides_and_audited(bank: Member, noc: Opera
         "/v1/entity/activity", params={"entityId": bank.entity_id}, headers=bank.bearer()
     ).json()["events"]
 
-    assert [one["subject"].partition(": ")[2] for one in own_mails] == [
-        f"{bank.entity_id} disputes a figure",
-        f"a dispute of {bank.entity_id} was rejected",
+    assert [one["subject"] for one in own_mails] == [
+        "Kaveri Bank disputes a figure",
+        "Kaveri Bank: dispute rejected",
     ]
     assert "Text: The calls failed at your gateway." in own_mails[1]["text"]
     assert len(operators) == 1  # an operator gets none of its own steps

@@ -66,7 +66,7 @@ def in_hindi(network: HealthNetwork, person: Operator) -> Operator:
 
 def alarms_to(network: HealthNetwork, person: Operator | Member) -> list[dict[str, Any]]:
     mails = network.mails_to(person.email)
-    return [one for one in mails if "from which severity on you get emails" in one["text"]]
+    return [one for one in mails if "the least severity on your account page" in one["text"]]
 
 
 def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> None:

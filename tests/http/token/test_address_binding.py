@@ -211,7 +211,8 @@ def test_refusals_and_switches_are_in_the_audit_and_admins_are_written_to(bound:
     switched = [one for one in bound.audit() if one["event"] == "entity:addresses:change"]
     assert switched[0]["detail"]["to"] == "enforce"
     mail = mails(bound.service, bound.registry.member.email)[-1]
-    assert f"addresses of {bound.entity_id} are enforced" in mail["text"] + mail["subject"]
+    assert mail["subject"].endswith(": only its listed addresses get tokens")
+    assert f"({bound.entity_id}) gets tokens" in mail["text"]
 
 
 def test_the_page_shows_what_was_seen_and_switches(service: Service) -> None:
