@@ -213,7 +213,7 @@ def test_a_session_that_is_being_replaced_ends_with_the_password(
             changing = asyncio.create_task(
                 asyncio.to_thread(set_password, member.client, link, OTHER)
             )
-            await asyncio.to_thread(_waits_for, service, "%console_session")
+            await asyncio.to_thread(_waits_for, service, "UPDATE user_account")
         return completed.cookie.reveal(), (await changing).status_code
 
     cookie, changed = service.in_store(race)

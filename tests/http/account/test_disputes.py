@@ -114,8 +114,8 @@ def test_each_step_is_emailed_to_both_sides_and_audited(bank: Member, noc: Opera
     ).json()["events"]
 
     assert [one["subject"] for one in own_mails] == [
-        "Kaveri Bank disputes a figure",
-        "Kaveri Bank: dispute rejected",
+        "Tapti Bank disputes a figure",
+        "Tapti Bank: dispute rejected",
     ]
     assert "Text: The calls failed at your gateway." in own_mails[1]["text"]
     assert len(operators) == 1  # an operator gets none of its own steps

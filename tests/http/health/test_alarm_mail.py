@@ -88,7 +88,7 @@ def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> 
         len(set(re.findall(r"/console/operator/incidents/[0-9a-f-]{36}", digest["text"]))) == DOWN
     )
     (own,) = (one for one in network.mails_to(hindi.email) if f"{DOWN} जारी" in one["subject"])
-    assert own["text"].count("कॉल विफल हो रही हैं (") == DOWN
+    assert own["text"].count("90 % कॉल विफल हो रही हैं, ") == DOWN
     assert [len(alarms_to(network, one)) for one in down] == [2] * len(down)  # begin and end
     ends = alarms_to(network, operator)[1:]
     assert len(ends) == 1
@@ -177,6 +177,7 @@ def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork
     network.windows(3, at_fip(bank, failing=0.9), at_fip(spared, failing=0.9))
     network.settled()
     network.in_time(lambda: bool(alarms_to(network, fiu)))
+    followed, left_out = (network.incidents(one)[-1]["incidentId"] for one in (bank, spared))
     shown, everything = browser.get(page).text, browser.get(f"{page}?rows=all").text
     network.windows(CLOSE_AFTER)
     network.settled()
@@ -188,9 +189,9 @@ def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork
     assert f"you are an admin of {fiu.entity_id}" in opened["text"]
     assert "recovered" in over["subject"]
     assert alarms_to(network, other) == []
-    assert f"FIP {bank}" in incidents_on(shown)
-    assert f"FIP {spared}" not in incidents_on(shown)
-    assert f"FIP {spared}" in incidents_on(everything)
+    assert f"/health/incidents/{followed}" in incidents_on(shown)
+    assert f"/health/incidents/{left_out}" not in incidents_on(shown)
+    assert f"/health/incidents/{left_out}" in incidents_on(everything)
     events = network.service.cli("audit", "list", "--event", "metrics:fips:follow", "--json").stdout
     assert events.count(fiu.entity_id) == 3
 

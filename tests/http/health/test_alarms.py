@@ -21,14 +21,14 @@ CLOSE_AFTER = 3
 
 METRICS = "/metrics/perf/v1"
 ON_CALL = "lead@network.example"
-IN_INDIA = "night@network.example"
+IN_JAPAN = "night@network.example"
 
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
     with service_in_process(
         tmp_path_factory.mktemp("alarms") / "data",
-        MUDRA_HEALTH_ESCALATION_TO=f"{ON_CALL},{IN_INDIA}",
+        MUDRA_HEALTH_ESCALATION_TO=f"{ON_CALL},{IN_JAPAN}",
         MUDRA_HEALTH_ESCALATION_MINUTES="30",
     ) as service:
         health = a_network(service, aas=3, fips=1)
@@ -242,8 +242,8 @@ def escalations(network: Network, fip_id: str, to: str = ON_CALL) -> list[str]:
 
 
 def test_what_no_one_takes_is_escalated_once_in_one_email(network):
-    lead = with_token(network.service, active_operator(network.service, email=IN_INDIA))
-    zone = {"timeZone": "Asia/Kolkata"}
+    lead = with_token(network.service, active_operator(network.service, email=IN_JAPAN))
+    zone = {"timeZone": "Asia/Tokyo"}
     path = "/v1/user/alarm/preferences"
     assert lead.client.post(path, json=zone, headers=lead.headers).status_code == 200
     taken, left, silent = (new_member(network.service, "FIP").entity_id for _ in range(3))
@@ -268,16 +268,16 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     network.health.settled()
     assert len(escalated(left)) == 1
     assert (escalated(taken), escalated(silent)) == ([], [])
-    (in_utc,), (in_india,) = (
+    (usual,), (own,) = (
         [mail for mail in escalations(network, left, to) if "No one has" in mail]
-        for to in (ON_CALL, IN_INDIA)
+        for to in (ON_CALL, IN_JAPAN)
     )
     found = datetime.fromisoformat(network.open_incidents(left)[0]["detected"])
-    local = found.astimezone(ZoneInfo("Asia/Kolkata"))
-    assert f"detected at {found:%d %b %Y, %H:%M} UTC" in in_utc
-    assert f"detected at {local:%d %b %Y, %H:%M} IST" in in_india
+    in_india, in_japan = (found.astimezone(ZoneInfo(f"Asia/{one}")) for one in ("Kolkata", "Tokyo"))
+    assert f"detected at {in_india:%d %b %Y, %H:%M} IST" in usual
+    assert f"detected at {in_japan:%d %b %Y, %H:%M} JST" in own
     incident_id = network.open_incidents(left)[0]["incidentId"]
-    assert f"/console/operator/incidents/{incident_id}\n" in in_india
+    assert f"/console/operator/incidents/{incident_id}\n" in own
 
 
 def test_what_a_silence_held_back_is_escalated_only_once_someone_could_take_it(network):

@@ -54,9 +54,8 @@ def own_hook(person: Operator | Member, url: str, **more: str) -> dict[str, str]
 
 def alarm_mails(network: Network, person: Operator | Member) -> list[str]:
     mails = network.health.mails_to(person.email)
-    return [
-        one["text"] for one in mails if "the least severity on your account page" in one["text"]
-    ]
+    texts = [f"{one['subject']}\n{one['text']}" for one in mails]
+    return [one for one in texts if "the least severity on your account page" in one]
 
 
 def signed_in(network: Network, person: Operator | Member) -> Reader:
