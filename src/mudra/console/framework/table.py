@@ -48,6 +48,8 @@ class Column(Struct, Generic[R], frozen=True):
     link: Callable[[R], str] | None = None
     tone: Callable[[R], str] | None = None
     order: Callable[[R], Value] | None = None
+    also: Callable[[R], str] | None = None
+    """What a row is found by beside its texts, such as the ID behind a name."""
 
 
 class Cell(Struct, frozen=True):
@@ -227,7 +229,9 @@ class Table(Struct, Generic[R], frozen=True):
 
     def _holds(self, row: R, words: Sequence[str]) -> bool:
         """Return whether each word is in the row, in any order: names are typed from memory."""
-        text = "\n".join(_shown(column, row).casefold() for column in self.columns)
+        texts = [_shown(column, row) for column in self.columns]
+        texts += [column.also(row) for column in self.columns if column.also]
+        text = "\n".join(texts).casefold()
         return all(word in text for word in words)
 
     def _below(self, shown: Sequence[R]) -> Sequence[Sequence[Below]]:
