@@ -69,8 +69,8 @@ def test_the_last_webhook_of_a_member_is_added_once(member: Member, at_once: AtO
 def test_the_last_test_message_of_an_hour_is_sent_once(member: Member, at_once: AtOnce) -> None:
     own, headers = f"{member.service.root}{METRICS}/webhooks", as_entity(member)
 
-    def add() -> str:
-        sent = {"url": "https://alarms.example/mudra"}
+    def add(number: int) -> str:
+        sent = {"url": f"https://alarms.example/{number}"}
         answer = member.client.post(own, json=sent, headers=headers)
         return f"{own}/{answer.json()['webhook']['webhookId']}"
 
@@ -78,10 +78,10 @@ def test_the_last_test_message_of_an_hour_is_sent_once(member: Member, at_once: 
         return member.client.post(path, json={}, headers=headers)
 
     for _ in range(MAX_TESTS - 1):
-        hook = add()
+        hook = add(0)
         assert post(f"{hook}/test").status_code == 200
         assert post(f"{hook}/remove").status_code == 200
-    hooks = [add() for _ in range(AT_ONCE)]
+    hooks = [add(number) for number in range(AT_ONCE)]
 
     answers = at_once("registry_write", lambda number: post(f"{hooks[number]}/test"))
 
