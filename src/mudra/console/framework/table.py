@@ -49,7 +49,7 @@ class Column(Struct, Generic[R], frozen=True):
     tone: Callable[[R], str] | None = None
     order: Callable[[R], Value] | None = None
     also: Callable[[R], str] | None = None
-    """What a row is found by beside its texts, such as the ID behind a name."""
+    """What a row is found by next to its texts, such as the ID behind a name."""
 
 
 class Cell(Struct, frozen=True):
