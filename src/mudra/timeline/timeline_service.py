@@ -48,6 +48,10 @@ class TimelineService(Struct, frozen=True):
         found += [_incident(one) for one in await self._incidents(within, entity_id)]
         return _newest(found)
 
+    async def changes(self, within: TimeRange, now: datetime) -> Sequence[Happening]:
+        """Return what changed in a time, of all members: all events but incidents."""
+        return await self._changes(within, now, None)
+
     async def of_member(
         self, reader: Reader, within: TimeRange, now: datetime
     ) -> Sequence[Happening]:

@@ -67,8 +67,16 @@ class Trend(Struct, frozen=True):
     within: TimeRange
 
 
-async def trend(page_context: PageContext, view: HealthQuery, names: Mapping[str, str]) -> Trend:
-    """Reads the network over time: at least six hours, up to the end of the view."""
+async def trend(
+    page_context: PageContext,
+    view: HealthQuery,
+    names: Mapping[str, str],
+    causes: Sequence[StoredIncident] | None = None,
+) -> Trend:
+    """Reads the network over time: at least six hours, up to the end of the view.
+
+    `causes` are those of the view's own time, where the page has read them.
+    """
     begins = min(view.within.start, view.within.end - _LEAST)
     within = TimeRange(begins, view.within.end)
     step, health = step_for(within), page_context.tx.service(HealthService)
@@ -79,10 +87,10 @@ async def trend(page_context: PageContext, view: HealthQuery, names: Mapping[str
     compared = successes(earlier)
     times.data["before"] = compared if any(one is not None for one in compared) else []
     times.data["marks"] = [[int(one.at.timestamp() * 1000), one.text] for one in marks]
-    stored = await page_context.tx.service(IncidentService).since(within.start)
-    troubles = _by_fip(
-        [one for one in causes_of(stored, within) if of_api(one.incident, view.code)]
-    )
+    if causes is None or within != view.within:
+        stored = await page_context.tx.service(IncidentService).since(within.start)
+        causes = [one for one in causes_of(stored, within) if of_api(one.incident, view.code)]
+    troubles = _by_fip(causes)
     lanes = []
     for fip_id, found in troubles[:_MOST_LANES]:
         codes = frozenset({view.code}) if view.code else _codes(found)
@@ -133,7 +141,7 @@ def _lane(name: str, path: str, points: Sequence[Point]) -> Lane:
 
 async def _marks(page_context: PageContext, within: TimeRange) -> Sequence[Mark]:
     """Returns the changes of the network's timeline, the latest, in order."""
-    found = await page_context.tx.service(TimelineService).of_network(within, page_context.now)
+    found = await page_context.tx.service(TimelineService).changes(within, page_context.now)
     marks = [
         Mark(one.at, f"{one.entity_id}: {one.text}" if one.entity_id else one.text)
         for one in found

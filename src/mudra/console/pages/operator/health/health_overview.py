@@ -113,7 +113,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "drawn": shown,
         "trend": None
         if TREND.comes_later(page_context.query)
-        else await trend(page_context, view, names),
+        else await trend(page_context, view, names, matrix.causes),
         "causes": cause_lines(matrix.causes, heading=named_headline(names), recovering=recovering),
         "proof": coverage.proof(),
         "planned": await health.maintenances(within, page_context.now),
