@@ -99,7 +99,7 @@ def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
 
 
 def member_pages(
-    entity_id: str, email: str, incident_id: str = "", dispute_id: str = ""
+    entity_id: str, email: str, incident_id: str = "", dispute_id: str = "", report_id: str = ""
 ) -> list[Page]:
     """The pages of an entity as its admin sees them; those of an empty ID are left out."""
     kind = entity_id.rsplit("-", 1)[-1].lower()
@@ -112,6 +112,8 @@ def member_pages(
         words["incident"] = f"health/incidents/{incident_id}"
     if dispute_id:
         words["dispute"] = f"disputes/{dispute_id}"
+    if report_id:
+        words["level-report"] = f"levels/{report_id}"
     return [
         Page(f"{kind}-{name}", member_path(entity_id, word), email) for name, word in words.items()
     ]
@@ -150,6 +152,15 @@ def operator_pages(
         Page("second-factor", SECOND_FACTOR, email),
         Page("own-webhook", f"{ACCOUNT}/webhooks", email),
         Page("notifications", f"{ACCOUNT}/notifications", email),
+    ]
+
+
+def pages_from_lists(email: str, report_id: str, mail_id: str) -> list[Page]:
+    """A report of service levels, and an email as operators see it and as its reader does."""
+    return [
+        Page("operator-level-report", operator_path(f"levels/{report_id}"), email),
+        Page("operator-mail", operator_path(f"mails/{mail_id}"), email),
+        Page("notification", f"{ACCOUNT}/notifications/{mail_id}", email),
     ]
 
 

@@ -180,7 +180,7 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
 
     tour.page.goto(tour.service.root + ACCOUNT)
     tour.page.get_by_label("Language of emails").select_option("hi")
-    tour.page.locator("form[action$='/language'] button").click()
+    tour.page.get_by_role("region", name="Language").get_by_role("button").click()
     expect(tour.page.locator("html[lang=hi]")).to_be_attached()
     are_whole_in_hindi(tour, [*pages, Page("account", ACCOUNT)])
 

@@ -58,7 +58,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     changed = payload(member, baseurl="v2:https://moved.example/v2")  # another key as well
     in_thread(send, member, changed, update=True)
     page.goto(f"{visit.service.root}{operator_path('approvals')}")
-    page.get_by_role("row", name=member.entity_id).get_by_role("link").click()
+    page.get_by_role("row").filter(has_text=member.entity_id).get_by_role("link").click()
 
     expect(page.get_by_text("New key.")).to_be_visible()
     expect(page.get_by_text("Calls go to another address.")).to_be_visible()
@@ -146,6 +146,8 @@ def test_a_form_outlives_the_session_that_it_was_typed_in(visit: Visit, operator
     page.goto(f"{visit.service.root}{operator_path('onboard')}")
     page.get_by_label("Entity ID").fill("TYPED-WITH-CARE")
     page.get_by_label("Type").select_option("FIU")
+    page.get_by_label("Name", exact=True).fill("Typed Bank")
+    page.get_by_label(re.compile("Admin.s email address")).fill("typed@member.example")
 
     page.context.clear_cookies(name="mudra")
     page.get_by_role("button", name="Onboard").click()
@@ -156,6 +158,7 @@ def test_a_form_outlives_the_session_that_it_was_typed_in(visit: Visit, operator
 
     expect(page.get_by_label("Entity ID")).to_have_value("TYPED-WITH-CARE")
     expect(page.get_by_label("Type")).to_have_value("FIU")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Typed Bank")
     page.reload()
     expect(page.get_by_label("Entity ID")).to_have_value("")
 

@@ -21,7 +21,7 @@ UV: Final = Path(sys.executable).with_name("uv")
 NOT_INSTALLED: Final = 6
 OF_MEMBERS: Final = {
     *("login", "logout", "password", "entity", "secret", "token", "session", "alarms", "sandbox"),
-    *("registry", "conformance", "jwk", "config"),
+    *("registry", "conformance", "jwk", "config", "webhook", "report", "dispute", "timeline"),
 }
 """The nouns that `[cli]` brings."""
 OF_SERVICES: Final = {

@@ -98,8 +98,10 @@ def test_a_backup_under_load_holds_every_acknowledged_act_and_nothing_half(
                 "SELECT s.entity_id, count(*) - 1,"
                 " (SELECT count(*) FROM audit_event a WHERE a.entity_id = s.entity_id"
                 "  AND a.event = 'entity:secret:reset' AND a.outcome = 'success'),"
-                " (SELECT count(*) FROM mail_outbox m WHERE m.subject LIKE '%%' || s.entity_id"
-                "  || ' was reset') FROM entity_secret s GROUP BY s.entity_id"
+                " (SELECT count(*) FROM mail_outbox m"
+                "  WHERE m.recipient LIKE '%-' || split_part(s.entity_id, '-', 2) || '@%'"
+                "  AND m.subject LIKE '%: the entity secret was reset')"
+                " FROM entity_secret s GROUP BY s.entity_id"
             ).fetchall()
         }
         stored = Counter((one.aa_id, one.tag, one.at) for one in stored_blocks(connection))

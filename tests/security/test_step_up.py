@@ -77,6 +77,9 @@ NOT_SERIOUS = {
     "webhooks/{webhook_id:uuid}/{act:str}",  # a test, or an end
     "webhooks/{webhook_id:uuid}/events/{message_id:uuid}",
     "held-reports/{receipt_id:uuid}/{decision:str}",
+    "disputes",
+    "disputes/{dispute_id:uuid}/steps",  # a decision is audited, emailed, and can be reopened
+    "disputes/{dispute_id:uuid}/evidence",
     "levels",
 }
 

@@ -34,7 +34,7 @@ def latest_link(service: Service, email: str) -> str:
 
 
 def subjects(service: Service, to: str) -> list[str]:
-    """Their subjects without the name of the member or network, where it stands before a colon."""
+    """Their subjects without the name of the member or network, where it is before a colon."""
     return [one.partition(": ")[2] or one for one in (it["subject"] for it in mails(service, to))]
 
 

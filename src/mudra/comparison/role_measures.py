@@ -15,12 +15,11 @@ from mudra.comparison.quartiles import (
     rounded_time,
     size_band,
 )
+from mudra.comparison.roles import KEYS
 from mudra.metrics.payload.catalogue import RequestType, Tag
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 
-KEYS: Final = {EntityType.FIP: "fip", EntityType.AA: "aa"}
-"""The roles that are compared, and the key of sums that separates their members."""
 TIMED: Final = {**TYPE_OF, Stage.DATA_READY: RequestType.FI_READY_TIME}
 """The type whose response time is that of a step; of data ready the time until it is."""
 

@@ -95,7 +95,8 @@ class NotInThisState(Refusal, frozen=True):
         """Return the text for the caller: the state, and what it permits."""
         able = [act.value for act, rule in _RULES.items() if self._permits(act, rule)]
         state = self.state.value.replace("_", " ")
-        return f"act {self.act.value} is not possible: it is {state}; possible: {', '.join(able)}"
+        possible = f"possible: {', '.join(able)}" if able else "no other act is possible either"
+        return f"act {self.act.value} is not possible: it is {state}; {possible}"
 
     def _permits(self, act: Act, rule: _Rule) -> bool:
         same_side = rule.by is _RULES[self.act].by

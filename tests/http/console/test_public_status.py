@@ -258,7 +258,9 @@ def says_consent(aa: PushingAa, window: datetime, fip_id: str, failed: int = 0) 
 def test_a_link_to_a_page_is_shown_with_a_card(service: Service) -> None:
     fip_id, _ = onboard(service, "FIP", name="Mahi Bank")
     client = service.client()
-    until_shown(service, lambda: "Mahi Bank" in client.get(f"{service.root}/status").text)
+    until_shown(
+        service, lambda: "Mahi Bank" in client.get(f"{service.root}/status?q={fip_id}").text
+    )
 
     for path in ("/status", f"/status/fip/{fip_id}"):
         page = client.get(service.root + path).text

@@ -252,9 +252,9 @@ def test_its_pages_show_the_numbers_in_both_languages(world: LevelWorld) -> None
 
     listed = staff.get("/console/operator/levels").text
     page = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}").text
-    hindi = admin.client.get(
-        f"/console/entity/{bank.entity_id}/levels", headers={"Accept-Language": "hi"}
-    ).text
+    account = "/console/account"
+    assert admin.act(account, f"{account}/language", language="hi").status_code == 303
+    hindi = admin.get(f"/console/entity/{bank.entity_id}/levels").text
 
     assert f"/console/operator/levels/{report_id}" in listed
     report = world.read(report_id).json()["report"]
@@ -262,5 +262,6 @@ def test_its_pages_show_the_numbers_in_both_languages(world: LevelWorld) -> None
     assert f"{int(share * 100) / 100:.2f} %" in page
     assert "missed" in page
     assert "सेवा स्तर" in hindi
+    assert '<html lang="hi">' in hindi
     proof = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=proof")
     assert proof.json()["report"] == world.read(report_id, "/proof").json()["report"]

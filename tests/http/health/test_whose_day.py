@@ -106,7 +106,7 @@ def test_slow_calls_are_degraded_and_refused_ones_too_and_the_public_reads_why(
     until_shown(network.service, lambda: degraded in client.get(f"{root}/status").text)
     page, atom = (client.get(f"{root}/status{end}").text for end in ("", "/feed.atom"))
     for why in ("calls slow", "requests refused (4xx)"):
-        assert f"windows of ten minutes: {why}." in page
+        assert f"<p>{why[0].upper()}{why[1:]} for 30 min" in page
         assert f": all APIs {why}</title>" in atom
     badges = [client.get(f"{root}/status{one}/badge.svg").text for one in ("", f"/fip/{slow}")]
     assert ["Operational" in badges[0], "Degraded" in badges[1]] == [True, True]

@@ -193,7 +193,7 @@ def test_all_that_the_filter_shows_are_chosen_beyond_a_page(
 
     assert "All 35 that the filter shows" in listed.text
     assert "35 chosen" in shown.text
-    assert "35 people who have not activated" in shown.text
+    assert "<p>35 people get an email with a new link" in shown.text
     assert sorted(sent_on(shown, "members").split()) == ids
     assert nothing.status_code == 400
     assert "Choose members" in nothing.text

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from litestar.handlers import HTTPRouteHandler
-from tools.demonstration import member_pages, operator_pages, public_pages
+from tools.demonstration import member_pages, operator_pages, pages_from_lists, public_pages
 
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages
@@ -25,6 +25,9 @@ NO_PAGES = {
     "/console/operator/bulk",  # goes on to the list in which members are chosen
     # Of a link that an email alone has: tests/http/console/test_status_subscription.py
     "/status/subscription/{token:str}",
+    "/status/channel/{link:str}",
+    "/status/card.png",
+    "/status/fip/{fip_id:str}/card.png",
     "/status/network.json",
     "/status/schema.json",
     "/status/feed.atom",
@@ -55,8 +58,9 @@ SOME_ID = "0b6d0c2e-6c0e-4a76-9d7b-0f6a3a8b7c11"
 def test_every_page_is_in_the_list() -> None:
     pages = [
         *public_pages("A-FIP"),
-        *member_pages("A-FIP", "a@b.example", SOME_ID, SOME_ID),
+        *member_pages("A-FIP", "a@b.example", SOME_ID, SOME_ID, SOME_ID),
         *operator_pages("a@b.example", "AN-AA", "A-FIP", SOME_ID, SOME_ID, SOME_ID),
+        *pages_from_lists("a@b.example", SOME_ID, SOME_ID),
     ]
     paths = [page.path.partition("?")[0] for page in pages]
     missing = {

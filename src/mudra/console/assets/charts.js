@@ -165,7 +165,7 @@ function options({ series, yAxis, legend, say }, data, width) {
 
 const watch = new ResizeObserver((entries) => entries.forEach(({ target }) => {
   const chart = drawn.get(target);
-  if (!chart) return;
+  if (!chart || !target.isConnected) return; // a renewed page has another in its place
   chart.resize();
   show(target, chart);
 }));

@@ -83,6 +83,13 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "volume",
+        translatable("Volume"),
+        "how-to/read-the-funnel.html#see-what-is-expected",
+        types=frozenset({"AA", "FIP"}),
+        readers=True,
+    ),
+    MemberItem(
         "timeline",
         translatable("Timeline"),
         "how-to/find-what-changed.html",
@@ -92,13 +99,6 @@ MEMBER_ITEMS: Final = (
         "disputes",
         translatable("Disputes"),
         "how-to/dispute-a-figure.html",
-        readers=True,
-    ),
-    MemberItem(
-        "volume",
-        translatable("Volume"),
-        "how-to/read-the-funnel.html#see-what-is-expected",
-        types=frozenset({"AA", "FIP"}),
         readers=True,
     ),
     MemberItem(

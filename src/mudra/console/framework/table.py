@@ -48,6 +48,8 @@ class Column(Struct, Generic[R], frozen=True):
     link: Callable[[R], str] | None = None
     tone: Callable[[R], str] | None = None
     order: Callable[[R], Value] | None = None
+    also: Callable[[R], str] | None = None
+    """What a row is found by beside its texts, such as the ID behind a name."""
 
 
 class Cell(Struct, frozen=True):
@@ -121,10 +123,14 @@ class TableView(Struct, frozen=True, kw_only=True):
         """The class of each column's place in the two lines that a row has on a phone.
 
         The first line has what the row is and its state, the second three figures; more unfolds.
+        Where rows share a name, as the APIs of an AA do, the second column names them too.
         """
         found, state, figures = ["name-cell"], 0, 0
-        for cell in (self.rows[0] if self.rows else ())[1:]:
-            if cell.kind == "tag" and not state:
+        repeats = len({row[0].value for row in self.rows}) < len(self.rows) and not self.ticks
+        for at, cell in enumerate((self.rows[0] if self.rows else ())[1:]):
+            if at == 0 and repeats and cell.kind in {*_TEXTS, "code"}:
+                found.append("second-name-cell")
+            elif cell.kind == "tag" and not state:
                 state = 1
                 found.append("state-cell")
             elif cell.kind in _FIGURES and figures < _MOST_FIGURES:
@@ -223,7 +229,9 @@ class Table(Struct, Generic[R], frozen=True):
 
     def _holds(self, row: R, words: Sequence[str]) -> bool:
         """Return whether each word is in the row, in any order: names are typed from memory."""
-        text = "\n".join(_shown(column, row).casefold() for column in self.columns)
+        texts = [_shown(column, row) for column in self.columns]
+        texts += [column.also(row) for column in self.columns if column.also]
+        text = "\n".join(texts).casefold()
         return all(word in text for word in words)
 
     def _below(self, shown: Sequence[R]) -> Sequence[Sequence[Below]]:

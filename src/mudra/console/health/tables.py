@@ -10,7 +10,13 @@ from mudra.console.health.callable_members import Callee
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
-from mudra.console.health.labels import SEVERITY_TONES, operator_path_of, state_label, subject_label
+from mudra.console.health.labels import (
+    SEVERITY_TONES,
+    operator_path_of,
+    state_label,
+    subject_ids,
+    subject_label,
+)
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Health, Status
@@ -120,6 +126,7 @@ def incidents_table(
                 "What",
                 lambda one: subject_label(one.incident.subject, names),
                 link=operator_path_of,
+                also=lambda one: subject_ids(one.incident.subject),
             ),
             Column(
                 "severity",

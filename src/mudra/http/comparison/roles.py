@@ -5,8 +5,8 @@ from typing import Annotated, Final, TypeAlias
 from litestar.params import PathParameter
 from litestar.types import ControllerRouterHandler
 
-from mudra.comparison.role_measures import KEYS
 from mudra.comparison.role_service import RoleService
+from mudra.comparison.roles import KEYS
 from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
 from mudra.http.comparison.role_responses import ComparisonResponse, comparison_response
 from mudra.http.request.comparison_requests import ROLES, WeekParameters

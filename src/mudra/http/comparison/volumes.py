@@ -4,7 +4,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.comparison.role_measures import KEYS
+from mudra.comparison.roles import KEYS
 from mudra.comparison.volume_service import VolumeService
 from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
 from mudra.http.comparison.volume_responses import VolumeResponse, volume_response

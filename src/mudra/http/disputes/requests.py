@@ -31,6 +31,7 @@ _Day = Annotated[
     Meta(
         pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?\Z",
         description="a day of IST such as 2026-01-31",
+        examples=["2026-01-31"],
         # A pattern cannot say which days exist: `command` checks that.
         extra_json_schema={"anyOf": [{"format": "date"}, {"maxLength": 0}]},
     ),

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
-from mudra.comparison.role_measures import KEYS
+from mudra.comparison.roles import KEYS
 from mudra.http.request.health_requests import Entity, PictureParameters, TimeParameters
 from mudra.metrics.health.picture import Grouping
 

@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeVar, cast
 
 import psycopg
 import sqlalchemy as sa
+from psycopg.pq import TransactionStatus
 from psycopg.sql import Composed
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -136,6 +137,17 @@ class Transaction:
         found = await self.connection.stream(statement, execution_options={"yield_per": rows})
         async for part in found.partitions():
             yield part
+        await self._not_failed_unseen()
+
+    async def _not_failed_unseen(self) -> None:
+        """Raise when the transaction has failed: SQLAlchemy only logs that a cursor did not close.
+
+        The next statement would fail for another reason than the server's.
+        """
+        raw = await self.connection.get_raw_connection()
+        driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
+        if driver.info.transaction_status is TransactionStatus.INERROR:
+            raise psycopg.errors.SystemError("a cursor of the server could not be closed")
 
     async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
         """Announce that this transaction changes `key`.

@@ -51,7 +51,8 @@ def test_no_template_takes_a_name_of_the_layout(name: str) -> None:
 def test_every_table_sorts_filters_pages_and_exports() -> None:
     """All are made by `parts.table`, but the matrix and what has no address: a draft, a file, a choice.
 
-    And the answer to "is it me?", the steps of a funnel and the measures of a role: a few lines each.
+    And the answer to "is it me?", the steps of a funnel, the measures of a role and how close an
+    estimate is: a few lines each.
     """
     loader = environment().loader
     assert loader is not None
@@ -62,6 +63,7 @@ def test_every_table_sorts_filters_pages_and_exports() -> None:
         "funnel_parts.html",
         "health.html",
         "health_matrix.html",
+        "health_subject.html",
         "level_parts.html",
         "level_report.html",
         "operator_levels.html",

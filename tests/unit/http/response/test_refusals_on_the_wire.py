@@ -29,6 +29,11 @@ from mudra.demo.faults.fault import (
     fault_conflict,
     operators_fault,
 )
+from mudra.disputes.dispute import Act, State
+from mudra.disputes.dispute_service import NoSuchDispute, NoSuchEvidence
+from mudra.disputes.evidence import TOO_MANY_FILES, TOO_MANY_FILES_TODAY
+from mudra.disputes.raise_rule import TOO_MANY_OPEN, TOO_MANY_TODAY, AlreadyOpen
+from mudra.disputes.step_rule import TOO_LATE_TO_REOPEN, TOO_MANY_STEPS, NotInThisState
 from mudra.http.request.request_context import EnvelopeFault
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import (
@@ -78,6 +83,8 @@ from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts, TooMa
 from mudra.identity.single_sign_on.claims import SignOnRefused
 from mudra.identity.single_sign_on.local_sign_in import LOCAL_SIGN_IN_OFF
 from mudra.identity.single_sign_on.ports import ProviderFailed
+from mudra.levels.level_service import NO_LEVELS, NO_SUCH_REPORT, TOO_MANY_REPORTS
+from mudra.levels.target import NO_SUCH_TARGET, TOO_MANY_TARGETS
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import (
@@ -266,6 +273,12 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     fips_refused("must be FIPs of the network"), ValueRefused("url", "must be https"), TooManyWebhooks(5),
     TooManySubscriptions(), TooManyChallenges(),
+    # Disputes and service levels
+    NoSuchDispute(), NoSuchEvidence(), AlreadyOpen("7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"),
+    TOO_MANY_OPEN, TOO_MANY_TODAY, NotInThisState(Act.ACCEPT, State.WITHDRAWN),
+    NotInThisState(Act.INFORM, State.LAPSED), TOO_MANY_STEPS, TOO_LATE_TO_REOPEN, TOO_MANY_FILES,
+    TOO_MANY_FILES_TODAY, NO_SUCH_REPORT, NO_LEVELS, TOO_MANY_REPORTS, NO_SUCH_TARGET,
+    TOO_MANY_TARGETS,
     # The console
     TooManyCalls(3), CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
 )  # fmt: skip

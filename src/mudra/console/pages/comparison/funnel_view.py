@@ -145,5 +145,6 @@ def _share(stage: Stage, name: str) -> Column[Funnel]:
 def facts_of(
     whole: Funnel, weeks: Sequence[Funnel], query: Mapping[str, str]
 ) -> Mapping[str, object]:
-    """Returns what the template shows of one subject."""
-    return {"shown": view_of(whole), "weeks": weeks_table().view(weeks, query)}
+    """Returns what the template shows of one subject; weeks without a call are in CSV alone."""
+    called = [week for week in weeks if any(step.begun for step in week.steps)]
+    return {"shown": view_of(whole), "weeks": weeks_table().view(called, query)}

@@ -6,8 +6,9 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.comparison.funnel_service import FunnelService
-from mudra.comparison.role_measures import KEYS, RoleWeek
+from mudra.comparison.role_measures import RoleWeek
 from mudra.comparison.role_service import RoleService
+from mudra.comparison.roles import KEYS
 from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage

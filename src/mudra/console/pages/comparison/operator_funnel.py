@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from mudra.comparison.funnel import Funnel
 from mudra.comparison.funnel_service import FunnelService
-from mudra.comparison.role_measures import KEYS
 from mudra.comparison.role_service import RoleService
+from mudra.comparison.roles import KEYS
 from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext

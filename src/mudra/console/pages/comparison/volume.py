@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.comparison.forecast import ExpectedDay
-from mudra.comparison.role_measures import KEYS
+from mudra.comparison.roles import KEYS
 from mudra.comparison.volume_service import HourOfDay, VolumeOfSubject, VolumeService
 from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext

@@ -57,6 +57,8 @@ ACCOUNT_FIELDS: Final = {
     "administers": "entities of which the user is an admin",
     "scopes": "what an operator may do",
     "secondFactor": "whether the user has a second factor",
+    "secondFactors": "second factors that are enrolled: app, passkey",
+    "signedInAt": "when the user signed in last, to the console or for a token; null for never",
     "createdAt": "when it was made",
     "linkValidUntil": "until when the link that was sent last can be used",
     "users": "users of this page",

@@ -139,6 +139,8 @@ HEALTH_FIELDS: Final = {
     "heard_until": "end of the last window that any AA reported; null for none in 24 hours",
     "network_since": "since when calls of nearly all AAs to nearly all institutions fail; null "
     "while they do not",
+    "success_by_hour": "percentage of successful calls in each of the last 24 full hours, the "
+    "oldest first; null for an hour without calls",
     "noticed": "when it was detected",
     "last_bad": "start of the last bad window",
     "ending": "whether and how it ended",
@@ -198,6 +200,8 @@ HEALTH_FIELDS: Final = {
     "attempt": "number of the attempt",
     "messageId": "ID of the message",
     "event": "name of the event",
+    "overAt": "when it was delivered or given up, null while it waits",
+    "body": "text that is posted, which is signed",
     "delivered": "whether it was delivered",
     "channel": "how alarms come: by email or webhook",
     "ofNetwork": "whether alarms of the whole network come",

@@ -12,6 +12,7 @@ OPERATION_FIELDS: Final = {
     "endedAt": "when it was ended, null while it is not",
     "fipIds": "FIPs that it concerns, empty for all",
     "AnnouncementDetails.kind": "kind of announcement",
+    "updates": "what was added to it since, the oldest first",
     # Emails
     "mails": "emails, the oldest first",
     "MailDetails.id": "ID of the email",
