@@ -61,8 +61,15 @@ _CHANGED: Final = (
     "http/account/test_timeline.py::"
     "test_what_changed_before_an_incident_is_ranked_and_hides_others_secrets"
 )
+_LEVELS: Final = "cli/test_levels_guide.py::test_the_commands_of_the_guide_are_answered"
 
 BY_ANOTHER_TEST: Final = {
+    "docs/how-to/service-levels.md": {
+        "mudra report make KAVERI-FIP --from 2026-03-02T18:30:00Z --to 2026-03-09T18:30:00Z": _LEVELS,
+        "mudra report targets": _LEVELS,
+        "mudra report own KAVERI-FIP": _LEVELS,
+        "curl --output jwks.json https://token.network.example/iam/.well-known/jwks.json": _LEVELS,
+    },
     "docs/how-to/monitor-the-network.md": {"mudra webhook events --entity KAVERI-FIP": _LISTEN},
     "docs/how-to/dispute-a-figure.md": {
         'mudra dispute raise KAVERI-FIP --day 2026-01-31 --text "Our gateway answered all calls of this day."': (

@@ -28,6 +28,8 @@ from tests.support.service import PASSWORD, Service
 from tests.support.webhook_sink import webhook_sink
 
 ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
+FILE: Final = "1c2b3d4e-5f60-4172-8394-a5b6c7d8e9f0"
+_LAST_MONTH: Final = '$(date -u -d "$(date -u +%Y-%m-01) -2 days" +%Y-%m)'
 LEFT_OUT: Final = {
     "agent run": "runs until it is stopped: faults/test_agent_host.py",
     "setup": "writes below /etc: cli/test_setup.py",
@@ -76,6 +78,9 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
     sign_in = f"mudra login {bank.email} > /dev/null"
     names = {
         ID: "$id",
+        FILE: "$file",
+        "--since 2026-04-01": "--since $(date -u -d tomorrow +%F)",
+        "show-own KAVERI-FIP": f"show-own {aa.entity_id}",  # the other has left by then
         "KAVERI-FIP": bank.entity_id,
         "SAARTHI-AA": aa.entity_id,
         "FINSIGHT-FIU": fiu,
@@ -112,6 +117,20 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
         "mudra backup create --to /mnt/backups --recipient age1… --keep-days 14": (
             "mudra backup key backup.key > recipient"
         ),
+        f"mudra dispute evidence {ID} {FILE} --output gateway.log": (
+            f"{sign_in}\necho 200 > answers.log\n"
+            f"id=$(mudra dispute raise {bank} --day $(date -u -d '4 days ago' +%F) --text 'Not ours.'"
+            ' --json | of \'it["dispute"]["disputeId"]\')\n'
+            "file=$(mudra dispute attach $id answers.log --json | of 'it[\"evidenceId\"]')"
+        ),
+        f"mudra report download {ID} --out proof.json": (
+            f"id=$(mudra report make {bank} --month {_LAST_MONTH} --json"
+            " | of 'it[0][\"reportId\"]')"
+        ),
+        f"mudra report show-own KAVERI-FIP {ID}": (
+            f"mudra login {aa.email} > /dev/null\nid=$(mudra report make {aa.entity_id}"
+            f" --month {_LAST_MONTH} --json | of 'it[0][\"reportId\"]')"
+        ),
         "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example": (
             f"{sign_in}\nmudra entity add-admin {bank} ravi@kaveribank.example"
         ),
@@ -140,7 +159,7 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
             f"mudra registry approve {bank} --version 1"
         ),
         "mudra session end 5d0c9a3e71f2b846": (
-            "id=$(mudra session list --json | of 'it[0][\"sessionId\"]')"
+            f"{sign_in}\nid=$(mudra session list --json | of 'it[0][\"sessionId\"]')"
         ),
         "mudra token inspect < token.jwt": f"mudra login {aa.email}\nmudra token entity {aa.entity_id} > token.jwt",
         "mudra audit list --jti ID": (
