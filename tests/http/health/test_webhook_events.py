@@ -144,11 +144,14 @@ def test_listen_forwards_new_events_signed_with_a_key_of_its_own(service: Servic
             text=True,
         ) as listening:
             assert listening.stderr is not None
-            shown = [listening.stderr.readline() for _ in range(3)]
-            assert hook.resend(known).status_code == 200
-            service.wait_until(lambda: len(mine.posted) == 1, 60)
-            hook.post(f"{hook.path}/test")
-            out, _ = listening.communicate(timeout=60)
+            try:
+                shown = [listening.stderr.readline() for _ in range(3)]
+                assert hook.resend(known).status_code == 200
+                service.wait_until(lambda: len(mine.posted) == 1, 60)
+                hook.post(f"{hook.path}/test")
+                out, _ = listening.communicate(timeout=60)
+            finally:
+                listening.kill()  # it listens without end: else a failure here would never end
 
     key = shown[1].strip()
     assert listening.returncode == 0
