@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from mudra.levels.spans import Correction
+from mudra.disputes.correction import Correction
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.sums.totals import Totals
 

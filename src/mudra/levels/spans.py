@@ -2,11 +2,12 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
-from typing import Final, Protocol
+from datetime import timedelta
+from typing import Final
 
 from msgspec import Struct
 
+from mudra.disputes.correction import Correction
 from mudra.levels.evidence import Fate, Span
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -37,40 +38,6 @@ class MaintenanceRule(Struct, frozen=True, rename="camel"):
     """It was announced so long before it began: members can tell their customers a day ahead."""
     hours_a_month: int = 24
     """The first so many hours of a period of 30 days are left out: the rest counts."""
-
-
-class Correction(Protocol):
-    """A decided dispute that changes what counts."""
-
-    @property
-    def id(self) -> str:
-        """The ID of the decision."""
-        ...
-
-    @property
-    def api(self) -> str | None:
-        """The API whose calls it changes; None for all."""
-        ...
-
-    @property
-    def start(self) -> datetime:
-        """The first window."""
-        ...
-
-    @property
-    def end(self) -> datetime:
-        """The end of the last window."""
-        ...
-
-    @property
-    def effect(self) -> str:
-        """`left_out` or `not_against_member`."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """The text of the decision."""
-        ...
 
 
 class Member(Struct, frozen=True, rename="camel"):
