@@ -16,7 +16,6 @@ from tests.faults.statements.drill import KEEPS_COMMITS, Drill
 from tests.faults.statements.exchanges import faults_may_happen
 from tests.faults.statements.world import World, set_up
 from tests.support import cheap_keys
-from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
 from tests.support.depth import DEEP
 from tests.support.in_process import in_process
@@ -88,7 +87,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         more.write(KEEPS_COMMITS)
     with (
         pytest.MonkeyPatch.context() as patch,
-        cheap_hashes(),
         faults_may_happen(),
         open_store(settings, create=True) as opened,
         psycopg.connect(opened[0], autocommit=True) as store,

@@ -206,7 +206,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]
     # Longer than any request here takes: only one that waits for itself gets no connection.
     with (
         pytest.MonkeyPatch.context() as patch,
-        cheap_hashes(),
         open_store(settings, create=True) as opened,
     ):
         patch.setattr(database, "POOL_WAIT_S", 20.0)
@@ -217,7 +216,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]
 async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:
     dependencies = build_dependencies(settings, conninfo, encryption)
     await maintain_keys(dependencies.transaction)
-    hashed = await hash_once(dependencies, PASSWORD)
+    with cheap_hashes():
+        hashed = await hash_once(dependencies, PASSWORD)
     for entity_id, email in ADMINS.items():
         member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
         async with dependencies.transaction() as tx:

@@ -18,21 +18,16 @@ MEMORY_KIB: Final = password_hash.MIN_MEMORY_MIB * _KIB_OF_A_MIB
 
 
 _FULL: Final = password_hash._MIB
-_meanwhile: list[None] = []
-"""An entry for each of those who have them cheap: they may end in another order than they began."""
 
 
 @contextlib.contextmanager
 def cheap_hashes() -> Iterator[None]:
-    """Make hashes cheap in this process meanwhile."""
-    _meanwhile.append(None)
+    """Make the hashes cheap of what is built meanwhile, which reads the size once."""
     password_hash._MIB = _KIB_OF_A_MIB  # type: ignore[misc]  # no setting goes so low
     try:
         yield
     finally:
-        _meanwhile.pop()
-        if not _meanwhile:
-            password_hash._MIB = _FULL  # type: ignore[misc]
+        password_hash._MIB = _FULL  # type: ignore[misc]
 
 
 def run() -> None:

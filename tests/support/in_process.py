@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import httpx2
 import uvloop
+from tests.support.cheap_hashes import cheap_hashes
 from tests.support.kept_routes import give_back, lay_out
 
 from mudra.bootstrap.dependencies import build_dependencies
@@ -66,7 +67,9 @@ def in_process(
     thread = threading.Thread(target=_run, args=(loop, stop))
     thread.start()
     dependencies = build_dependencies(settings, conninfo, encryption, connections=connections)
-    served = InProcess(loop, open_http_edge(dependencies))
+    with cheap_hashes():
+        edge = open_http_edge(dependencies)
+    served = InProcess(loop, edge)
     try:
         served.do(served.edge.start())
         yield served

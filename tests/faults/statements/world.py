@@ -10,6 +10,7 @@ import httpx2
 import msgspec
 import psycopg
 from tests.faults.statements.drill import Drill
+from tests.support.cheap_hashes import cheap_hashes
 from tests.support.in_process import InProcess
 
 from mudra.audit.event import Caller
@@ -33,7 +34,8 @@ CALLER: Final = Caller("operator:test")
 async def set_up(dependencies: Dependencies) -> None:
     """Onboard and activate the network."""
     await maintain_keys(dependencies.transaction)
-    hashed = await hash_once(dependencies, PASSWORD)
+    with cheap_hashes():
+        hashed = await hash_once(dependencies, PASSWORD)
     for entity_id, email in ADMINS.items():
         member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
         async with dependencies.transaction() as tx:

@@ -50,7 +50,9 @@ def test_a_member_sees_its_own_and_what_concerns_all_and_nothing_else(
     assert noc.post("/health/silences", **planned, maintenance=True).status_code == 200
 
     mine = own(bank).json()["happenings"]
-    theirs = own(stranger).json()["happenings"]
+    # The release began with the service, whose clock other tests have moved by weeks.
+    long_ago = datetime.fromtimestamp(service.wall(), UTC) - timedelta(days=300)
+    theirs = own(stranger, **{"from": long_ago.isoformat()}).json()["happenings"]
     everything = noc.get("/timeline", entityId=bank.entity_id).json()["happenings"]
 
     assert kinds(mine, bank.entity_id) == {"secret", "dispute", "maintenance", "incident"}

@@ -11,7 +11,6 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 from tests.faults.statements.world import AA, ADMINS, FIP, FIU, PASSWORD, set_up
-from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
 from tests.support.error_body import assert_error
 from tests.support.in_process import InProcess, in_process
@@ -68,7 +67,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     )
     prepare(settings.data_dir)
     with (
-        cheap_hashes(),
         open_store(settings, create=True) as opened,
         in_process(settings, *opened, connections=CONNECTIONS) as one,
     ):

@@ -16,7 +16,6 @@ from typing import Any, Final, TypeVar
 import httpx2
 import pytest
 from tests.support import cheap_keys
-from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
 from tests.support.service import Service
@@ -143,7 +142,6 @@ def service_in_process(data_dir: Path, **variables: str) -> Iterator[ServiceInPr
     settings = load_settings(environment, {"sandbox": True})
     with (
         pytest.MonkeyPatch.context() as patch,
-        cheap_hashes(),
         open_store(settings, create=True) as opened,
         in_process(settings, *opened, connections=_CONNECTIONS) as served,
     ):

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 from tests.faults.statements.world import AA, ADMINS, PASSWORD, STAFF, set_up
-from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
@@ -67,7 +66,6 @@ def times(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Times]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("time") / "data", sandbox=True)
     prepare(settings.data_dir)
     with (
-        cheap_hashes(),
         open_store(settings, create=True) as opened,
         in_process(settings, *opened, connections=8) as one,
     ):

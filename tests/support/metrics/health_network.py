@@ -145,16 +145,15 @@ class HealthNetwork:
 
     def settled(self) -> None:
         """Wait until the last reported window is evaluated, and what came late."""
-        self.service.advance("PT1S")  # wakes the watch
 
         async def is_evaluated(dependencies: Dependencies) -> bool:
             async with dependencies.database.transaction() as transaction:
                 found = await transaction.connection.scalar(_EVALUATED, {"last": self.reported_to})
                 return found is True
 
-        self.service.wait_until(lambda: self.service.in_store(is_evaluated), 120)
+        self.in_time(lambda: self.service.in_store(is_evaluated), 120)
 
-    def in_time(self, condition: Callable[[], bool]) -> None:
+    def in_time(self, condition: Callable[[], bool], seconds: float = 60) -> None:
         """Wait for what jobs do one after the other: a second of the clock wakes them, now and then.
 
         It wakes a dozen of them, whose work takes longer than a look at the condition.
@@ -170,7 +169,7 @@ class HealthNetwork:
                 woken = time.monotonic()
             return False
 
-        self.service.wait_until(holds, 60)
+        self.service.wait_until(holds, seconds)
 
     def incidents(self, entity_id: str = "", **query: str) -> list[dict[str, Any]]:
         """Incidents, the oldest first; without `entity_id` those of this network's members."""
