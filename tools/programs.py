@@ -191,6 +191,12 @@ LIST: Final[tuple[Need, ...]] = (
         "openapi_generator_cli/openapi-generator.jar", slow=True,
     ),
     Locked(
+        "opentelemetry-java", "the tests of OpenTelemetry's SDK of Java",
+        "tests/conformance/java/opentelemetry/requirements.txt", "files",
+        ".build/opentelemetry-java",
+        "pyflink/plugins/metrics-otel/flink-metrics-otel-2.3.0.jar", slow=True,
+    ),
+    Locked(
         "spectral", "the tests of the OpenAPI document by Spectral",
         "tests/conformance/spectral/package-lock.json", "npm",
         "tests/conformance/spectral/node_modules", "@stoplight/spectral-cli/dist/index.js",

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, field
 
 from mudra.shared.byte_order_mark import NotUtf8, without_mark
+from mudra.shared.lone_surrogates import REPLACEMENT, without_lone_surrogates
 from mudra.shared.secret_text import SecretText
 from mudra.shared.whole_number import number
 from mudra.tokens.migration.foreign_claims import SERVICE_ACCOUNT
@@ -73,6 +74,11 @@ class _Realm(Struct, rename="camel"):
     identity_providers: msgspec.Raw = _NOTHING
 
 
+_REALMS: "Final[msgspec.json.Decoder[list[_Realm] | _Realm]]" = msgspec.json.Decoder(
+    list[_Realm] | _Realm, strict=False
+)
+
+
 class ExportedSecret(Struct, frozen=True):
     """A secret of the file and when it ends: None where it never does."""
 
@@ -113,7 +119,7 @@ def read_export(data: bytes, realm: str = "") -> Export:
     Raises ExportUnreadable.
     """
     try:
-        whole = msgspec.json.decode(without_mark(data), type=list[_Realm] | _Realm, strict=False)
+        whole = _whole(without_mark(data))
     except NotUtf8 as error:
         raise ExportUnreadable(str(error)) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -125,6 +131,14 @@ def read_export(data: bytes, realm: str = "") -> Export:
         names = ", ".join(one.realm[:64] for one in realms[:10])
         raise ExportUnreadable(f"it has the realms {names or '(none)'}: name one with --realm")
     return _read(found[0])
+
+
+def _whole(data: bytes) -> list[_Realm] | _Realm:
+    """Return the file; half of a character costs the text that has it alone."""
+    try:
+        return _REALMS.decode(data)
+    except msgspec.DecodeError:
+        return _REALMS.decode(without_lone_surrogates(data))
 
 
 def _read(realm: _Realm) -> Export:
@@ -297,6 +311,8 @@ def _text_of(text: str, ends: object, what: str) -> ExportedSecret | str:
         return f"{what} is masked: export with kc.sh export, not from the admin console"
     if text.startswith("${vault."):
         return f"{what} is in a vault"
+    if REPLACEMENT in text:
+        return f"{what} has half of a character"
     if len(text) > MAX_SECRET:
         return f"{what} is longer than {MAX_SECRET} characters"
     ends_at = instant(ends)

@@ -55,6 +55,31 @@ def test_keys_that_cannot_be_read_are_said(components: object) -> None:
     assert "cannot be read" in why
 
 
+@pytest.mark.parametrize("half", ["\\ud83d", "\\udc00", "\\uDBFF\\ud83d"])
+@pytest.mark.parametrize("place", ["displayName", "name", "description", "attributes", "users"])
+def test_half_a_character_costs_the_text_that_has_it(place: str, half: str) -> None:
+    """Programs that cut a text in the middle of an emoji leave one."""
+    odd = {"name": "HERE", "description": "HERE", "attributes": {"a": "HERE"}}
+    client = GOOD | {key: value for key, value in odd.items() if key == place}
+    realm = {"displayName": "HERE", "users": [{"username": "HERE"}]}
+    of_realm = {key: value for key, value in realm.items() if key == place}
+    text = json.dumps({"realm": "aa", "clients": [client], **of_realm})
+    assert "HERE" in text
+
+    (found,) = read_export(text.replace("HERE", half).encode()).clients
+
+    assert found.secret is not None
+    assert found.secret.text.reveal() == GOOD["secret"]
+
+
+def test_a_secret_with_half_a_character_does_not_move() -> None:
+    text = json.dumps({"realm": "aa", "clients": [GOOD | {"secret": "HERE" * 8}]})
+
+    (client,) = read_export(text.replace("HERE", "\\ud800").encode()).clients
+
+    assert (client.secret, client.why) == (None, "the secret has half of a character")
+
+
 @pytest.mark.parametrize("not_before", ["soon", 1.5, 10**20, True])
 def test_a_time_that_is_none_is_said(not_before: object) -> None:
     (client,) = exported(GOOD | {"notBefore": not_before}).clients
