@@ -31,6 +31,9 @@ class TrustedProxies(Struct, frozen=True):
     header: ForwardedHeader = "x-forwarded-for"
 
 
+NO_PROXIES: Final = TrustedProxies()
+
+
 def client_address(
     peer: str, headers: Iterable[tuple[bytes, bytes]], proxies: TrustedProxies
 ) -> str:

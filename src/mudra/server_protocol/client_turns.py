@@ -21,7 +21,7 @@ from uvicorn._types import (
     HTTPScope,
 )
 
-from mudra.server_protocol.client_address import TrustedProxies, client_address
+from mudra.server_protocol.client_address import NO_PROXIES, TrustedProxies, client_address
 from mudra.shared.network_address import address_key
 
 _IN_ALL: Final = 4
@@ -68,7 +68,7 @@ class _Line:
 class ClientTurns:
     """The turns of all clients of a process, in rotation: one of each in a round of the loop."""
 
-    def __init__(self, proxies: TrustedProxies = TrustedProxies()) -> None:
+    def __init__(self, proxies: TrustedProxies = NO_PROXIES) -> None:
         self._proxies = proxies
         self._had: set[str] = set()
         """The clients that had a turn in this round."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.server_protocol.client_address import TrustedProxies
+from mudra.server_protocol.client_address import NO_PROXIES, TrustedProxies
 from mudra.server_protocol.raw_response import RawError
 from mudra.shared.network_address import address_key, is_within
 
@@ -30,7 +30,7 @@ class ConnectionLimits(Struct, frozen=True):
     header_fields: int = 100
     per_address: int = 500
     pipelined: int = 8
-    proxies: TrustedProxies = TrustedProxies()
+    proxies: TrustedProxies = NO_PROXIES
 
 
 @dataclass(slots=True)

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct, field
 
 from mudra.shared.byte_order_mark import NotUtf8, without_mark
-from mudra.shared.lone_surrogates import REPLACEMENT, without_lone_surrogates
 from mudra.shared.secret_text import SecretText
+from mudra.shared.undecodable import REPLACEMENT, without_lone_surrogates
 from mudra.shared.whole_number import number
 from mudra.tokens.migration.foreign_claims import SERVICE_ACCOUNT
 from mudra.tokens.migration.keycloak_keys import Component, ExportedKey, signing_key

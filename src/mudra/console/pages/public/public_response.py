@@ -122,4 +122,3 @@ def _headers(answer: Response[str] | Response[bytes], tag: str) -> dict[str, str
         "ETag": f"W/{tag}",
         "Cache-Control": f"public, max-age={_MAX_AGE_S}",
     }
-
