@@ -19,7 +19,6 @@ from mudra.http.server.given import Given
 from mudra.identity.operators.operator import Operator
 from mudra.identity.operators.operator import Scope as OperatorScope
 
-
 _unused: dict[RouteSettings, list[Routes]] = defaultdict(list)
 """Routes that serve no command now: to build them takes 0.2 s of CPU."""
 
