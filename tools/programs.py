@@ -142,6 +142,7 @@ LIST: Final[tuple[Need, ...]] = (
     Program("nginx", "the tests behind nginx", ("nginx",), ("nginx-light",)),
     Program("caddy", "the tests of the example for Caddy", ("caddy",), ("caddy",)),
     Program("haproxy", "the tests of the example for HAProxy", ("haproxy",), ("haproxy",)),
+    Program("logrotate", "the tests of logs that it rotates", ("logrotate",), ("logrotate",)),
     Program("systemd-analyze", "the tests of the units", ("systemd-analyze",), ("systemd",)),
     Program("mount", "the tests of a full disk", ("mount",), ("mount",)),
     # Named by its way to speak TLS, which is a package of its own and needs the program.
