@@ -1,8 +1,8 @@
 """Gathers the evidence of a member's report in the caller's transaction."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise, repeat
 from typing import Final, NamedTuple
@@ -155,43 +155,32 @@ class Gathering(Struct, frozen=True):
         ids = (one_peer, member.entity_id)
         aa_id, fip_id = ids if member.role is EntityType.FIP else ids[::-1]
         totals = await self.sums.with_times(part, aa_id=aa_id, fip_id=fip_id)
-        calls = await asyncio.to_thread(lambda: [*pair_calls(totals)])
-        return _together(member, calls, here, part)
+        return await asyncio.to_thread(_apart_of, member, totals, here, part)
 
 
-def _together(
-    member: Member, calls: Iterable[PairCalls], here: Sequence[Span], part: TimeRange
+def _apart_of(
+    member: Member, totals: Totals, here: Sequence[Span], part: TimeRange
 ) -> list[TimedCalls]:
-    """Returns the calls of a time by peer and API.
+    """Returns the calls of a time that are in spans, by peer and API.
 
     Of an AA, the calls to all FIPs that no span names are one row: it has two thousand FIPs.
     """
-    named = {peer for one in here for peer in one.peers}
-    found: dict[tuple[str, str], TimedCalls] = {}
-    for one in calls:
+    if member.role is EntityType.AA:
+        totals = _unnamed_together(totals, {peer for one in here for peer in one.peers})
+    found = {}
+    for one in pair_calls(totals):
         peer = one.aa_id if member.role is EntityType.FIP else one.fip_id
-        if member.role is EntityType.AA and peer not in named:
-            peer = ""
-        if not _is_apart(here, peer, one.api):
-            continue
-        made, known = one.within(peer, part.start, part.end), found.get((peer, one.api))
-        found[peer, one.api] = made if known is None else _added(known, made)
+        if _is_apart(here, peer, one.api):
+            found[peer, one.api] = one.within(peer, part.start, part.end)
     return [found[key] for key in sorted(found)]
 
 
-def _added(one: TimedCalls, other: TimedCalls) -> TimedCalls:
-    times = Counter(dict(one.times))
-    times.update(dict(other.times))
-    return TimedCalls(
-        one.peer_id,
-        one.api,
-        tuple(map(sum, zip(one.counts, other.counts, strict=True))),
-        tuple(map(sum, zip(one.statuses, other.statuses, strict=True))),
-        max(one.longest, other.longest),
-        tuple(sorted(times.items())),
-        at=one.at,
-        until=one.until,
-    )
+def _unnamed_together(totals: Totals, named: Collection[str]) -> Totals:
+    """Returns the sums of each of these FIPs, and of all others as one without a name."""
+    of_named = [place for place, fip_id in enumerate(totals.ids) if fip_id in named]
+    fip = totals.cells.keys["fip"]
+    keys = {**totals.cells.keys, "fip": np.where(np.isin(fip, of_named), fip, len(totals.ids))}
+    return Totals(replace(totals.cells, keys=keys), [*totals.ids, ""]).by("fip", "type")
 
 
 def _is_apart(spans: Iterable[Span], peer_id: str, api: str) -> bool:
