@@ -69,9 +69,8 @@ def _times(cells: Cells) -> Iterator[tuple[tuple[int, int], ...]]:
         yield from repeat((), len(cells))
         return
     width, place, calls = cells.rises
-    pairs = [*zip(place.tolist(), calls.tolist(), strict=True)]
     for start, stop in pairwise([0, *np.cumsum(width).tolist()]):
-        yield tuple(pairs[start:stop])
+        yield tuple(zip(place[start:stop].tolist(), calls[start:stop].tolist(), strict=True))
 
 
 class Network(Struct, frozen=True):

@@ -25,9 +25,10 @@ from mudra.metrics.sums.cells import (
 from mudra.metrics.sums.rollup import LIMIT_MS
 
 _SAFE: Final = 2**62
-_MOST_PENDING: Final = 1_500_000
+_MOST_PENDING: Final = 400_000
 _NUMBERS_A_ROW: Final = 8
-"""A row has so many times the numbers of a rise: all pending ones take about 40 MB."""
+"""A row has so many times the numbers of a rise: all pending ones take about 10 MB, and three times
+as much while they are added."""
 _NUMBERS_A_BLOCK: Final = 32
 """The same for a block of a report, whose estimated times are not there yet: some twenty."""
 _DENSE: Final = 32
