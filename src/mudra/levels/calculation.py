@@ -1,6 +1,6 @@
 """The numbers of a report, from its evidence. Pure: the service and who verifies use this alone.
 
-But percentiles: each brings its own, so that whoever verifies checks those of the service.
+But percentiles: each brings its own, so that a check of a report checks those of the service too.
 """
 
 from collections import Counter

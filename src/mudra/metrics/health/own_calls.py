@@ -193,7 +193,7 @@ def own_from_bytes(data: bytes) -> OwnCalls:
 def own_with_hours(
     stored: Mapping[datetime, bytes], since: datetime
 ) -> tuple[OwnCalls, Mapping[datetime, OwnTotals]]:
-    """Returns the calls from a time on, from the stored bytes of hours, and those of each hour."""
+    """Returns the calls from a time on, and the calls of each hour, from stored bytes of hours."""
     hours: dict[datetime, OwnTotals] = {}
     names: dict[tuple[str, ...], tuple[str, ...]] = {}  # mostly those of the hour before
 
