@@ -31,5 +31,5 @@ def api_of_owner(dependencies: Dependencies, name: str) -> httpx2.AsyncClient:
         await app(scope, receive, send)
 
     # The transport has types of its own for the three ASGI arguments.
-    transport = httpx2.ASGITransport(with_state, client=("", 0))  # type: ignore[arg-type]
+    transport = httpx2.ASGITransport(with_state, client=("", 0))  # type: ignore[arg-type]  # httpx2's own type of an application
     return httpx2.AsyncClient(transport=transport)

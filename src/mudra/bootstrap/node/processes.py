@@ -192,7 +192,7 @@ def _jobs(
 ) -> Body:
     def body(parent_pipe: int, report: Report) -> None:
         # Loaded here, during the workers' own last steps: no request waits for a job.
-        from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415
+        from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415  # see above
 
         dependencies = build_dependencies(settings, conninfo, encryption)
         run_jobs_process(dependencies, parent_pipe, report, board)
