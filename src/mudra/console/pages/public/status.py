@@ -75,7 +75,7 @@ def _network_page(
     request: AnyRequest,
     dependencies: HttpDependencies,
     snapshot: StatusSnapshot,
-    facts: Mapping[str, object],
+    facts: dict[str, object],
     kept: Mapping[str, str],
 ) -> Response[str] | Response[bytes]:
     reported_until = snapshot.reported_until
@@ -141,7 +141,7 @@ def _fip_page(
     request: AnyRequest,
     dependencies: HttpDependencies,
     snapshot: StatusSnapshot,
-    facts: Mapping[str, object],
+    facts: dict[str, object],
     fip_id: str,
 ) -> Response[str] | Response[bytes] | None:
     state = find_state(snapshot, fip_id, dependencies.clock())
