@@ -151,7 +151,6 @@ def _lasting(names: list[str]) -> list[Paged]:
         home, telemetry = Path(folder), free_port()
         url = held.enter_context(own_postgres(home / "database"))
         disk = held.enter_context(small_disk(home / "watched"))
-        settings = environment_of(url, home / "data")
         variables = {
             "MUDRA_DATABASE_URL": url,
             "MUDRA_TELEMETRY_PORT": str(telemetry),
@@ -160,6 +159,7 @@ def _lasting(names: list[str]) -> list[Paged]:
             "MUDRA_AUDIT_EXPORT": f"syslog+tls://127.0.0.1:{free_port()}",
         }
         service = held.enter_context(RunningService(home / "data", "--sandbox", **variables))
+        settings = environment_of(variables, home / "data")
         broken = Broken(url, f"http://127.0.0.1:{service.port}", disk, settings)
         prometheus = held.enter_context(_prometheus(home, telemetry))
         held.enter_context(_asked(service.port, "NO-FIU", "x"))

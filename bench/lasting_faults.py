@@ -198,7 +198,7 @@ def until_ready(root: str) -> None:
     raise TimeoutError("the service does not become ready again")
 
 
-def environment_of(url: str, data_dir: Path) -> dict[str, str]:
-    """Return the settings by which a command works with the same database."""
-    ours = {"MUDRA_DATABASE_URL": url, "MUDRA_DATA_DIR": str(data_dir)}
+def environment_of(variables: dict[str, str], data_dir: Path) -> dict[str, str]:
+    """Return the settings by which a command works as the service does."""
+    ours = {**variables, "MUDRA_DATA_DIR": str(data_dir)}
     return {**{k: v for k, v in os.environ.items() if not k.startswith("MUDRA_")}, **ours}
