@@ -16,15 +16,13 @@ from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
 from mudra.levels.target import Target
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
-from mudra.metrics.sums.cells import COUNTS, STATUSES, Cells
+from mudra.metrics.sums.cells import APIS, COUNTS, STATUSES, Cells
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 
 _DAY: Final = timedelta(days=1)
-_APIS: Final = (*(one.api for one in RequestType), *(one.api for one in NotificationType))
-"""By their place in the columns."""
 _FINOT: Final = NotificationType.FI.value
 
 
@@ -56,7 +54,7 @@ def pair_calls(totals: Totals) -> Iterator[PairCalls]:
     cells = cells.chosen(order)
     ids = totals.ids
     aas, fips = (map(ids.__getitem__, cells.keys[one].tolist()) for one in ("aa", "fip"))
-    apis = [_APIS[place] for place in cells.keys["type"].tolist()]
+    apis = [APIS[place] for place in cells.keys["type"].tolist()]
     columns = zip(*(cells.of(name).tolist() for name in COUNTS), strict=True)
     found = zip(*(cells.of(name).tolist() for name in STATUSES), strict=True)
     statuses = (one if api == _FINOT else () for api, one in zip(apis, found, strict=True))

@@ -87,7 +87,7 @@ def test_the_median_of_many_small_reports_has_no_bias(calls: int, interpolates: 
         reports = [dice.lognormal(5.6, 0.55, max(1, dice.poisson(calls))) for _ in range(150)]
         pxx = np.array([_points(one, interpolates) for one in reports])
         counts = np.array([len(one) for one in reports])
-        keys = dict.fromkeys(KEYS, np.zeros(len(reports), np.int64))
+        keys = dict.fromkeys(KEYS, np.ones(len(reports), np.int64))
         points = {name: pxx[:, place] for place, name in enumerate(POINTS)}
         total = added([Cells(keys, {"c0": counts, "c1": counts}, pxx[:, 3], points, None)], ())
         errors.append(percentile(total, 50)[0] / np.median(np.concatenate(reports)) - 1)
