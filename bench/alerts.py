@@ -138,7 +138,10 @@ def _broken(name: str) -> Paged:
                 _asked(service.port, *next(iter(secrets.items()))),
             ):
                 node = Node(service.pid, data_dir)
-                _wait(lambda: _is_watched(prometheus), "Prometheus sees no node")
+                _wait(
+                    lambda: _is_watched(prometheus) and not _firing(prometheus),
+                    "Prometheus sees no node that is well",
+                )
                 say(f"{name}: the fault begins")
                 return _until_paged(name, node, prometheus)
 
@@ -163,6 +166,7 @@ def _lasting(names: list[str]) -> list[Paged]:
         broken = Broken(url, f"http://127.0.0.1:{service.port}", disk, settings)
         prometheus = held.enter_context(_prometheus(home, telemetry))
         held.enter_context(_asked(service.port, "NO-FIU", "x"))
+        # The job that exports the audit fails from the begin: its receiver refuses.
         _wait(lambda: _is_watched(prometheus), "Prometheus sees no node")
         return [_made(name, broken, prometheus) for name in names]
 
@@ -217,7 +221,7 @@ def _firing(prometheus: str) -> dict[str, str]:
 
 
 def _is_watched(prometheus: str) -> bool:
-    """Return whether the node was scraped several times, with tokens asked for, and is well."""
+    """Return whether the node was scraped several times, with tokens asked for."""
     with contextlib.suppress(httpx2.HTTPError):  # Prometheus is starting
         answer = httpx2.get(
             f"{prometheus}/api/v1/query",
@@ -229,7 +233,7 @@ def _is_watched(prometheus: str) -> bool:
         )
         answer.raise_for_status()
         counts = [int(one["value"][1]) for one in answer.json()["data"]["result"]]
-        return max(counts, default=0) > 2 and not _firing(prometheus)
+        return max(counts, default=0) > 2
     return False
 
 
