@@ -9,6 +9,7 @@ from tests.support.members import Member, new_member
 from tests.support.service import Service
 
 from mudra.client import clock
+from mudra.conformance.answer import Caller
 from mudra.conformance.check import Need
 from mudra.conformance.redaction import Redaction
 from mudra.conformance.result import Result, Verdict
@@ -71,7 +72,7 @@ def run_suite(
     with httpx2.Client(transport=FaultyTransport(fault), timeout=60) as client:
         one = Implementation(
             target,
-            client,
+            Caller(client, lambda _: None),
             redaction,
             lambda seconds: (network.service.advance(f"PT{seconds:.0f}S"), None)[1],
             clock.wall,

@@ -22,6 +22,7 @@ from tests.support.registry.registry_members import approve, payload_of
 from tests.support.service import Service
 
 from mudra.client import TokenVerifier, clock
+from mudra.conformance.answer import Caller
 from mudra.conformance.member.address import api_address
 from mudra.conformance.member.catalogue import MEMBER_CHECKS
 from mudra.conformance.member.peer import MemberTarget, Peer
@@ -67,7 +68,7 @@ def test_what_a_member_forgets_to_check_is_found(
         )
         results = run_checks(
             MEMBER_CHECKS,
-            Peer(target, client, redaction),
+            Peer(target, Caller(client, lambda _: None), redaction),
             target.given,
             redaction,
             clock.steady,
@@ -93,7 +94,7 @@ def test_no_token_goes_over_plain_http_to_another_machine(issuer: Issuer) -> Non
         )
         results = run_checks(
             MEMBER_CHECKS,
-            Peer(target, client, redaction),
+            Peer(target, Caller(client, lambda _: None), redaction),
             (),
             redaction,
             clock.steady,

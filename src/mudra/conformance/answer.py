@@ -1,5 +1,6 @@
 """An answer of what is checked: read once, of bounded size, never raising."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,6 +13,13 @@ from mudra.shared.undecodable import UNDECODABLE
 MAX_BYTES: Final = 32 * 1024 * 1024
 NO_ANSWER: Final = 0
 """The status where none came."""
+BUSY: Final = (httpx2.codes.TOO_MANY_REQUESTS, httpx2.codes.SERVICE_UNAVAILABLE)
+TRIES: Final = 3
+"""How many times a busy implementation is asked again for one answer."""
+MAX_WAIT_S: Final = 30
+"""The seconds that are waited for one answer, in all."""
+MAX_WAITS_S: Final = 300
+"""The seconds that are waited in a run for a busy implementation, in all."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +52,55 @@ class Answer:
         return " ".join((str(self.status), *filter(None, named)))
 
 
-def ask(
+class Caller:
+    """Sends requests; a busy answer with `Retry-After` in seconds is asked for again.
+
+    At most three times and within 30 seconds for an answer, 5 minutes in a run: a limit that
+    lasts longer, and a service that is always busy, are answers like others.
+    """
+
+    def __init__(self, client: httpx2.Client, wait: Callable[[float], None]) -> None:
+        self._client = client
+        self._wait = wait
+        self._left = MAX_WAITS_S
+
+    def ask(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: dict[str, str] | None = None,
+        content: bytes | None = None,
+        form: dict[str, str] | None = None,
+    ) -> Answer:
+        """Send one request and read the answer, up to 32 MiB; a failure is an answer as well."""
+        waited = 0
+        for _ in range(TRIES):
+            answer = _asked(self._client, method, url, headers, content, form)
+            pause = _pause_of(answer)
+            if pause is None or waited + pause > MAX_WAIT_S or pause > self._left:
+                return answer
+            self._wait(pause)
+            waited += pause
+            self._left -= pause
+        return _asked(self._client, method, url, headers, content, form)
+
+
+def _pause_of(answer: Answer) -> int | None:
+    """Return the seconds after which a busy implementation may be asked again, None for never."""
+    text = answer.headers.get("Retry-After", "")
+    is_busy = answer.status in BUSY and text.isascii() and text.isdigit()
+    return int(text[:9]) if is_busy else None
+
+
+def _asked(
     client: httpx2.Client,
     method: str,
     url: str,
-    *,
-    headers: dict[str, str] | None = None,
-    content: bytes | None = None,
-    form: dict[str, str] | None = None,
+    headers: dict[str, str] | None,
+    content: bytes | None,
+    form: dict[str, str] | None,
 ) -> Answer:
-    """Send one request and read the answer, up to 32 MiB; a failure is an answer as well."""
     asked = f"{method} {url}"
     try:
         with client.stream(method, url, headers=headers, content=content, data=form) as response:

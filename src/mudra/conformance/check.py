@@ -47,6 +47,16 @@ class Skip(Struct, frozen=True):
     reason: str
 
 
+class NoToken(Exception):
+    """The implementation gave no token that a check needs for its request."""
+
+    def __init__(self, what: str, came: str, request: str, *, limited: bool) -> None:
+        super().__init__(f"no {what}: {came}")
+        self.what, self.came, self.request = what, came, request
+        self.limited = limited
+        """A limit was reached, which is no fault."""
+
+
 Step: TypeAlias = Expectation | Skip
 Steps: TypeAlias = Iterator[Step]
 """The first step that does not hold, or a skip, ends a check: what follows it is not run."""

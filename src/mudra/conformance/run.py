@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias, TypeVar
 
-from mudra.conformance.check import Asked, Basis, Check, Expectation, Need, Skip
+from mudra.conformance.check import Asked, Basis, Check, Expectation, Need, NoToken, Skip
 from mudra.conformance.redaction import Redaction
 from mudra.conformance.result import Result, Verdict
 
@@ -40,10 +40,16 @@ def run_checks(
     on_result: OnResult,
 ) -> list[Result]:
     """Run the checks in their order; `on_result` gets each result as it comes."""
-    results = []
+    results: list[Result] = []
     for check in checks:
         began = steady()
-        found, request = _verdict(check, subject, given)
+        try:
+            found, request = _verdict(check, subject, given)
+        except NoToken as missing:
+            found, request = (
+                _without(missing, redaction.shown(missing.came), results),
+                missing.request,
+            )
         result = Result(
             check.check_id,
             check.part,
@@ -60,6 +66,16 @@ def run_checks(
         results.append(result)
         on_result(result)
     return results
+
+
+def _without(missing: NoToken, came: str, earlier: Sequence[Result]) -> Expectation | Skip:
+    """Return what a check says that could not send its request: the token's fault fails once."""
+    if missing.limited:
+        return Skip(f"{missing}; a limit of the implementation is reached")
+    for one in earlier:
+        if one.verdict is Verdict.FAILED and one.came == came:
+            return Skip(f"{missing}; see {one.check_id}")
+    return Expectation(holds=False, expected=f"the {missing.what}", came=missing.came)
 
 
 _WORDS = {type(None): Verdict.PASSED, Expectation: Verdict.FAILED, Skip: Verdict.SKIPPED}

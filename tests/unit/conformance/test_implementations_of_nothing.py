@@ -2,16 +2,17 @@
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import httpx2
 import pytest
 
 from mudra.client import clock
+from mudra.conformance.answer import Caller
 from mudra.conformance.check import Need
 from mudra.conformance.redaction import Redaction
 from mudra.conformance.report.page import _PARTS
-from mudra.conformance.result import Result, Verdict
+from mudra.conformance.result import Report, Result, Verdict
 from mudra.conformance.run import run_checks, selected
 from mudra.conformance.service.catalogue import SERVICE_CHECKS
 from mudra.conformance.service.implementation import Implementation
@@ -45,13 +46,17 @@ def run_against(answer: httpx2.Response | None) -> list[Result]:
     return run_with(respond)
 
 
-def run_with(respond: Callable[[httpx2.Request], httpx2.Response]) -> list[Result]:
+def run_with(
+    respond: Callable[[httpx2.Request], httpx2.Response],
+    only: Sequence[str] = (),
+    waits: Callable[[float], None] = lambda _: None,
+) -> list[Result]:
     redaction = Redaction()
+    checks = selected(SERVICE_CHECKS, only, decisions=True)
     with httpx2.Client(transport=httpx2.MockTransport(respond)) as client:
-        one = Implementation(TARGET, client, redaction, lambda _: None, clock.wall)
-        return run_checks(
-            SERVICE_CHECKS, one, TARGET.given, redaction, clock.steady, lambda _: None
-        )
+        caller = Caller(client, waits)
+        one = Implementation(TARGET, caller, redaction, lambda _: None, clock.wall)
+        return run_checks(checks, one, TARGET.given, redaction, clock.steady, lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +101,87 @@ def test_a_limit_is_no_verdict() -> None:
 
     assert not [one for one in results if one.verdict is Verdict.PASSED]
     assert sum(one.verdict is Verdict.SKIPPED for one in results) > 200
+
+
+BUSY = {**ERROR, "errorCode": "ServiceUnavailable", "errorMsg": "busy"}
+
+
+def busy_sign_in(times: int, retry_after: str = "2") -> Callable[[httpx2.Request], httpx2.Response]:
+    """Answer the first sign-ins with 503, and the rest like a service that knows nothing else."""
+    left = [times]
+
+    def respond(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path.endswith("/user/token/generate"):
+            left[0] -= 1
+            if left[0] >= 0:
+                return httpx2.Response(503, json=BUSY, headers={"Retry-After": retry_after})
+            return httpx2.Response(200, json={"accessToken": "e30.e30.c2ln", "tokenType": "Bearer"})
+        return httpx2.Response(401, json=ERROR)
+
+    return respond
+
+
+def test_what_needs_a_token_that_was_not_given_is_skipped_and_says_which_check_failed() -> None:
+    results = run_with(busy_sign_in(10**6))
+
+    failures = [one for one in results if one.verdict is Verdict.FAILED and "busy" in one.came]
+    first = failures[0]
+    assert {one.request for one in failures} == {
+        "POST https://iam.example/iam/v1/user/token/generate"
+    }
+    behind = [one for one in results if one.reason.startswith("no User Access Token")]
+    assert len(behind) >= 10
+    assert {one.reason for one in behind} == {
+        f"no User Access Token: 503 ServiceUnavailable busy; see {first.check_id}"
+    }
+    assert "T-4.2-1" in {one.check_id for one in behind}
+    [cause] = [one for one in Report("x", "", results).causes() if "busy" in one.came]
+    assert set(cause.checks) == {one.check_id for one in failures}
+
+
+def test_where_the_check_of_the_token_was_not_chosen_the_first_that_needs_it_fails() -> None:
+    results = run_with(busy_sign_in(10**6), ["T-4.2"])
+
+    first, *others = (one for one in results if "busy" in one.came + one.reason)
+    assert first.verdict is Verdict.FAILED
+    assert (first.expected, first.came) == (
+        "the User Access Token",
+        "503 ServiceUnavailable busy",
+    )
+    assert others
+    assert {one.verdict for one in others} == {Verdict.SKIPPED}
+
+
+@pytest.mark.parametrize(
+    ("times", "retry_after", "waited", "verdict"),
+    [
+        (1, "2", [2], Verdict.PASSED),
+        (3, "10", [10, 10, 10], Verdict.PASSED),
+        (4, "1", [1, 1, 1], Verdict.FAILED),
+        (2, "20", [20], Verdict.FAILED),
+        (1, "31", [], Verdict.FAILED),
+        (1, "soon", [], Verdict.FAILED),
+    ],
+)
+def test_a_busy_answer_is_asked_for_again_within_a_bound(
+    times: int, retry_after: str, waited: list[float], verdict: Verdict
+) -> None:
+    waits: list[float] = []
+
+    [result] = run_with(busy_sign_in(times, retry_after), ["T-4.1-1"], waits.append)
+
+    assert waits == waited
+    assert result.verdict is verdict
+
+
+def test_a_service_that_is_always_busy_ends_a_run_in_minutes() -> None:
+    waits: list[float] = []
+
+    run_with(
+        lambda _: httpx2.Response(503, json=BUSY, headers={"Retry-After": "9"}), (), waits.append
+    )
+
+    assert 0 < sum(waits) <= 300
 
 
 def to_an_aa(request: httpx2.Request) -> httpx2.Response:

@@ -23,9 +23,7 @@ def baseurl_of(document: object) -> str:
 
 
 def read_baseurl(one: Implementation, member_id: str) -> str:
-    """Read the entry of the member, of whichever type; raises NoEntry."""
-    if one.entity_answer.status != httpx2.codes.OK:
-        raise NoEntry(f"no entity token: {one.entity_answer.described()}")
+    """Read the entry of the member, of whichever type; raises NoEntry, or NoToken without ours."""
     answer = None
     for entity_type in _TYPES:
         url = f"{one.target.registry}/entityInfo/{entity_type}/{member_id}"

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from urllib.parse import urlsplit
 
-import httpx2
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 from msgspec import Struct
 
 from mudra.client.address import is_safe
 from mudra.client.web.token_headers import header_value
-from mudra.conformance.answer import Answer, ask
+from mudra.conformance.answer import Answer, Caller
 from mudra.conformance.check import Need
 from mudra.conformance.jwt_text import read_jwt
 from mudra.conformance.redaction import Redaction
@@ -41,9 +40,9 @@ class MemberTarget(Struct, frozen=True, kw_only=True):
 class Peer:
     """Calls `GET {baseurl}/Heartbeat` of the member."""
 
-    def __init__(self, target: MemberTarget, client: httpx2.Client, redaction: Redaction) -> None:
+    def __init__(self, target: MemberTarget, caller: Caller, redaction: Redaction) -> None:
         self.target = target
-        self._client = client
+        self._caller = caller
         self.asked = ""
         """Method and address of the last request."""
         for token in (target.token, target.expired, target.other_audience):
@@ -61,7 +60,7 @@ class Peer:
         headers = {}
         if token is not None:
             headers[self.target.header] = header_value(self.target.header, token.reveal())
-        answer = ask(self._client, "GET", f"{self.target.base_url}/Heartbeat", headers=headers)
+        answer = self._caller.ask("GET", f"{self.target.base_url}/Heartbeat", headers=headers)
         self.asked = answer.request
         return answer
 

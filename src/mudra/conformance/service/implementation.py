@@ -9,7 +9,8 @@ import httpx2
 import msgspec
 from joserfc.jwk import RSAKey
 
-from mudra.conformance.answer import NO_ANSWER, Answer, ask
+from mudra.conformance.answer import NO_ANSWER, Answer, Caller
+from mudra.conformance.check import NoToken
 from mudra.conformance.expectation import moment
 from mudra.conformance.jwt_text import Jwt, read_jwt
 from mudra.conformance.redaction import Redaction
@@ -26,7 +27,7 @@ class Implementation:
     def __init__(
         self,
         target: Target,
-        client: httpx2.Client,
+        caller: Caller,
         redaction: Redaction,
         pause: Callable[[float], None],
         wall: Callable[[], float],
@@ -38,7 +39,7 @@ class Implementation:
         """Method and address of the last request."""
         self.resets = 0
         """How many resets of the entity's secret this run has made."""
-        self._client = client
+        self._caller = caller
         self._wall = wall
         self._entity: EntityCredentials | None = None
         for secret in (
@@ -67,7 +68,7 @@ class Implementation:
         if document is not None:
             content = document if isinstance(document, bytes) else msgspec.json.encode(document)
             given.setdefault("Content-Type", "application/json")
-        return self._noted(ask(self._client, method, url, headers=given, content=content))
+        return self._noted(self._caller.ask(method, url, headers=given, content=content))
 
     def form(self, path: str, fields: Mapping[str, str] | str, **headers: str) -> Answer:
         """Post a form below the base URL."""
@@ -75,10 +76,10 @@ class Implementation:
             given = {"Content-Type": _FORM, **headers}
             url = self.address(path)
             return self._noted(
-                ask(self._client, "POST", url, headers=given, content=fields.encode())
+                self._caller.ask("POST", url, headers=given, content=fields.encode())
             )
         url, own = self.address(path), headers or None
-        return self._noted(ask(self._client, "POST", url, headers=own, form=dict(fields)))
+        return self._noted(self._caller.ask("POST", url, headers=own, form=dict(fields)))
 
     def json(
         self, path: str, document: object, token: SecretText | None = None, **headers: str
@@ -199,18 +200,18 @@ class Implementation:
 
     @property
     def entity_bearer(self) -> SecretText:
-        """The entity's token; empty where there is none."""
-        return SecretText(self.entity_answer.text("accessToken"))
+        """The entity's token; raises NoToken where there is none."""
+        return _token_of(self.entity_answer, "Entity Access Token of the entity")
 
     @property
     def aa_bearer(self) -> SecretText:
-        """The AA's token; empty where there is none."""
-        return SecretText(self.aa_answer.text("accessToken"))
+        """The AA's token; raises NoToken where there is none."""
+        return _token_of(self.aa_answer, "Entity Access Token of the AA")
 
     @property
     def user_bearer(self) -> SecretText:
-        """The user's token; empty where there is none."""
-        return SecretText(self.user_answer.text("accessToken"))
+        """The user's token; raises NoToken where there is none."""
+        return _token_of(self.user_answer, "User Access Token")
 
     @property
     def entity_jwt(self) -> Jwt:
@@ -254,3 +255,11 @@ class Implementation:
             return parsedate_to_datetime(answer.headers.get("Date", "")).astimezone(UTC)
         except (ValueError, OverflowError):
             return datetime.fromtimestamp(self._wall(), UTC)
+
+
+def _token_of(answer: Answer, what: str) -> SecretText:
+    token = answer.text("accessToken")
+    if not token:
+        limited = answer.status == httpx2.codes.TOO_MANY_REQUESTS
+        raise NoToken(what, answer.described(), answer.request, limited=limited)
+    return SecretText(token)

@@ -1,6 +1,5 @@
 """mudra conformance: check an implementation of the specification, or a member's API."""
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
@@ -10,11 +9,11 @@ import typer
 
 from mudra.cli.commands.conformance import member_check, options
 from mudra.cli.commands.conformance.options import entity_from, safe_url, secret_from
-from mudra.cli.commands.conformance.shown import finish, shown_as_it_comes
+from mudra.cli.commands.conformance.shown import finish, shown_as_it_comes, waits
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, fail, show_json
 from mudra.client import clock
-from mudra.conformance.answer import ask
+from mudra.conformance.answer import Caller
 from mudra.conformance.check import Need
 from mudra.conformance.redaction import Redaction
 from mudra.conformance.result import Report
@@ -122,7 +121,8 @@ def _report(
     redaction = Redaction()
     started = datetime.fromtimestamp(clock.wall(), UTC)
     with httpx2.Client(timeout=TIMEOUT_S) as client:
-        one = Implementation(target, client, redaction, _pause(client, sandbox_url), clock.wall)
+        caller = Caller(client, waits)
+        one = Implementation(target, caller, redaction, _pause(caller, sandbox_url), clock.wall)
         if (reached := one.refused_form).status == 0:
             fail(f"{target.base_url}: {reached.described()}", Exit.UNREACHABLE)
         show = shown_as_it_comes(len(checks), quiet=quiet)
@@ -136,21 +136,17 @@ def _report(
     return Report(target.base_url, iso_ms(started), results)
 
 
-def _pause(client: httpx2.Client, sandbox_url: str) -> Callable[[float], None]:
+def _pause(caller: Caller, sandbox_url: str) -> Callable[[float], None]:
     """Return what waits; in a sandbox it moves the clock."""
-
-    def wait(seconds: float) -> None:
-        typer.echo(f"mudra: waiting {seconds:.0f} s", err=True)
-        time.sleep(seconds)
 
     def advance(seconds: float) -> None:
         url = f"{sandbox_url.rstrip('/')}/sandbox/v1/clock"
         body = b'{"advance":"PT' + str(round(seconds)).encode() + b'S"}'
-        moved = ask(client, "POST", url, headers={"Content-Type": "application/json"}, content=body)
+        moved = caller.ask("POST", url, headers={"Content-Type": "application/json"}, content=body)
         if moved.status != httpx2.codes.OK:
             fail(f"--sandbox-url: its clock was not moved: {moved.described()}")
 
-    return advance if sandbox_url else wait
+    return advance if sandbox_url else waits
 
 
 def _user(username: str, password: SecretText | None) -> UserCredentials | None:

@@ -10,11 +10,13 @@ import typer
 
 from mudra.cli.commands.conformance import options
 from mudra.cli.commands.conformance.options import entity_from, safe_url, secret_from
-from mudra.cli.commands.conformance.shown import finish, shown_as_it_comes
+from mudra.cli.commands.conformance.shown import finish, shown_as_it_comes, waits
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, fail
 from mudra.client import clock
 from mudra.client.web.token_headers import TOKEN_HEADERS
+from mudra.conformance.answer import Caller
+from mudra.conformance.check import NoToken
 from mudra.conformance.member.address import api_address
 from mudra.conformance.member.catalogue import MEMBER_CHECKS
 from mudra.conformance.member.entry import NoEntry, baseurl_of, read_baseurl
@@ -72,21 +74,23 @@ def member(  # noqa: PLR0913, PLR0917  # its options
     redaction = Redaction()
     started = datetime.fromtimestamp(clock.wall(), UTC)
     with httpx2.Client(timeout=_TIMEOUT_S) as client:
-        one = Implementation(target, client, redaction, _never_waits, clock.wall)
+        caller = Caller(client, waits)
+        one = Implementation(target, caller, redaction, _never_waits, clock.wall)
         try:
             baseurl = read_baseurl(one, member_id) if entry is None else baseurl_of(_read(entry))
-        except NoEntry as refused:
+            token = one.entity_bearer
+        except (NoEntry, NoToken) as refused:
             fail(str(refused))
         peer_target = MemberTarget(
             base_url=api_address(baseurl),
-            header=header or _HEADER_OF.get(one.type_of(one.entity_bearer), TOKEN_HEADERS[0]),
-            token=one.entity_bearer,
+            header=header or _HEADER_OF.get(one.type_of(token), TOKEN_HEADERS[0]),
+            token=token,
             keys=published_keys(one.keys_answer),
             expired=secret_from(expired_token_file, ""),
             other_audience=secret_from(other_audience_token_file, ""),
         )
         show = shown_as_it_comes(len(MEMBER_CHECKS), quiet=as_json)
-        peer = Peer(peer_target, client, redaction)
+        peer = Peer(peer_target, caller, redaction)
         results = run_checks(MEMBER_CHECKS, peer, peer_target.given, redaction, clock.steady, show)
     finish(Report(member_id, iso_ms(started), results), junit, html, as_json=as_json)
 

@@ -1,6 +1,7 @@
 """The output of a conformance run while it works and at its end, and the files it writes."""
 
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,12 @@ def shown_as_it_comes(total: int, *, quiet: bool) -> Callable[[Result], None]:
             typer.echo(f"{'':{_WIDTH}}{result.reason}")
 
     return show
+
+
+def waits(seconds: float) -> None:
+    """Wait, and say so."""
+    typer.echo(f"mudra: waiting {seconds:.0f} s", err=True)
+    time.sleep(seconds)
 
 
 def finish(
