@@ -83,10 +83,16 @@ class Reader:
         return {"window.json": as_value(request_metrics(aa_id=self.member.entity_id, start=start))}
 
     def run(self, block: Block) -> str:
-        file, command = COMMANDS[block.kind]
-        (self._folder / file).write_text(block.body)
+        environment = self.environment()
+        if block.kind == "python":
+            return self._run_here(block, environment)
+        done = self.run_apart(block, environment)
+        assert done.returncode == 0, f"{block.heading}\n{block.body}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def environment(self) -> dict[str, str]:
         secret = self.member.secret()
-        environment = {
+        return {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "ROOT": self.member.service.root,
             "ADMIN_EMAIL": self.member.email,
@@ -97,18 +103,20 @@ class Reader:
             "ENTITY_TOKEN": self.member.entity_token(secret).json()["accessToken"],
             "PEER_ID": "KAVERI-FIP",
         }
-        if block.kind == "python":
-            return self._run_here(block, environment)
-        done = subprocess.run(
-            command,
+
+    def run_apart(
+        self, block: Block, environment: dict[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        file, command = COMMANDS[block.kind]
+        (self._folder / file).write_text(block.body)
+        return subprocess.run(
+            command or [sys.executable, file],
             cwd=self._folder,
             env=environment,
             capture_output=True,
             text=True,
             check=False,
         )
-        assert done.returncode == 0, f"{block.heading}\n{block.body}\n{done.stdout}{done.stderr}"
-        return done.stdout
 
     def _run_here(self, block: Block, environment: dict[str, str]) -> str:
         """Run a sample in Python in this process: to load its library takes longer than the call."""
@@ -149,6 +157,48 @@ def test_each_sample_of_a_call_works(
     page: str, kind: str, sandbox: Service, tmp_path: Path
 ) -> None:
     follow_samples(page, kind, sandbox, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "sh",
+        "python",
+        "js",
+        pytest.param("java", marks=pytest.mark.slow),
+        pytest.param("go", marks=pytest.mark.slow),
+    ],
+)
+def test_a_sample_shows_why_it_was_refused(kind: str, sandbox: Service, tmp_path: Path) -> None:
+    if kind in {"java", "go"}:
+        program(kind)
+    reader = Reader(new_member(sandbox, "FIP"), tmp_path)
+    [block] = [
+        one
+        for one in samples("docs/reference/token-service.md", kind)
+        if one.heading == "Generate an Entity Access Token"
+    ]
+
+    refused = reader.run_apart(block, reader.environment() | {"ENTITY_SECRET": "wrong"})
+
+    assert refused.returncode != 0
+    assert '"errorCode":"Unauthorized"' in refused.stdout + refused.stderr
+    assert '"errorMsg":' in refused.stdout + refused.stderr
+
+
+def test_each_sample_waits_ten_seconds_at_most() -> None:
+    limits = {
+        "sh": "--max-time 10",
+        "python": "timeout=10,",
+        "js": "AbortSignal.timeout(10_000)",
+        "java": ".timeout(Duration.ofSeconds(10))",
+        "go": "http.Client{Timeout: 10 * time.Second}",
+    }
+    for page, (_, calls) in PAGES.items():
+        for kind, limit in limits.items():
+            found = list(samples(page, kind))
+            assert len(found) == calls
+            assert not [one.heading for one in found if limit not in one.body], (page, kind)
 
 
 @pytest.mark.slow

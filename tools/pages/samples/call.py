@@ -19,8 +19,6 @@ class Call(Struct, frozen=True):
     name: str
     method: str
     path: str
-    shows: str
-    """The field of the response that a sample prints; empty for the whole body."""
     bearer: str = ""
     """The variable of the token in `Authorization`."""
     basic: tuple[str, str] | None = None

@@ -11,6 +11,7 @@ public class Sample {{
   public static void main(String[] arguments) throws Exception {{
     var request = HttpRequest.newBuilder(URI.create({url}))
         {chain}
+        .timeout(Duration.ofSeconds(10))
         .build();
     var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     if (answer.statusCode() >= 300) throw new IllegalStateException(answer.body());
@@ -61,7 +62,7 @@ def java(call: Call) -> str:
 
 def go(call: Call) -> str:
     """Returns a program with Go's standard library; it prints the whole body."""
-    imports = {"fmt", "io", "log", "net/http", "os"}
+    imports = {"fmt", "io", "log", "net/http", "os", "time"}
     before: list[str] = []
     body = "nil"
     if call.form:
@@ -90,7 +91,8 @@ def go(call: Call) -> str:
         f'request, err := http.NewRequest("{call.method}", {url}, {body})',
         *_GO_FAILED,
         *sets,
-        "answer, err := http.DefaultClient.Do(request)",
+        "client := http.Client{Timeout: 10 * time.Second}",
+        "answer, err := client.Do(request)",
         *_GO_FAILED,
         "defer answer.Body.Close()",
         "text, _ := io.ReadAll(answer.Body)",
@@ -106,6 +108,7 @@ def go(call: Call) -> str:
 
 def _java_imports(call: Call) -> str:
     names = ["java.net.URI", "java.net.http.HttpClient", "java.net.http.HttpRequest"]
+    names += ["java.time.Duration"]
     names += ["java.net.http.HttpResponse"]
     if call.form:
         names += ["java.net.URLEncoder", "java.nio.charset.StandardCharsets"]

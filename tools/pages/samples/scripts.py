@@ -9,7 +9,7 @@ from tools.pages.samples.call import Call, pieces, variables
 def curl(call: Call) -> str:
     """Returns a command of a shell."""
     method = {"GET": "", "POST": ""}.get(call.method, f"-X {call.method} ")
-    lines = [f'curl -sS --fail-with-body {method}"$ROOT{call.path}"']
+    lines = [f'curl -sS --fail-with-body --max-time 10 {method}"$ROOT{call.path}"']
     if call.bearer:
         lines.append(f'-H "Authorization: Bearer ${call.bearer}"')
     if call.basic:
@@ -41,7 +41,6 @@ def python(call: Call) -> str:
         arguments.append(f"    json={_python_dict(call.fields)},")
     if call.file:
         arguments.append(f'    json=json.load(open("{call.file}")),')
-    shown = f'answer.json()["{call.shows}"]' if call.shows else "answer.text"
     imports = ["import json", "import os"] if call.file else ["import os"]
     lines = [
         *imports,
@@ -52,8 +51,9 @@ def python(call: Call) -> str:
         *arguments,
         "    timeout=10,",
         ")",
-        "answer.raise_for_status()",
-        f"print({shown})",
+        "if not answer.ok:",
+        "    raise SystemExit(answer.text)",
+        "print(answer.text)",
     ]
     return "\n".join(lines) + "\n"
 
@@ -65,14 +65,17 @@ def node(call: Call) -> str:
     options = [f'  method: "{call.method}",'] if call.method != "GET" else []
     options += [f"  headers: {{ {', '.join(headers)} }},"] if headers else []
     options += [f"  body: {body},"] if body else []
-    shown = f"(await answer.json()).{call.shows}" if call.shows else "await answer.text()"
+    options.append("  signal: AbortSignal.timeout(10_000),")
     start = f"const answer = await fetch({_js_text('$ROOT' + call.path)}"
     lines = [
         *(['import { readFileSync } from "node:fs";', ""] if call.file else []),
         f"const {{ {', '.join(used)} }} = process.env;",
-        *([f"{start}, {{", *options, "});"] if options else [f"{start});"]),
-        "if (!answer.ok) throw new Error(await answer.text());",
-        f"console.log({shown});",
+        f"{start}, {{",
+        *options,
+        "});",
+        "const text = await answer.text();",
+        "if (!answer.ok) throw new Error(text);",
+        "console.log(text);",
     ]
     return "\n".join(lines) + "\n"
 
