@@ -28,6 +28,7 @@ from mudra.levels.target import (
     target_refused,
 )
 from mudra.levels.target_store import Targets
+from mudra.localization.language import gettext
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.ports import Incidents, PublicMembers, ReportMarks, Silences
 from mudra.metrics.rollup.coverage import TimeRange, coverage_of
@@ -211,10 +212,14 @@ class LevelService(Struct, frozen=True):
         await self.audit_log.append(entry)
         return made
 
-    def month(self, text: str) -> TimeRange:
-        """Returns a month of the network's zone, such as 2026-03."""
+    def month(self, text: str, now: datetime) -> TimeRange | PlainRefusal:
+        """Returns a month of the network's zone that is over, such as 2026-03."""
         zone = ZoneInfo(self.zone)
-        return month_of(datetime.fromisoformat(f"{text}-01").replace(tzinfo=zone), zone)
+        within = month_of(datetime.fromisoformat(f"{text}-01").replace(tzinfo=zone), zone)
+        if within.end <= now:
+            return within
+        sentence = gettext("the month %(month)s is not over", month=text)
+        return PlainRefusal(RefusalKind.INVALID, sentence)
 
     def _refused(self, within: TimeRange, now: datetime) -> ValueRefused | None:
         if within.start != window_start(within.start) or within.end != window_start(within.end):

@@ -145,17 +145,17 @@ async def _made(
 ) -> ReportMadeResponse | Refusal:
     now, signer = await People(tx).now(), call.dependencies.signer
     await signer.ready()
-    within = _within(tx.service(LevelService), period)
+    within = _within(tx.service(LevelService), period, now)
     if isinstance(within, Refusal):
         return within
     made = await tx.service(LevelService).make(entity_id, within, caller, now, signing(signer))
     return ReportMadeResponse(report=made) if isinstance(made, Listed) else made
 
 
-def _within(service: LevelService, period: PeriodRequest) -> TimeRange | InvalidField:
+def _within(service: LevelService, period: PeriodRequest, now: datetime) -> TimeRange | Refusal:
     start, end, month = period.start, period.end, period.month
     if isinstance(month, str) and start is UNSET and end is UNSET:
-        return service.month(month)
+        return service.month(month, now)
     if isinstance(start, datetime) and isinstance(end, datetime) and month is UNSET:
         return TimeRange(start.astimezone(UTC), end.astimezone(UTC))
     return InvalidField("give a month, such as 2026-03, or start and end")

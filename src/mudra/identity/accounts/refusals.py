@@ -30,5 +30,5 @@ class HashingBusy(Refusal, frozen=True):
     """Too many passwords are being hashed; try again after `retry_after_s` seconds."""
 
     kind = RefusalKind.BUSY
-    sentence = translatable("too many sign-ins at once; try again")
+    sentence = translatable("this node is busy with other sign-ins; try again")
     retry_after_s: int

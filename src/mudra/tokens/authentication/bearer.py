@@ -26,6 +26,7 @@ from mudra.tokens.authentication.token_check import (
     FindKey,
     TokenExpired,
     TokenInvalid,
+    TokenOfOtherKind,
     TokenRevoked,
     TokenVerification,
     VerifiedToken,
@@ -91,7 +92,9 @@ class VerifiedTokenCache:
         return found is not None and found[0] is token.kind
 
 
-BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked | ProofInvalid | TooManyProofs
+BearerRefusal = (
+    TokenInvalid | TokenOfOtherKind | TokenExpired | TokenRevoked | ProofInvalid | TooManyProofs
+)
 
 
 class EntityCaller(Struct, frozen=True):
@@ -181,7 +184,7 @@ class BearerAuthenticator(Struct, frozen=True):
         if not isinstance(verified, VerifiedToken):
             return verified
         if verified.kind is not TokenKind.ENTITY:
-            return TokenInvalid()
+            return TokenOfOtherKind("an Entity Access Token")
         if await self.revocations.is_revoked(verified.jti):
             return TokenRevoked()
         credentials = await self.credentials.find(verified.subject)
@@ -190,7 +193,8 @@ class BearerAuthenticator(Struct, frozen=True):
         if not credentials.accepts(verified.issued_at):
             return TokenRevoked()
         if of_types and credentials.entity_type not in of_types:
-            return TokenInvalid()
+            types = " or ".join(of_types)
+            return TokenOfOtherKind(f"an Entity Access Token of the type {types}")
         return EntityCaller(verified.subject, credentials.entity_type, verified)
 
     async def admit_again(self, entity: EntityCaller) -> EntityCaller | BearerRefusal:
@@ -227,7 +231,7 @@ class BearerAuthenticator(Struct, frozen=True):
         if self.clock() >= token.expires_at:  # our own clock needs no leeway
             return TokenExpired(token.expires_at)
         if token.kind is not TokenKind.USER:
-            return TokenInvalid()
+            return TokenOfOtherKind("a User Access Token")
         record = await IssuedTokens(tx).user_token(token.jti)
         if record is None or record.user_id != token.subject:
             return TokenInvalid()

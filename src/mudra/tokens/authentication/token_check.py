@@ -29,6 +29,18 @@ class TokenInvalid(Refusal, frozen=True):
     sentence = "the token in Authorization is not valid here"
 
 
+class TokenOfOtherKind(Refusal, frozen=True):
+    """A token of ours for other calls, which only its holder learns."""
+
+    kind = RefusalKind.UNAUTHORIZED
+    takes: str
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return f"the token in Authorization is of another kind: this call takes {self.takes}"
+
+
 class TokenExpired(Refusal, frozen=True):
     """A token of ours that has expired."""
 

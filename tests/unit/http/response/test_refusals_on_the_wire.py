@@ -168,7 +168,12 @@ from mudra.tokens.authentication.secret_check import (
     SecretGraceEnded,
     SecretUnknown,
 )
-from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
+from mudra.tokens.authentication.token_check import (
+    TokenExpired,
+    TokenInvalid,
+    TokenOfOtherKind,
+    TokenRevoked,
+)
 from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import ANOTHER_CLIENTS_TOKEN
 from mudra.tokens.secrets.address_binding import (
@@ -204,7 +209,8 @@ REFUSALS: tuple[Refusal, ...] = (
     UNEXPECTED, too_many_listeners(60),
     # Tokens and secrets
     AssertionInvalid("exp is over"), UnknownKey("k-1"), ANOTHER_CLIENTS_TOKEN,
-    TooManyRevocations(600), NoAuthorization(), TokenInvalid(), TokenExpired(NOW), TokenRevoked(),
+    TooManyRevocations(600), NoAuthorization(), TokenInvalid(), TokenOfOtherKind("a User Access Token"),
+    TokenExpired(NOW), TokenRevoked(),
     ProofInvalid("htm is not the method"), TooManyProofs(30), RateLimited(1), RateLimited(90),
     NotYourEntity(), SecretChanged(3), SecretUnknown(), SecretExpired(NOW), SecretGraceEnded(NOW),
     ResetTooSoon(LATER, NOW), ResetLimitReached(LATER, NOW), NOTHING_IN_GRACE,

@@ -102,11 +102,13 @@ async def _make(page_context: PageContext, fields: Fields, entity_id: str, path:
     service, month = page_context.tx.service(LevelService), fields.get("month", "").strip()
     try:
         datetime.fromisoformat(f"{month}-01")
-        within = service.month(month) if len(month) == _MONTH else None
+        within = service.month(month, page_context.now) if len(month) == _MONTH else None
     except ValueError:
         within = None
     if within is None:
         return InvalidField("month must be such as 2026-03")
+    if isinstance(within, Refusal):
+        return within
     signer = page_context.dependencies.signer
     await signer.ready()
     made = await service.make(
