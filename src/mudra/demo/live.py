@@ -125,10 +125,15 @@ def _aa(dependencies: Dependencies, aa_id: str, number: int) -> _Aa:
         read_config(files.config),
         SandboxClock(dependencies.clock),
         dice.uniform,
-        partial(_log.warning, "agent", aa_id=aa_id),
+        partial(_warn, aa_id),
         httpx2.AsyncHTTPTransport(),
     )
     return _Aa(files, agent, Systems(Traffic(DEMO_FIPS), dice))
+
+
+def _warn(aa_id: str, sentence: str) -> None:
+    # By name: structlog takes a second argument for a value of the first.
+    _log.warning("agent", aa_id=aa_id, said=sentence)
 
 
 async def _wait_until_ready(dependencies: Dependencies, http: httpx2.AsyncClient) -> None:

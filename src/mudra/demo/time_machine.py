@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.transaction import Transaction
@@ -17,6 +19,7 @@ from mudra.storage.tables.service import service_fact
 _CLOCK: Final = "clock:"
 _OFFSET: Final = "clock-offset-ms"
 _ABSENT_S: Final = 4.0
+_log = structlog.get_logger()
 _READ: Final = sa.select(service_fact.c.value).where(service_fact.c.name == _OFFSET)
 _NEW: Final = insert(service_fact)
 _MOVE: Final = _NEW.on_conflict_do_update(
@@ -43,8 +46,14 @@ class PostgresTimeMachine:
     """Moves this node's clock as the database says."""
 
     def __init__(
-        self, database: Database, invalidation: CacheInvalidation, clock: MovableClock
+        self,
+        database: Database,
+        invalidation: CacheInvalidation,
+        clock: MovableClock,
+        pause_s: float = 1.0,
     ) -> None:
+        """`pause_s` is how long a database that is away is left alone."""
+        self._pause_s = pause_s
         self._database = database
         self._invalidation = invalidation
         self._clock = clock
@@ -57,6 +66,17 @@ class PostgresTimeMachine:
         self._followed = True
         async with self._database.transaction() as transaction:
             self._clock.offset = await _offset(transaction)
+
+    async def _load_again(self) -> None:
+        """Load until the database answers: messages were lost, so the clock may be behind."""
+        while True:
+            try:
+                await self.load()
+            except ServiceUnavailable as error:
+                _log.warning("the sandbox's clock waits for the database", error=str(error))
+                await asyncio.sleep(self._pause_s)
+            else:
+                return
 
     async def advance(self, by: timedelta) -> datetime:
         """Move the service's clock forward on all nodes; returns the new time.
@@ -100,7 +120,7 @@ class PostgresTimeMachine:
         if self._followed and key.startswith(_CLOCK):
             self._clock.offset = timedelta(milliseconds=int(key.removeprefix(_CLOCK)))
         elif self._followed and key == "*":
-            task = asyncio.get_running_loop().create_task(self.load())
+            task = asyncio.get_running_loop().create_task(self._load_again())
             self._moving.add(task)
             task.add_done_callback(self._moving.discard)
 

@@ -3,8 +3,9 @@
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
-from mudra.demo.live import until_stopped
+from mudra.demo.live import _warn, until_stopped
 
 
 async def _agent(stop: asyncio.Event) -> int:
@@ -45,3 +46,12 @@ def test_when_stopped_nothing_has_ended_by_itself() -> None:
         assert all(task.done() for task in (*feeders, *agents))
 
     asyncio.run(asyncio.wait_for(story(), 30))
+
+
+def test_a_warning_of_an_agent_is_one_line_and_ends_nothing() -> None:
+    with capture_logs() as logged:
+        _warn("SAARTHI-AA", "the operator answered 503; the agent tries again")
+
+    assert [(one["aa_id"], one["said"]) for one in logged] == [
+        ("SAARTHI-AA", "the operator answered 503; the agent tries again")
+    ]
