@@ -43,11 +43,13 @@ help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 $(UV): tools/uv.txt
+	@echo "making the environment $(VENV) (first time only)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r tools/uv.txt
 	@touch $@
 
 $(STAMP): pyproject.toml uv.lock | $(UV)
+	@echo "installing packages into $(VENV) (first time and after changes; a minute or several)"
 	@$(UV) sync --quiet --frozen --all-extras
 	@touch $@
 
@@ -55,6 +57,7 @@ setup: $(STAMP) ## install what Mudra needs into .venv
 
 run: $(STAMP) ## set everything up and start the sandbox with a demonstration network
 	@$(MAKE) --no-print-directory assets site & # beside the start: pages take the scripts when they are there
+	@echo "starting database and demonstration network; the first start takes longer"
 	@$(BIN)/mudra serve --sandbox --demo
 
 # The console's scripts: htmx and charts from the npm registry, by its lock file. Without the

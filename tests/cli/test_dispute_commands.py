@@ -29,6 +29,7 @@ def test_a_day_is_contested_answered_and_decided_by_command(
     raised = own(bank, "dispute", "raise", bank.entity_id, "--day", day, "--text", "Not ours.")
     which = raised["dispute"]["disputeId"]  # type: ignore[index]
     file = own(bank, "dispute", "attach", which, str(log))["evidenceId"]
+    listed = service.cli("dispute", "list", bank.entity_id).stdout
     queue = json.loads(service.cli("dispute", "queue", "--entity", bank.entity_id, "--json").stdout)
     service.cli("dispute", "file", which, str(file), "--output", str(copy))
     for step in (["review"], ["ask", "--text", "Which gateway?"]):
@@ -42,6 +43,8 @@ def test_a_day_is_contested_answered_and_decided_by_command(
     timeline = service.cli("timeline", "own", bank.entity_id, "--csv").stdout
 
     assert [one["disputeId"] for one in queue] == [which]
+    head, row = (line.split() for line in listed.splitlines())
+    assert row[head.index("DAY")] == day
     assert copy.read_bytes() == TEXT
     assert answered["dispute"]["state"] == "under_review"  # type: ignore[index]
     assert [one["effect"] for one in shown["corrections"]] == ["not_against_member"]  # type: ignore[attr-defined]

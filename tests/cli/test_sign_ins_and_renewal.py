@@ -39,6 +39,21 @@ def test_a_logout_revokes_the_token_and_deletes_it(
     assert answer.json()["errorCode"] == "TokenRevoked"
 
 
+def test_after_a_failed_login_and_a_refused_right_it_is_said_whose_sign_in_is_used(
+    service: Service, member: Member
+) -> None:
+    other = new_member(service)
+
+    failed = service.cli("login", other.email, "--password-stdin", stdin="wrong\n", check=False)
+    own = service.cli("login", member.email, "--password-stdin", stdin="wrong\n", check=False)
+    refused = service.cli("dispute", "list", other.entity_id, "--json", check=False)
+
+    assert f"mudra: commands go on as {member.email}, who is still signed in" in failed.stderr
+    assert "go on as" not in own.stderr
+    assert f"signed in as {member.email}: mudra login EMAIL changes it" in refused.stderr
+    assert refused.stdout == ""
+
+
 def test_a_profile_has_sign_ins_of_its_own(
     service: Service, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,7 +82,7 @@ def _in_store(act: Callable[[Dependencies], Awaitable[Shown]], data_dir: Path | 
 
 def _as_user(act: _Act, base_url: str | None) -> Shown:
     entry = signed_in(base_url)
-    return at_service(entry.base_url, act, entry.secret_token)
+    return at_service(entry.base_url, act, entry.secret_token, entry.email)
 
 
 def _as_anyone(act: _Act, base_url: str | None) -> Shown:
@@ -90,13 +90,16 @@ def _as_anyone(act: _Act, base_url: str | None) -> Shown:
 
 
 def at_service(
-    issuer: str, act: Callable[[Api], Awaitable[T]], token: SecretText | None = None
+    issuer: str,
+    act: Callable[[Api], Awaitable[T]],
+    token: SecretText | None = None,
+    user: str = "",
 ) -> T:
     """Call a service over HTTP, as the user of a token; raises CommandFailed."""
 
     async def over_http() -> T:
         async with httpx2.AsyncClient(timeout=TIMEOUT_S) as client:
-            return await act(Api(client, issuer, token))
+            return await act(Api(client, issuer, token, user))
 
     return asyncio.run(over_http())
 

@@ -82,6 +82,12 @@ def days_of(first: date, last: date) -> tuple[datetime, datetime]:
     return start.astimezone(UTC), end.astimezone(UTC)
 
 
+def days_between(start: datetime, end: datetime) -> str:
+    """Return the days that `days_of` made into these times, such as 2026-01-31."""
+    first, last = (at.astimezone(_INDIA).date() for at in (start, end - _DAY))
+    return str(first) if first >= last else f"{first} to {last}"
+
+
 def contested(
     command: RaiseCommand, incident: Incident | None, now: datetime
 ) -> Contested | ValueRefused:

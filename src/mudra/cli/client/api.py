@@ -1,10 +1,13 @@
 """The API as commands call it: over HTTP as the signed-in user, or in this process as the owner."""
 
+import asyncio
+import contextlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urljoin
@@ -16,6 +19,7 @@ from mudra.cli.output.output import Exit
 from mudra.shared.secret_text import SecretText
 
 TIMEOUT_S: Final = 30.0
+_SLOW_S: Final = 5.0
 _PAGE: Final = 1000
 _ENVELOPE: Final = ("ver", "timestamp", "txnId")
 Names: TypeAlias = Mapping[str, str]
@@ -45,10 +49,16 @@ class Api:
     """
 
     def __init__(
-        self, client: httpx2.AsyncClient, issuer: str = "", token: SecretText | None = None
+        self,
+        client: httpx2.AsyncClient,
+        issuer: str = "",
+        token: SecretText | None = None,
+        user: str = "",
     ) -> None:
+        """`user` is who signed in, for the sentence of a right that this person lacks."""
         self._client = client
         self.issuer = issuer
+        self._user = user
         self._base = f"{issuer or 'http://127.0.0.1'}/"
         self._headers = {"Authorization": "Bearer " + token.reveal()} if token else {}
 
@@ -131,7 +141,8 @@ class Api:
         url = f"{self._base}{path}"  # where it cannot be joined
         try:
             url = urljoin(self._base, path)
-            return await self._client.request(method, url, headers=self._headers, **sent)
+            with _said_when_slow(self.issuer):
+                return await self._client.request(method, url, headers=self._headers, **sent)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, ValueError) as error:
             raise CommandFailed(
                 f"{url} is no address of a service ({error}): is --base-url right?"
@@ -170,7 +181,26 @@ class Api:
         if self.issuer:
             code = answer.get("errorCode", status)
             sentence += f" ({code}, txnId {answer.get('txnId')})"
+        if self._user and status in _OF_THE_PERSON:
+            sentence += f"; signed in as {self._user}: mudra login EMAIL changes it"
         return CommandFailed(sentence, _EXITS.get(status, Exit.FAILED))
+
+
+_OF_THE_PERSON: Final = (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN)
+
+
+@contextlib.contextmanager
+def _said_when_slow(issuer: str) -> Iterator[None]:
+    """Say on standard error, once, that a service has not answered for seconds."""
+    if not issuer:
+        yield
+        return
+    line = f"mudra: no answer from {issuer} yet; waiting up to {TIMEOUT_S:.0f} s"
+    timer = asyncio.get_running_loop().call_later(_SLOW_S, partial(print, line, file=sys.stderr))
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 _EXITS: Final[Mapping[int, Exit]] = {

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from mudra.cli.client.sign_in import BaseUrl, base_address
-from mudra.cli.client.tokens_file import SignedIn, TokensFileError, remember
+from mudra.cli.client.tokens_file import SignedIn, TokensFileError, current, remember
 from mudra.cli.command import at_service
+from mudra.cli.local.program import CommandFailed
 from mudra.cli.local.settings import AsJson
 from mudra.cli.local.typed_password import typed_password
 from mudra.cli.output.output import fail, show_facts, show_json
@@ -31,7 +32,10 @@ def login(
     password = typed_password(from_stdin=password_stdin)
     base = base_address(base_url)
     form = {"username": email, "password": password.reveal()} | ({"otp": otp} if otp else {})
-    issued = at_service(base, lambda api: api.form("v1/user/token/generate", form))
+    try:
+        issued = at_service(base, lambda api: api.form("v1/user/token/generate", form))
+    except CommandFailed as failed:
+        raise CommandFailed(f"{failed}{_who_is_kept(base, email)}", failed.code) from None
     token = SecretText(issued["accessToken"])
     expires_at = expiry_of(token)
     try:
@@ -46,3 +50,14 @@ def login(
         show_json(fields)
     else:
         show_facts({"signed in as": email, "at": base, "until": until, "saved in": path})
+
+
+def _who_is_kept(base: str, email: str) -> str:
+    """Say as whom commands go on after a failed sign-in, if that is another person."""
+    try:
+        kept = current(base)
+    except TokensFileError:
+        return ""
+    if kept is None or kept.email == email:
+        return ""
+    return f"\nmudra: commands go on as {kept.email}, who is still signed in at {base}"

@@ -2,6 +2,7 @@
 
 import base64
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -16,6 +17,7 @@ from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, facts, line, table
 from mudra.disputes.dispute import OPERATOR_ACTS, Act
 from mudra.disputes.evidence import MAX_BYTES
+from mudra.disputes.raise_rule import days_between
 
 app = typer.Typer(no_args_is_help=True)
 _OWN = "v1/entity/disputes"
@@ -208,10 +210,17 @@ async def file(api: Api, dispute_id: _Which, evidence_id: _Evidence, output: _Ou
 def _listed(found: list[Answer]) -> Shown:
     names = ("disputeId", "entityId", "kind", "about", "start", "end", "state", "dueAt")
     return table(
-        ["ID", "MEMBER", "KIND", "ABOUT", "START", "END", "STATE", "DUE"],
-        [[str(one[name] or "") for name in names] for one in found],
+        ["ID", "MEMBER", "KIND", "ABOUT", "DAY", "START", "END", "STATE", "DUE"],
+        [_row([str(one[name] or "") for name in names]) for one in found],
         found,
     )
+
+
+def _row(row: list[str]) -> list[str]:
+    """Put the days before the start, as they were typed: only an incident has other edges."""
+    _id, _member, _kind, about, start, end, *_ = row
+    days = "" if about == "incident" else days_between(*map(datetime.fromisoformat, (start, end)))
+    return [*row[:4], days, *row[4:]]
 
 
 def _case(answer: Answer) -> Shown:
