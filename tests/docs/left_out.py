@@ -61,6 +61,7 @@ _CHANGED: Final = (
     "http/account/test_timeline.py::"
     "test_what_changed_before_an_incident_is_ranked_and_hides_others_secrets"
 )
+_BAD_DAY: Final = "cli/test_bad_day_guide.py::test_each_command_of_the_guide_is_answered"
 _LEVELS: Final = "cli/test_levels_guide.py::test_the_commands_of_the_guide_are_answered"
 
 BY_ANOTHER_TEST: Final = {
@@ -75,8 +76,21 @@ BY_ANOTHER_TEST: Final = {
         'mudra dispute raise KAVERI-FIP --day 2026-01-31 --text "Our gateway answered all calls of this day."': (
             _DISPUTE
         ),
+        'curl -sS --fail-with-body "$ROOT/iam/v1/entity/disputes" -H "Authorization: Bearer $USER_TOKEN" \\': (
+            _BAD_DAY
+        ),
         "mudra dispute queue": _DISPUTE,
     },
+    "docs/how-to/read-a-bad-day.md": dict.fromkeys(
+        (
+            'curl -sS --fail-with-body -G "$ROOT/metrics/perf/v1/health" -H "Authorization: Bearer $ENTITY_TOKEN" \\',
+            "mudra entity health KAVERI-FIP --days 3",
+            'curl -sS --fail-with-body "$ROOT/metrics/perf/v1/incidents" -H "Authorization: Bearer $ENTITY_TOKEN"',
+            "mudra timeline own KAVERI-FIP --from 2026-11-26T00:00:00Z --to 2026-11-27T18:30:00Z",
+            "mudra report make-own KAVERI-FIP --from 2026-11-26T18:30:00Z --to 2026-11-27T18:30:00Z",
+        ),
+        _BAD_DAY,
+    ),
     "docs/how-to/find-what-changed.md": {
         "mudra timeline show --entity KAVERI-FIP": _DISPUTE,
         "mudra timeline before INCIDENT_ID": _CHANGED,
@@ -171,6 +185,9 @@ BY_ANOTHER_TEST: Final = {
         "from pathlib import Path": _LIBRARY,
         "import requests": "client/test_surprises.py::test_requests_sends_token_and_signature_and_again_after_a_401",
         "from fastapi import FastAPI, Request": _FRAMEWORKS,
+        "from mudra.client import AsyncDirectory, AsyncEntityTokenSource": (
+            "docs/test_samples.py::test_the_samples_of_the_twins_give_the_address_of_a_caller"
+        ),
         "from flask import Flask, request": _FRAMEWORKS,
         "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource": _LIBRARY,
         'EntityTokenMiddleware(app, verifier, origins=["https://fip.example.org"])': (

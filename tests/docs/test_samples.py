@@ -1,13 +1,16 @@
 """Samples that are no commands: programs with the client library, answers as a page shows them."""
 
+import asyncio
 import contextlib
 import json
 import math
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import httpx2
@@ -79,6 +82,32 @@ def test_the_samples_of_the_client_library_work(
     assert "x-jws-signature" in plain.headers
     assert "dpop" in proven.headers
     assert plain.path == "/v2/Consent"
+
+
+def test_the_samples_of_the_twins_give_the_address_of_a_caller(aa: Member) -> None:
+    class App:
+        def get(self, _: str) -> Callable[[Any], Any]:
+            return lambda handler: handler
+
+    async def asked() -> str:
+        text = sample(
+            LIBRARY,
+            "from mudra.client import AsyncDirectory, AsyncEntityTokenSource",
+            **{
+                "https://iam.example.org/iam": aa.service.issuer,
+                "https://iam.example.org": aa.service.root,
+                "HDFC-FIP": aa.entity_id,
+            },
+        )
+        secret = aa.secret()
+        verifier = AsyncTokenVerifier(aa.service.issuer, audience="account-aggregator-network")
+        names = ran(text, app=App(), Request=object, verifier=verifier, read_secret=lambda: secret)
+        caller = SimpleNamespace(
+            state=SimpleNamespace(mudra_entity=SimpleNamespace(entity_id="KAVERI-FIP"))
+        )
+        return str(await names["address_of_caller"](caller))
+
+    assert asyncio.run(asked()).startswith("v2:https://")
 
 
 def test_the_samples_that_accept_callers_work(aa: Member) -> None:

@@ -17,8 +17,9 @@ _INTRO: Final = """# Client library
 
 Made by `make docs` from the docstrings of `mudra.client`, which is installed without an extra
 ([install](../how-to/install.md)). [Use the client library](../how-to/use-the-client-library.md)
-shows it in programs. Each class that calls the service has a twin `Async…` with the same names,
-whose methods are awaited.
+shows it in programs. A name with its type and
+no parameters is an attribute. Each class that calls the service has a twin `Async…` with the same
+names, whose methods are awaited.
 """
 _GROUPS: Final = {
     "Tokens of our own": (
@@ -86,14 +87,23 @@ def _block(code: str) -> list[str]:
 
 
 def _methods(value: type) -> Iterator[tuple[str, Any]]:
-    for name, one in vars(value).items():
+    of_bases = {
+        name: one
+        for base in reversed(value.__mro__[1:])
+        if base.__module__.startswith("mudra.client")
+        for name, one in vars(base).items()
+        if isinstance(one, property)
+    }
+    for name, one in (of_bases | vars(value)).items():
         if not name.startswith("_") and (inspect.isfunction(one) or isinstance(one, property)):
             yield name, one
 
 
 def _method(name: str, one: Any) -> str:
     if isinstance(one, property):
-        return f"#### {name}\n\n{_text(one)}"
+        assert one.fget is not None
+        kind = inspect.signature(one.fget).return_annotation
+        return "\n".join([f"#### {name}\n", *_block(f"{name}: {_type(kind)}"), _text(one)])
     return "\n".join([f"#### {name}\n", *_block(f"{name}{_signature(one)}"), _text(one)])
 
 

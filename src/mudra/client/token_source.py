@@ -73,7 +73,7 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
 
     @property
     def error(self) -> MudraClientError | None:
-        """Return why the last renewal failed; None after a success."""
+        """The reason why the last renewal failed; None after a success."""
         return self._renewal.error
 
     def token_was_refused(self, token: str) -> None:

@@ -52,12 +52,12 @@ class DirectoryEntry(msgspec.Struct, frozen=True):
 
     @property
     def base_url(self) -> str:
-        """Return `baseurl` as registered: `v2:https://…`, several versions with commas."""
+        """The `baseurl` as registered, no address to call: `v2:https://…`, several with commas."""
         return str(self.info.get("baseurl") or "")
 
     @property
     def certificate(self) -> Mapping[str, object]:
-        """Return the public key of the entity as a JWK."""
+        """The public key of the entity as a JWK."""
         found = self.info.get("certificate")
         return found if isinstance(found, dict) else {}
 

@@ -42,7 +42,7 @@ class DpopKey:
 
     @property
     def thumbprint(self) -> str:
-        """Return what `cnf.jkt` of the tokens is (RFC 7638)."""
+        """The `cnf.jkt` of the tokens (RFC 7638)."""
         return self._key.thumbprint()
 
     def proof(self, method: str, url: str, token: str = "") -> str:
