@@ -43,6 +43,31 @@ def own(member: Member, path: str = "", **sent: object) -> httpx2.Response:
     return member.client.get(address, headers=headers)
 
 
+def test_a_token_of_the_wrong_kind_is_told_which_is_taken(bank: Member) -> None:
+    token = bank.entity_token(bank.secret()).json()["accessToken"]
+    query = {"entityId": bank.entity_id}
+    listed = bank.client.get(
+        "/v1/entity/disputes", params=query, headers={"Authorization": f"Bearer {token}"}
+    )
+    health = bank.client.get(f"{bank.service.root}/metrics/perf/v1/health", headers=bank.bearer())
+    pushed = bank.client.post(
+        f"{bank.service.root}/metrics/perf/v1/push",
+        json={},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    forged = bank.client.get(
+        "/v1/entity/disputes",
+        params=query,
+        headers={"Authorization": f"Bearer {token[:-8]}AAAAAAAA"},
+    )
+
+    assert {one.status_code for one in (listed, health, pushed, forged)} == {401}
+    assert listed.json()["errorMsg"].endswith("another kind: this call takes a User Access Token")
+    assert health.json()["errorMsg"].endswith("this call takes an Entity Access Token")
+    assert pushed.json()["errorMsg"].endswith("takes an Entity Access Token of the type AA")
+    assert forged.json()["errorMsg"] == "the token in Authorization is not valid here"
+
+
 def day(member: Member, ago: int) -> str:
     now = datetime.fromtimestamp(member.service.wall(), INDIA)
     return (now - timedelta(days=ago)).date().isoformat()

@@ -141,7 +141,7 @@ class Api:
         url = f"{self._base}{path}"  # where it cannot be joined
         try:
             url = urljoin(self._base, path)
-            with _said_when_slow(self.issuer):
+            with said_when_slow(self.issuer):
                 return await self._client.request(method, url, headers=self._headers, **sent)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, ValueError) as error:
             raise CommandFailed(
@@ -190,13 +190,13 @@ _OF_THE_PERSON: Final = (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN)
 
 
 @contextlib.contextmanager
-def _said_when_slow(issuer: str) -> Iterator[None]:
+def said_when_slow(issuer: str, after_s: float = _SLOW_S) -> Iterator[None]:
     """Say on standard error, once, that a service has not answered for seconds."""
     if not issuer:
         yield
         return
     line = f"mudra: no answer from {issuer} yet; waiting up to {TIMEOUT_S:.0f} s"
-    timer = asyncio.get_running_loop().call_later(_SLOW_S, partial(print, line, file=sys.stderr))
+    timer = asyncio.get_running_loop().call_later(after_s, partial(print, line, file=sys.stderr))
     try:
         yield
     finally:
