@@ -43,7 +43,7 @@ def own(member: Member, path: str = "", **sent: object) -> httpx2.Response:
     return member.client.get(address, headers=headers)
 
 
-def test_a_token_of_the_wrong_kind_is_told_which_is_taken(bank: Member) -> None:
+def test_a_refused_token_of_the_wrong_kind_names_the_one_that_is_taken(bank: Member) -> None:
     token = bank.entity_token(bank.secret()).json()["accessToken"]
     query = {"entityId": bank.entity_id}
     listed = bank.client.get(
