@@ -59,7 +59,7 @@ Turn = Callable[
     [RequestContext, Fields | Refusal], AbstractAsyncContextManager[PageResponse | None]
 ]
 """What a visit waits for without a connection; gives the response where it may not go on."""
-PageHandler = Callable[Concatenate[PageContext, P], Awaitable[Outcome]]
+PageHandler = Callable[Concatenate[PageContext, P], Awaitable[Outcome | LongAct]]
 FormHandler = Callable[Concatenate[PageContext, Fields, P], Awaitable[Outcome | LongAct]]
 _FULL: Final = frozenset({Stage.FULL})
 _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
@@ -97,7 +97,7 @@ def get(
     stages = _ENROLLING if enrolling else _FULL
 
     def mount(handler: PageHandler[P]) -> HTTPRouteHandler:
-        show: Callable[..., Awaitable[Outcome]] = handler
+        show: Callable[..., Awaitable[Outcome | LongAct]] = handler
 
         async def handle(
             request: AnyRequest, dependencies: InjectedDependencies, **in_path: object
@@ -158,7 +158,7 @@ async def _page_response(
     context: RequestContext,
     gate: PersonGate[object],
     stages: frozenset[Stage],
-    handle: Callable[[PageContext], Awaitable[Outcome]],
+    handle: Callable[[PageContext], Awaitable[Outcome | LongAct]],
     *,
     reads: bool,
 ) -> PageResponse:
@@ -176,12 +176,14 @@ async def _page_response(
         passed = replace(passed, on_replica=True)
         async with dependencies.reads(within_s=PAGE_S) as tx:
             outcome = await _outcome(replace(passed, tx=tx), handle)
+    if isinstance(outcome, LongAct):
+        outcome = await outcome.run()
     return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
 
 
 async def _outcome(
-    page_context: PageContext, handle: Callable[[PageContext], Awaitable[Outcome]]
-) -> Outcome:
+    page_context: PageContext, handle: Callable[[PageContext], Awaitable[Outcome | LongAct]]
+) -> Outcome | LongAct:
     outcome = await handle(page_context)
     if isinstance(outcome, StreamedPage) and not supports_streaming(page_context):
         return await whole(page_context, outcome)
