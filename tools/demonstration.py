@@ -123,7 +123,7 @@ def member_pages(
     ]
 
 
-def operator_pages(
+def operator_pages(  # noqa: PLR0913, PLR0917  # an ID for each kind of page
     email: str,
     aa_id: str,
     fip_id: str,

@@ -7,6 +7,7 @@ no new page is left out. What only an act leads to is looked at where the act is
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
@@ -95,16 +96,9 @@ def a_report(service: Service, operator: str, fip_id: str, end: datetime) -> str
 
 
 def an_email(service: Service, operator: str) -> str:
-    """The ID of an email to the operator: that of the dispute."""
-    found: list[str] = []
-
-    async def read(dependencies: Dependencies) -> None:
-        async with dependencies.database.transaction() as transaction:
-            query = sa.select(mail.c.mail_id).where(mail.c.recipient == operator)
-            found.extend(str(one) for one in await transaction.connection.scalars(query))
-
-    service.in_store(read)
-    return found[-1]
+    """The ID of an email to the operator: of the dispute."""
+    found = with_token(service, operator).get("/mails", to=operator).json()["mails"]
+    return str(found[0]["id"])
 
 
 def contest(fip: Member, incident_id: str) -> str:

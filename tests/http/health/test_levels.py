@@ -1,7 +1,9 @@
 """Reports of service levels: made, read by whom they concern, proven offline, made again."""
 
+import html
 import io
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -364,5 +366,11 @@ def test_its_pages_show_the_numbers_in_both_languages(world: LevelWorld) -> None
     printed = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=pdf")
     assert printed.content.startswith(b"%PDF-")
     assert printed.headers["content-disposition"].endswith('.pdf"')
+    assert bank.reset(oldSecretValidity=0).status_code == 200
+    world.network.service.advance("PT20M")  # its chart ends with a window that is over
+    shown = admin.get(f"/console/entity/{bank.entity_id}/health?range=24h&over-time=part").text
+    (figures,) = re.findall(r"data-figures='([^']*)'", shown)
+    marks = [text for _, text in json.loads(html.unescape(figures))["marks"]]
+    assert any(bank.entity_id in one for one in marks)
     proof = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=proof")
     assert proof.json()["report"] == world.read(report_id, "/proof").json()["report"]
