@@ -25,6 +25,6 @@ def lay_out(settings: Settings) -> ServiceRoutes:
 
 def give_back(settings: Settings, taken: ServiceRoutes) -> None:
     """Keep the routes of an application that serves no more."""
-    taken.routes.given._value = None
-    taken.status._value = None
+    taken.routes.take_back()
+    taken.status.take_back()
     _unused[RouteSettings.of(settings)].append(taken)

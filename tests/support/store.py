@@ -87,6 +87,7 @@ class OpenStore:
         conninfo, encryption = self._open.enter_context(open_store(settings, create=False))
         recorded = with_recorded(settings, conninfo)
         self._dependencies = build_dependencies(recorded, conninfo, encryption)
+        self._of_api = contextlib.AsyncExitStack()
         self._api: httpx2.AsyncClient | None = None
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -102,7 +103,9 @@ class OpenStore:
 
         async def acted(dependencies: Dependencies) -> T:
             if self._api is None:
-                self._api = api_of_owner(dependencies, owner)
+                self._api = await self._of_api.enter_async_context(
+                    api_of_owner(dependencies, owner)
+                )
             return await action(self._api)
 
         return self.act(acted)
@@ -122,6 +125,7 @@ class OpenStore:
     def close(self) -> None:
         """Leave the store: before the service stops, which takes its database along."""
         self.leave()
+        self._done(self._of_api.aclose())
         self._done(self._dependencies.close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_ACTION_S)

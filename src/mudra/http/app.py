@@ -132,6 +132,12 @@ class Routes(Struct, frozen=True):
     on_new_states: Sequence[Callable[[], None]]
     """What is called whenever the states of FIPs in the feed may have changed."""
 
+    def take_back(self) -> None:
+        """Make them ready for another application, once theirs has ended."""
+        self.given.take_back()
+        for listener in self.on_new_states:
+            listener()
+
 
 def build_app(routes: Routes, dependencies: HttpDependencies) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""

@@ -58,9 +58,9 @@ _TABLE: Final = Table[Notification](
     "notifications",
     translatable("Notifications"),
     (
+        Column("what", translatable("Message"), lambda one: one.what, link=lambda one: one.link),
         Column("at", translatable("Sent at"), lambda one: one.at, "time"),
         Column("channel", translatable("Channel"), lambda one: one.channel, "label"),
-        Column("what", translatable("Message"), lambda one: one.what, link=lambda one: one.link),
         Column(
             "state", translatable("Result"), lambda one: one.state, "tag", tone=lambda o: o.tone
         ),

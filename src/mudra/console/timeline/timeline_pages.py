@@ -28,10 +28,10 @@ _TABLE: Final = Table[Happening](
     "timeline",
     translatable("Timeline"),
     (
-        Column("at", translatable("At"), lambda one: one.at, "time"),
-        Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "label"),
-        Column("member", translatable("Member"), lambda one: one.entity_id or None, "code"),
         Column("text", translatable("What happened"), lambda one: one.text),
+        Column("member", translatable("Member"), lambda one: one.entity_id or None, "code"),
+        Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "tag"),
+        Column("at", translatable("At"), lambda one: one.at, "time"),
         Column("until", translatable("Until"), lambda one: one.until, "time"),
     ),
     first_sort="-at",

@@ -16,6 +16,10 @@ class Given(Generic[T]):
         assert self._value is None, "these routes serve another application"
         self._value = value
 
+    def take_back(self) -> None:
+        """Empty it once the application has ended: another may be served."""
+        self._value = None
+
     def get(self) -> T:
         """Return what was given; no route may ask for it while it is built."""
         assert self._value is not None, "asked for before it was given"

@@ -74,9 +74,9 @@ MAILS: Final = Table[QueuedMail](
     "mails",
     "Email to its admins",
     (
+        Column("subject", "Subject", lambda m: m.subject),
         Column("at", "Written", lambda m: m.created_at, "time"),
         Column("to", "To", lambda m: m.recipient),
-        Column("subject", "Subject", lambda m: m.subject),
         Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
         Column("tries", "Attempts", lambda m: m.attempts or None, "below"),
     ),
