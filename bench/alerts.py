@@ -2,8 +2,10 @@
 
     python -m bench.alerts [ALERT ...]
 
-Each alert has a service of its own, whose node is scraped every 15 s as the how-to says, and asked
-for tokens all the time. Once nothing fires the fault begins, and goes on until the alert fires.
+The node is scraped every 15 s as the how-to says, and asked for tokens all the time. What is about
+processes has a service of its own: once nothing fires the fault begins, and goes on until the
+alert fires. What stays once it is made (`lasting_faults.py`, needs root for a disk) is made one
+after the other in one service.
 Goal: two minutes. `ALERTS_FASTER` divides the scrape interval and every duration of the rules; a
 short run does so by 15 and takes one fault. It needs `prometheus` and `promtool`, which Debian has
 in one package.
@@ -23,10 +25,12 @@ from typing import Final
 
 import httpx2
 from msgspec import Struct
+from tests.support.database.own_postgres import own_postgres
 from tests.support.http_clients import NO_TLS
 from tests.support.programs import program
 
 from bench.entity_token import make_members
+from bench.lasting_faults import LASTING, Broken, environment_of, small_disk, until_ready
 from bench.sizes import exit_code, sized
 from bench.support import (
     RunningService,
@@ -48,7 +52,6 @@ TOO_LONG_S: Final = 600.0
 TICK_S: Final = 0.5
 TOKENS: Final = "/iam/v1/entity/token/generate"
 WORKERS: Final = 2
-_SEEN: Final = 'count_over_time(mudra_requests_total{path=~".*token/generate"}[10m])'
 _DURATION: Final = re.compile(r"\b([0-9]+)([smh])\b")
 _MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000}
 
@@ -107,8 +110,9 @@ class Paged(Struct, frozen=True):
 
 def main() -> int:
     """Break what each alert is about, and print when it fired; 1 where one is late."""
-    wanted = sys.argv[1:] or sized([*FAULTS], ["MudraNodeDown"])
-    found = [_broken(name) for name in wanted]
+    wanted = sys.argv[1:] or sized([*FAULTS, *LASTING], ["MudraNodeDown"])
+    found = [_broken(name) for name in wanted if name in FAULTS]
+    found += _lasting([name for name in LASTING if name in wanted])
     for one in found:
         others = f"; with it {', '.join(one.others)}" if one.others else ""
         print(f"{one.alert}: {one.severity} after {one.seconds:.0f} s{others}")
@@ -134,9 +138,55 @@ def _broken(name: str) -> Paged:
                 _asked(service.port, *next(iter(secrets.items()))),
             ):
                 node = Node(service.pid, data_dir)
-                _wait(lambda: _is_watched(prometheus), "Prometheus sees no node")
+                _wait(
+                    lambda: _is_watched(prometheus) and not _firing(prometheus),
+                    "Prometheus sees no node that is well",
+                )
                 say(f"{name}: the fault begins")
                 return _until_paged(name, node, prometheus)
+
+
+def _lasting(names: list[str]) -> list[Paged]:
+    """Make one fault after the other in one service."""
+    if not names:
+        return []
+    with scratch() as folder, contextlib.ExitStack() as held:
+        home, telemetry = Path(folder), free_port()
+        url = held.enter_context(own_postgres(home / "database"))
+        disk = held.enter_context(small_disk(home / "watched"))
+        variables = {
+            "MUDRA_DATABASE_URL": url,
+            "MUDRA_TELEMETRY_PORT": str(telemetry),
+            "MUDRA_WATCHED_DISKS": str(disk),
+            "MUDRA_SMTP_URL": f"smtp://127.0.0.1:{free_port()}",  # refuses
+            "MUDRA_AUDIT_EXPORT": f"syslog+tls://127.0.0.1:{free_port()}",
+        }
+        service = held.enter_context(RunningService(home / "data", "--sandbox", **variables))
+        settings = environment_of(variables, home / "data")
+        broken = Broken(url, f"http://127.0.0.1:{service.port}", disk, settings)
+        prometheus = held.enter_context(_prometheus(home, telemetry))
+        held.enter_context(_asked(service.port, "NO-FIU", "x"))
+        # The job that exports the audit fails from the begin: its receiver refuses.
+        _wait(lambda: _is_watched(prometheus), "Prometheus sees no node")
+        return [_made(name, broken, prometheus) for name in names]
+
+
+def _made(name: str, broken: Broken, prometheus: str) -> Paged:
+    say(f"{name}: the fault begins")
+    with LASTING[name](broken):
+        began, already = time.monotonic(), _firing(prometheus).keys()
+        assert name not in already, f"{name} fires before its fault"
+        _wait(lambda: name in _firing(prometheus), f"{name} does not fire")
+        firing = _firing(prometheus)
+        paged = Paged(
+            name,
+            time.monotonic() - began,
+            firing[name],
+            tuple(sorted(firing.keys() - already - {name})),
+        )
+    say(f"{name}: {paged.seconds:.0f} s")
+    until_ready(broken.root)
+    return paged
 
 
 def _until_paged(name: str, node: Node, prometheus: str) -> Paged:
@@ -171,7 +221,7 @@ def _firing(prometheus: str) -> dict[str, str]:
 
 
 def _is_watched(prometheus: str) -> bool:
-    """Return whether the node was scraped several times, with tokens asked for, and is well."""
+    """Return whether the node was scraped several times, with tokens asked for."""
     with contextlib.suppress(httpx2.HTTPError):  # Prometheus is starting
         answer = httpx2.get(
             f"{prometheus}/api/v1/query",
@@ -183,7 +233,7 @@ def _is_watched(prometheus: str) -> bool:
         )
         answer.raise_for_status()
         counts = [int(one["value"][1]) for one in answer.json()["data"]["result"]]
-        return max(counts, default=0) > 2 and not _firing(prometheus)
+        return max(counts, default=0) > 2
     return False
 
 

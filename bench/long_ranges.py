@@ -14,6 +14,7 @@ these words.
 """
 
 import asyncio
+import contextlib
 import math
 import os
 import signal
@@ -49,11 +50,11 @@ from bench.support import (
     cpu_of_tree,
     cpu_seconds,
     data_directory,
-    forks,
     peak_rss_mb,
     postmaster,
     pss_mb,
     say,
+    worker_pids,
 )
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
@@ -235,12 +236,13 @@ def measured(service: Service, page: Page, slow: float) -> bool:
 
 def fresh_worker(service: Service) -> int:
     """Let another process take the place of the worker; gives its ID."""
-    before = forks(service.process.pid)
-    os.kill(before[-1], signal.SIGKILL)
+    before = worker_pids(service.process.pid)[0]
+    os.kill(before, signal.SIGKILL)
     while True:
-        now = forks(service.process.pid)
-        if len(now) == len(before) and now[-1] != before[-1] and is_ready(service):
-            return now[-1]
+        with contextlib.suppress(KeyError):  # none is there yet
+            now = worker_pids(service.process.pid)[0]
+            if now != before and is_ready(service):
+                return now
         time.sleep(0.05)
 
 

@@ -174,7 +174,7 @@ class Service:
 
     def _each_hour(self) -> None:
         now = self.journal.window + WINDOW
-        recent = {at: own for at, own in self.hours.items() if at >= now - 9 * _DAY}
+        recent = [one for one in self.hours.items() if one[0] >= now - 9 * _DAY]
         for one in level_changes(recent, self.said.incidents.values()):
             self.said.changes.setdefault((one.fip_id, one.code), (now, one))
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 
 import httpx2
@@ -110,6 +111,36 @@ def test_a_late_replica_is_left_alone_and_used_again(network: tuple[Service, Sta
     service.wait_until(is_used_again, 60)
     service.wait_until(lambda: bool(doctor(service)["ok"]), 60)
     assert "bytes behind" in str(doctor(service)["text"])
+
+
+def test_a_frozen_replica_costs_one_read_a_moment_and_the_others_nothing(
+    network: tuple[Service, Standby],
+) -> None:
+    service, second = network
+    operator = new_operator(service, "audit")
+    member = new_member(service)
+    for _ in range(4):
+        assert is_seen(operator, member.entity_id)
+
+    second.freeze()
+    try:
+        seconds = []
+        for _ in range(40):
+            began = time.monotonic()
+            assert is_seen(operator, member.entity_id)
+            seconds.append(time.monotonic() - began)
+            time.sleep(0.2)  # over the five seconds after which a replica is tried again
+    finally:
+        second.thaw()
+
+    # The bound of this service is 1.5 s, and each of its two workers finds out for itself.
+    late = [one for one in seconds if one > 1.5]
+    assert len(late) <= 2, seconds
+    assert max(seconds) < 2.8, seconds
+    before = reads(service)["replica"]
+    service.wait_until(
+        lambda: is_seen(operator, member.entity_id) and reads(service)["replica"] > before, 60
+    )
 
 
 def test_without_its_replica_the_service_goes_on(network: tuple[Service, Standby]) -> None:

@@ -201,9 +201,8 @@ def not_good(rows: list[Block]) -> dict[Key, PlainSums]:
 def keys_of(row: Block, cells: Cells, names: Names) -> list[Key]:
     """Give the key of each cell of a block."""
     aa_id, grain, tag = row[0], row[1], row[5]
-    codes = (*TYPES, "")
     return [
-        Key(grain, aa_id, datetime.fromtimestamp(at * 600, UTC), tag, names.ids[fip], codes[place])
+        Key(grain, aa_id, datetime.fromtimestamp(at * 600, UTC), tag, names.ids[fip], TYPES[place])
         for at, fip, place in zip(
             *(cells.keys[name].tolist() for name in ("at", "fip", "type")), strict=True
         )

@@ -16,7 +16,7 @@ from tools.lint.secret_rule import no_secret_in_a_sentence
 from tools.lint.source import Rule, tracked
 from tools.lint.store_rule import stores_apart_from_rules
 from tools.lint.subject_rule import bad_subjects
-from tools.lint.suppress_rule import no_broad_suppress
+from tools.lint.suppress_rule import no_broad_suppress, no_silence_without_reason
 
 
 def main(root: Path) -> int:
@@ -28,6 +28,7 @@ def main(root: Path) -> int:
         package_says_never,
         docstring_begins_with_a_verb,
         no_broad_suppress,
+        no_silence_without_reason,
         only_plain_words,
         no_foreign_place(root, Path.home()),
     )

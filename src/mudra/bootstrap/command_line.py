@@ -82,13 +82,13 @@ class LocalProgram:
 
     def webhook_key(self) -> SecretText:
         """Make a key that signs messages of webhooks."""
-        from mudra.metrics.notifications.webhook import new_signing_key  # noqa: PLC0415
+        from mudra.metrics.notifications.webhook import new_signing_key  # noqa: PLC0415  # for this command alone
 
         return new_signing_key(secrets.token_bytes)
 
     def webhook_headers(self, key: SecretText, message_id: str, body: bytes) -> Mapping[str, str]:
         """Sign a message as the service does now; returns its headers."""
-        from mudra.bootstrap.clock import ServiceClock  # noqa: PLC0415
+        from mudra.bootstrap.clock import ServiceClock  # noqa: PLC0415  # for this command alone
         from mudra.webhook.sign import signed_headers  # noqa: PLC0415  # few commands sign
 
         return signed_headers([key], message_id, ServiceClock.machine(), body)
@@ -103,7 +103,7 @@ class LocalProgram:
         """Make roles, schema and rights of the database; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
         from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.node.serve import prepare_database  # noqa: PLC0415
+        from mudra.bootstrap.node.serve import prepare_database  # noqa: PLC0415  # for this command alone
 
         with opening():
             return prepare_database(settings)
@@ -121,7 +121,7 @@ class LocalProgram:
         """Back up the database; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
         from mudra.bootstrap.backup.backup import make_backup  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # for this command alone
 
         os.umask(PRIVATE)
         with opening():
@@ -130,7 +130,7 @@ class LocalProgram:
     def check_backup(self, file: Path, identity: Path, on_progress: OnProgress) -> BackupDetails:
         """Read a backup to its end; raises CommandFailed when anything is wrong with it."""
         from mudra.bootstrap.backup.restore import check_backup  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # for this command alone
 
         with opening():
             return check_backup(file, identity, on_progress)
@@ -147,7 +147,7 @@ class LocalProgram:
         """Restore a backup and end what a rollback must end; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
         from mudra.bootstrap.backup.restore import restore  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # for this command alone
 
         os.umask(PRIVATE)
         with opening():
@@ -157,7 +157,7 @@ class LocalProgram:
         """End what a rollback must end after a recovery; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
         from mudra.bootstrap.backup.recovery import after_recovery  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # for this command alone
 
         with opening():
             return after_recovery(settings, at, caller)
@@ -166,14 +166,14 @@ class LocalProgram:
         """Record that the database was moved whole; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
         from mudra.bootstrap.backup.move import after_move  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # for this command alone
 
         with opening():
             return after_move(settings, caller, checkpoints)
 
     def has_documentation(self) -> bool:
         """Return whether the service shows the documentation."""
-        from mudra.console.framework.static_assets import DOCUMENTATION  # noqa: PLC0415
+        from mudra.console.framework.static_assets import DOCUMENTATION  # noqa: PLC0415  # for this command alone
 
         return DOCUMENTATION.find("reference/api.html") is not None
 
@@ -186,7 +186,7 @@ class LocalProgram:
         """Run a node until it is stopped; returns the exit code; raises CommandFailed."""
         settings = self.settings(overrides)
         from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.node.serve import serve  # noqa: PLC0415
+        from mudra.bootstrap.node.serve import serve  # noqa: PLC0415  # for this command alone
 
         os.umask(PRIVATE)
         with opening():

@@ -20,7 +20,11 @@ from mudra.bootstrap.health_store import shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance
 from mudra.bootstrap.separate_process.report_print import ReportPrinter
-from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
+from mudra.bootstrap.separate_process.submission_check import (
+    SubmissionChecker,
+    check_here,
+    nothing_to_prepare,
+)
 from mudra.bootstrap.use_cases import add_use_cases
 from mudra.demo.time_machine import PostgresTimeMachine
 from mudra.levels.printing.pdf import PrintPdf
@@ -84,8 +88,8 @@ class Dependencies(Struct, frozen=True):
     partitions: KnownPartitions
     witness: Witness
     health_values: MadeOnce
-    check_submission: CheckSubmission = check_here
-    prepare_check: Callable[[str], Awaitable[None]] = nothing_to_prepare
+    check_submission: CheckSubmission
+    prepare_check: Callable[[str], Awaitable[None]]
     print_pdf: PrintPdf = field(default_factory=lambda: ReportPrinter().print)
 
     def transaction(
@@ -196,8 +200,12 @@ def build_dependencies(
     encryption: DataEncryption,
     *,
     connections: int = MAX_CONNECTIONS,
+    checker: SubmissionChecker | None = None,
 ) -> Dependencies:
-    """Make the storage of this process; nothing is connected yet."""
+    """Make the storage of this process; nothing is connected yet.
+
+    Without a `checker` submissions are checked in this process: for one that keeps no one waiting.
+    """
     clock = ServiceClock()
     clock_watch = ClockWatch(clock.machine)
     languages = Languages(settings.locales_dir, settings.language)
@@ -236,6 +244,8 @@ def build_dependencies(
         partitions=KnownPartitions(),
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
         health_values=shared_health(),
+        check_submission=checker.check if checker else check_here,
+        prepare_check=checker.prepare if checker else nothing_to_prepare,
     )
     add_use_cases(parts, use_cases)
     return parts

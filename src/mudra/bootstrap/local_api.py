@@ -41,7 +41,7 @@ async def api_of_owner(dependencies: Dependencies, name: str) -> AsyncIterator[h
         await app(scope, receive, send)
 
     # The transport has types of its own for the three ASGI arguments.
-    transport = httpx2.ASGITransport(with_state, client=("", 0))  # type: ignore[arg-type]
+    transport = httpx2.ASGITransport(with_state, client=("", 0))  # type: ignore[arg-type]  # see above
     try:
         async with httpx2.AsyncClient(transport=transport) as client:
             yield client

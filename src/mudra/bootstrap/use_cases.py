@@ -182,7 +182,7 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
 
 def _add_faults(parts: "Dependencies", use_cases: UseCases) -> None:
     from mudra.demo.faults.fault_board import FaultRows  # noqa: PLC0415  # the sandbox's alone
-    from mudra.demo.faults.switch_faults import FaultService  # noqa: PLC0415
+    from mudra.demo.faults.switch_faults import FaultService  # noqa: PLC0415  # the sandbox's alone
 
     use_cases.add(
         FaultService,

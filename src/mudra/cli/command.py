@@ -141,7 +141,7 @@ def _declared(  # a command, and what is added to it
             shown.write(as_json=as_json)
 
         taken = [*own, *([_YES] if asks else []), place, _AS_JSON]
-        run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+        run.__signature__ = Signature(taken)  # type: ignore[attr-defined]  # inspect reads it
         run.__annotations__ = {one.name: one.annotation for one in taken}
         app.command(name, epilog=f"Example: {example}")(run)
         return command

@@ -72,8 +72,8 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was typed; one that cannot go on ends with its sentence."""
         # Loaded with every command, and not for a list of them.
-        from mudra.cli.local.program import CommandFailed  # noqa: PLC0415
-        from mudra.cli.output.output import fail  # noqa: PLC0415
+        from mudra.cli.local.program import CommandFailed  # noqa: PLC0415  # needed by a failure alone
+        from mudra.cli.output.output import fail  # noqa: PLC0415  # as above
 
         try:
             return super().invoke(ctx)

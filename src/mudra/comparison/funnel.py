@@ -136,8 +136,7 @@ def counted(totals: Totals, *keys: str) -> Sequence[Counted]:
 
     Without keys that of all together, with or without a call.
     """
-    sums = totals.by(*keys, "type")
-    sums = Totals(sums.sums.without_times(), sums.ids)
+    sums = Totals(totals.sums.without_times(), totals.ids).by(*keys, "type")
     requests: dict[_Key, dict[str, Health]] = {}
     outcomes: dict[_Key, FiOutcomes] = {}
     names = zip(sums.aa_ids(), sums.fip_ids(), sums.tags(), sums.codes(), strict=True)

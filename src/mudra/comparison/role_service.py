@@ -42,5 +42,7 @@ class RoleService(Struct, frozen=True):
             fips = await self.health.onboarded_fips() if role is EntityType.FIP else None
             return await asyncio.to_thread(values_of, totals, role, fips)
 
-        values = await self.health.made_once(("role", role), within, None, None, make)
+        values = await self.health.made_once(
+            ("role", role), within, None, None, make, large=role is EntityType.FIP
+        )
         return RoleWeek(role, week, values)

@@ -90,10 +90,10 @@ class Systems:
             return
         status = 404 if self.dice.random() < 0.02 else 200  # noqa: PLR2004  # as in the payloads
         body: SendEvent | None = None
-        if status == 200 and code is RequestType.FI_REQUEST:  # noqa: PLR2004
+        if status == 200 and code is RequestType.FI_REQUEST:  # noqa: PLR2004  # an HTTP status
             body = {"consentId": key, "sessionId": key}
             self._end_session(fip, key, at + took)
-        elif status == 200 and code is RequestType.FI_FETCH:  # noqa: PLR2004
+        elif status == 200 and code is RequestType.FI_FETCH:  # noqa: PLR2004  # an HTTP status
             packet = "x" * self.dice.randint(*PACKET_BYTES)
             body = {"FI": [{"fipID": fip, "data": [{"encryptedFI": packet}]}]}
         self._add_event(at + took, "responseIn", fip, call, key, status, body)

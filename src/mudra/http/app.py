@@ -360,7 +360,7 @@ def _exception_handlers(
 
     def framework(_: AnyRequest, error: Exception) -> Response[bytes]:
         assert isinstance(error, HTTPException)
-        if error.status_code >= 500:  # noqa: PLR2004
+        if error.status_code >= 500:  # noqa: PLR2004  # a fault of the server
             return unexpected(_, error)
         return refusal(envelope(), InvalidField("the request cannot be read")).response()
 

@@ -1,17 +1,19 @@
-"""The numbers of a report, from its evidence. Pure: the service and who verifies use this alone."""
+"""The numbers of a report, from its evidence. Pure: the service and who verifies use this alone.
+
+But percentiles: each brings its own, so that a check of a report checks those of the service too.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.levels.evidence import Calls, Evidence, Fate, Span
 from mudra.levels.target import ALL_APIS, Measure, Target, target_of
-from mudra.levels.times import percentile
 from mudra.metrics.payload.catalogue import (
     CALL_CODES,
     CUSTOMER_CODES,
@@ -32,6 +34,8 @@ _FINEST: Final = 10_000
 _PERCENTS: Final = {Measure.P95: 95, Measure.P99: 99}
 _READY: Final = RequestType.FI_READY_TIME.value
 _FINOT: Final = NotificationType.FI.value
+PercentileOf: TypeAlias = Callable[[Mapping[int, int], int, int], int | None]
+"""Returns a percentile in milliseconds of calls by cell of time, none longer than the last."""
 
 
 class Budget(Struct, frozen=True, rename="camel"):
@@ -125,7 +129,10 @@ class _Tally:
 
 
 def figures(
-    evidence: Evidence, role: EntityType | None, targets: Sequence[Target]
+    evidence: Evidence,
+    role: EntityType | None,
+    targets: Sequence[Target],
+    percentile_of: PercentileOf,
 ) -> tuple[Figure, ...]:
     """Returns all numbers of a member of this role, in their order; of the network for None."""
     by_api = _tallies(evidence)
@@ -142,8 +149,10 @@ def figures(
             found.append(_share(Measure.AVAILABILITY, api, tally, good, _down(evidence, api)))
         found.append(_share(Measure.SUCCESS, api, tally, (tally.good, tally.eligible)))
         if api != ALL_APIS:
-            found += [_time(one, api, tally, percent) for one, percent in _PERCENTS.items()]
-    found.append(_time(Measure.READY, ALL_APIS, by_api.get(_READY, _Tally()), 95))
+            found += [
+                _time(one, api, tally, percent, percentile_of) for one, percent in _PERCENTS.items()
+            ]
+    found.append(_time(Measure.READY, ALL_APIS, by_api.get(_READY, _Tally()), 95, percentile_of))
     ended = by_api.get(_FINOT, _Tally())
     found.append(_share(Measure.DATA, ALL_APIS, ended, (ended.with_data, ended.ended)))
     if role is not EntityType.FIP:
@@ -224,9 +233,11 @@ def _share(
     return _figure(measure, api, tally, value, of, time)
 
 
-def _time(measure: Measure, api: str, tally: _Tally, percent: int) -> Figure:
+def _time(
+    measure: Measure, api: str, tally: _Tally, percent: int, percentile_of: PercentileOf
+) -> Figure:
     times = {place: calls for place, calls in tally.times.items() if calls > 0}
-    value, samples = percentile(times, percent, tally.longest), sum(times.values())
+    value, samples = percentile_of(times, percent, tally.longest), sum(times.values())
     return _figure(measure, api, tally, value, (samples, samples))
 
 

@@ -1,8 +1,8 @@
 """Gathers the evidence of a member's report in the caller's transaction."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise, repeat
 from typing import Final, NamedTuple
@@ -16,17 +16,15 @@ from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
 from mudra.levels.target import Target
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
-from mudra.metrics.sums.cells import COUNTS, STATUSES, Cells
+from mudra.metrics.sums.cells import APIS, COUNTS, STATUSES, Cells
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 
 _DAY: Final = timedelta(days=1)
-_APIS: Final = (*(one.api for one in RequestType), *(one.api for one in NotificationType))
-"""By their place in the columns."""
 _FINOT: Final = NotificationType.FI.value
 
 
@@ -58,7 +56,7 @@ def pair_calls(totals: Totals) -> Iterator[PairCalls]:
     cells = cells.chosen(order)
     ids = totals.ids
     aas, fips = (map(ids.__getitem__, cells.keys[one].tolist()) for one in ("aa", "fip"))
-    apis = [_APIS[place] for place in cells.keys["type"].tolist()]
+    apis = [APIS[place] for place in cells.keys["type"].tolist()]
     columns = zip(*(cells.of(name).tolist() for name in COUNTS), strict=True)
     found = zip(*(cells.of(name).tolist() for name in STATUSES), strict=True)
     statuses = (one if api == _FINOT else () for api, one in zip(apis, found, strict=True))
@@ -71,9 +69,8 @@ def _times(cells: Cells) -> Iterator[tuple[tuple[int, int], ...]]:
         yield from repeat((), len(cells))
         return
     width, place, calls = cells.rises
-    pairs = [*zip(place.tolist(), calls.tolist(), strict=True)]
     for start, stop in pairwise([0, *np.cumsum(width).tolist()]):
-        yield tuple(pairs[start:stop])
+        yield tuple(zip(place[start:stop].tolist(), calls[start:stop].tolist(), strict=True))
 
 
 class Network(Struct, frozen=True):
@@ -157,43 +154,32 @@ class Gathering(Struct, frozen=True):
         ids = (one_peer, member.entity_id)
         aa_id, fip_id = ids if member.role is EntityType.FIP else ids[::-1]
         totals = await self.sums.with_times(part, aa_id=aa_id, fip_id=fip_id)
-        calls = await asyncio.to_thread(lambda: [*pair_calls(totals)])
-        return _together(member, calls, here, part)
+        return await asyncio.to_thread(_apart_of, member, totals, here, part)
 
 
-def _together(
-    member: Member, calls: Iterable[PairCalls], here: Sequence[Span], part: TimeRange
+def _apart_of(
+    member: Member, totals: Totals, here: Sequence[Span], part: TimeRange
 ) -> list[TimedCalls]:
-    """Returns the calls of a time by peer and API.
+    """Returns the calls of a time that are in spans, by peer and API.
 
     Of an AA, the calls to all FIPs that no span names are one row: it has two thousand FIPs.
     """
-    named = {peer for one in here for peer in one.peers}
-    found: dict[tuple[str, str], TimedCalls] = {}
-    for one in calls:
+    if member.role is EntityType.AA:
+        totals = _unnamed_together(totals, {peer for one in here for peer in one.peers})
+    found = {}
+    for one in pair_calls(totals):
         peer = one.aa_id if member.role is EntityType.FIP else one.fip_id
-        if member.role is EntityType.AA and peer not in named:
-            peer = ""
-        if not _is_apart(here, peer, one.api):
-            continue
-        made, known = one.within(peer, part.start, part.end), found.get((peer, one.api))
-        found[peer, one.api] = made if known is None else _added(known, made)
+        if _is_apart(here, peer, one.api):
+            found[peer, one.api] = one.within(peer, part.start, part.end)
     return [found[key] for key in sorted(found)]
 
 
-def _added(one: TimedCalls, other: TimedCalls) -> TimedCalls:
-    times = Counter(dict(one.times))
-    times.update(dict(other.times))
-    return TimedCalls(
-        one.peer_id,
-        one.api,
-        tuple(map(sum, zip(one.counts, other.counts, strict=True))),
-        tuple(map(sum, zip(one.statuses, other.statuses, strict=True))),
-        max(one.longest, other.longest),
-        tuple(sorted(times.items())),
-        at=one.at,
-        until=one.until,
-    )
+def _unnamed_together(totals: Totals, named: Collection[str]) -> Totals:
+    """Returns the sums of each of these FIPs, and of all others as one without a name."""
+    of_named = [place for place, fip_id in enumerate(totals.ids) if fip_id in named]
+    fip = totals.cells.keys["fip"]
+    keys = {**totals.cells.keys, "fip": np.where(np.isin(fip, of_named), fip, len(totals.ids))}
+    return Totals(replace(totals.cells, keys=keys), [*totals.ids, ""]).by("fip", "type")
 
 
 def _is_apart(spans: Iterable[Span], peer_id: str, api: str) -> bool:

@@ -39,6 +39,7 @@ from mudra.levels.target_store import Targets
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.ports import Incidents, PublicMembers, ReportMarks, Silences
 from mudra.metrics.rollup.coverage import TimeRange, coverage_of
+from mudra.metrics.sums.percentiles import percentile_of
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
@@ -306,6 +307,7 @@ def _version(
         issuer=service.issuer,
         rule=network.rule,
         now=now,
+        percentile_of=percentile_of,
     )
     return made if before is None else next_version(before, made)
 

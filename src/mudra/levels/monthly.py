@@ -1,16 +1,16 @@
 """Makes the reports of a month for all members, some FIPs at a time."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from mudra.audit.event import Caller
-from mudra.levels.gathering import PairCalls, pair_calls
+from mudra.levels.gathering import pair_calls
 from mudra.levels.level_service import NETWORK, LevelService
 from mudra.levels.months import month_before
 from mudra.levels.report_store import Sign
@@ -92,14 +92,12 @@ async def _of_share(
         service = tx.service(LevelService)
         network = await service.network(within, now)
         totals = await service.gathering.sums.with_times(within, share=share)
-        calls: dict[str, list[PairCalls]] = defaultdict(list)
-        for one in pair_calls(totals):
-            calls[one.fip_id].append(one)
         number = 0
-        for fip_id in sorted(calls):
+        # One FIP after the other: those of a share take 100 MB as tuples.
+        for fip_id, calls in groupby(pair_calls(totals), key=lambda one: one.fip_id):
             member = fips.pop(fip_id, None)
             if member is not None:
-                made = await service.version(member, network, SYSTEM, now, sign, calls[fip_id])
+                made = await service.version(member, network, SYSTEM, now, sign, [*calls])
                 number += made is not None
         return number
 

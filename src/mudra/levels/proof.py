@@ -20,8 +20,8 @@ from mudra.levels.report import (
     encoded_evidence,
     read_report,
 )
-from mudra.levels.times import PLACES
 from mudra.metrics.payload.catalogue import COUNTS, MAX_COUNT, STATUSES
+from mudra.metrics.sums.plain_percentile import PLACES, plain_percentile
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_LENGTH_DAYS: Final = 400
@@ -77,7 +77,8 @@ def faults_of(proof: Proof, report: Report) -> list[str]:
     found += _beyond_whole(evidence)
     if proof.days:
         found += unequal_days(evidence, proof.days)
-    found += _unequal(report.figures, figures(evidence, report.member.role, report.targets))
+    counted = figures(evidence, report.member.role, report.targets, plain_percentile)
+    found += _unequal(report.figures, counted)
     return found[:_MAX_SHOWN]
 
 

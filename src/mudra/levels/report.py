@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from mudra.levels.calculation import Figure, figures
+from mudra.levels.calculation import Figure, PercentileOf, figures
 from mudra.levels.evidence import Evidence, MissedReports, Span
 from mudra.levels.spans import MaintenanceRule, Member
 from mudra.levels.target import Measure, Target
@@ -76,7 +76,7 @@ def digest_of(encoded: bytes) -> str:
     return hashlib.sha256(encoded).hexdigest()
 
 
-def report_of(
+def report_of(  # noqa: PLR0913  # each argument is one fact of the report
     member: Member,
     within: TimeRange,
     evidence: Evidence,
@@ -85,6 +85,7 @@ def report_of(
     issuer: str,
     rule: MaintenanceRule,
     now: datetime,
+    percentile_of: PercentileOf,
 ) -> Report:
     """Returns the first version of a report."""
     own = tuple(one for one in targets if one.role is member.role)
@@ -97,7 +98,7 @@ def report_of(
         within.end,
         1,
         now,
-        figures(evidence, member.role, own),
+        figures(evidence, member.role, own, percentile_of),
         own,
         rule,
         evidence.spans,

@@ -174,5 +174,5 @@ def _weight(text: str) -> float:
 def _written(tag: str) -> str:
     """Return a tag as it is usually written: `hi`, `en-IN`, `sr-Latn`."""
     first, *others = tag.split("-")
-    parts = [one.upper() if len(one) == 2 else one.title() for one in others]  # noqa: PLR2004
+    parts = [one.upper() if len(one) == 2 else one.title() for one in others]  # noqa: PLR2004  # characters
     return "-".join([first.lower(), *parts])

@@ -390,3 +390,23 @@ class Silences(Protocol):
     async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
         """Ends one that has not ended; None when there is none of this ID."""
         ...
+
+
+class StoredOwnCalls(Protocol):
+    """The FIPs' own calls, as the public status reads them."""
+
+    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
+        """Returns the hours from a time on."""
+        ...
+
+    async def changes(self) -> bytes | None:
+        """Returns which rates have changed for good; None before any day was compared."""
+        ...
+
+    async def own_days(self, days: Sequence[datetime]) -> Mapping[datetime, str]:
+        """Returns a mark of each of these days that has any: another one once it has changed."""
+        ...
+
+    async def own_day(self, day: datetime) -> bytes:
+        """Returns what is stored of such a day."""
+        ...

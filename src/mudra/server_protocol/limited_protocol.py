@@ -82,7 +82,7 @@ class LimitedProtocol(HttpToolsProtocol):
     _answered_now = False
     """The last read brought a request that was answered at once (`fast_path_protocol.py`)."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # asyncio's takes any transport
         """Begin, if the peer may have one more connection."""
         self._lingering = LingeringTransport(
             transport, lambda: self._in_message, self.shared.limits.idle_s

@@ -4,20 +4,22 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from contextlib import nullcontext
+from math import inf
 from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 
 from mudra.shared.unavailable import ServiceUnavailable
 
-MAX_LARGE: Final = 6
-"""Of the large ones, which are megabytes: an AA's calls to 2,000 FIPs are 28,000 rows."""
+MAX_LARGE: Final = 4
+"""Of the large ones: an AA's calls to 2,000 FIPs are 28,000 rows, which take 19 MB."""
 MAX_SMALL: Final = 60
 """Of the others: a page that compares an AA with others asks for ten FIPs."""
 TTL_S: Final = 600.0
 """A window: what is asked for after it is of later ones."""
 IDLE_S: Final = 120.0
 """A value that no one asked for in this time is dropped: open pages ask once a minute."""
+_LOOK_S: Final = 1.0
 T = TypeVar("T")
 
 
@@ -42,18 +44,20 @@ class _Place:
         self.failures = 0
         self.failure: Exception | None = None
 
-    def is_old(self, now: float, idle_s: float) -> bool:
-        """Returns whether its value is given to no one any more, or was asked for by no one."""
+    def until(self, idle_s: float) -> float:
+        """Returns when its value is given to no one any more, or was asked for by no one."""
         if self.making.locked():
-            return False
-        return self.asked_at + idle_s <= now or (self.found is not None and self.found.until <= now)
+            return inf
+        idle_at = self.asked_at + idle_s
+        return idle_at if self.found is None else min(idle_at, self.found.until)
 
 
 class MadeOnce:
     """The values of the latest questions, each with the inputs that it was made of.
 
     A value is given only to callers that name the same inputs. No reader is part of a question:
-    what depends on who asks is made after it.
+    what depends on who asks is made after it. An old value is dropped also when nothing is asked
+    for any more.
     """
 
     def __init__(
@@ -76,6 +80,7 @@ class MadeOnce:
         self._is_of_all = is_of_all
         self._places: OrderedDict[Hashable, _Place] = OrderedDict()
         self._large = asyncio.Lock()
+        self._look: asyncio.TimerHandle | None = None
 
     async def get(
         self,
@@ -107,7 +112,8 @@ class MadeOnce:
             # Callers come in order: all that waited for the failed one have had their turn. A kept
             # failure holds the frames of its traceback, with all that was read.
             place.failure = None
-            return cast("T", found.value)
+        self._look_later()
+        return cast("T", found.value)
 
     async def _made(
         self, place: _Place, made_of: object, make: Callable[[], Awaitable[object]]
@@ -127,9 +133,21 @@ class MadeOnce:
     def _drop_old(self) -> None:
         """Drop what is old: most questions are of a time, and no one asks for them after it."""
         now = self._monotonic()
-        old = [one for one, place in self._places.items() if place.is_old(now, self._idle_s)]
+        old = [one for one, place in self._places.items() if place.until(self._idle_s) <= now]
         for question in old:
             del self._places[question]
+
+    def _look_later(self) -> None:
+        """Look again when the first value is old, unless that is waited for."""
+        first = min((place.until(self._idle_s) for place in self._places.values()), default=inf)
+        if self._look is None and first < inf:
+            wait_s = max(_LOOK_S, first - self._monotonic())
+            self._look = asyncio.get_running_loop().call_later(wait_s, self._looked)
+
+    def _looked(self) -> None:
+        self._look = None
+        self._drop_old()
+        self._look_later()
 
     def _place(self, question: Hashable, *, large: bool) -> _Place:
         place = self._places.setdefault(question, _Place(large=large))

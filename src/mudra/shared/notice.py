@@ -14,11 +14,11 @@ class NoticeKind(enum.StrEnum):
     INVITATION = "invitation"
     ACCOUNT_INVITATION = "account_invitation"
     PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
-    PASSWORD_CHANGED = "password_changed"  # noqa: S105
-    SECRET_RESET = "secret_reset"  # noqa: S105
-    SECRET_EXPIRY = "secret_expiry"  # noqa: S105
-    SECRET_EXPIRED = "secret_expired"  # noqa: S105
-    OLD_SECRET_IN_USE = "old_secret_in_use"  # noqa: S105
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105  # the name of a notice
+    SECRET_RESET = "secret_reset"  # noqa: S105  # the name of a notice
+    SECRET_EXPIRY = "secret_expiry"  # noqa: S105  # the name of a notice
+    SECRET_EXPIRED = "secret_expired"  # noqa: S105  # the name of a notice
+    OLD_SECRET_IN_USE = "old_secret_in_use"  # noqa: S105  # the name of a notice
     SIGN_IN_WAITS = "sign_in_waits"
     HEALTH_ALARM = "health_alarm"
     HEALTH_ESCALATED = "health_escalated"

@@ -49,9 +49,9 @@ class ErrorCode(enum.StrEnum):
     INVALID_REQUEST = "InvalidRequest"
     UNAUTHORIZED = "Unauthorized"
     TOKEN_EXPIRED = "TokenExpired"  # noqa: S105  # a word of the interface
-    TOKEN_REVOKED = "TokenRevoked"  # noqa: S105
-    SECRET_EXPIRED = "SecretExpired"  # noqa: S105
-    SECRET_GRACE_ENDED = "SecretGraceEnded"  # noqa: S105
+    TOKEN_REVOKED = "TokenRevoked"  # noqa: S105  # an error code
+    SECRET_EXPIRED = "SecretExpired"  # noqa: S105  # an error code
+    SECRET_GRACE_ENDED = "SecretGraceEnded"  # noqa: S105  # an error code
     ADDRESS_NOT_LISTED = "AddressNotListed"
     PROOF_INVALID = "ProofInvalid"
     RESET_TOO_SOON = "ResetTooSoon"

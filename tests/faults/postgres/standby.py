@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from tests.support.processes import children
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.cluster import CLUSTER
@@ -34,6 +36,19 @@ class Standby:
     def resume(self) -> None:
         """Go on."""
         self._say("SELECT pg_wal_replay_resume()")
+
+    def freeze(self) -> None:
+        """Answer nothing, and keep every connection."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Answer again."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        for pid in (self.process.pid, *children(self.process.pid)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def _say(self, statement: str) -> object:
         with psycopg.connect(self.url, autocommit=True) as connection:

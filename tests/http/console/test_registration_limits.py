@@ -1,8 +1,9 @@
 """The registration forms have the limits of the registry's API (0074): signed in, limited, checked."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from threading import current_thread
 from time import monotonic
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.support.people.console import SAME_ORIGIN, Reader
 from tests.support.until import until
 
 from mudra.bootstrap.node.serve import open_store
+from mudra.http.dependencies import SandboxNotice
 from mudra.settings.settings import Settings
 from mudra.shared.fair_queue import Queue
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -161,3 +163,24 @@ def test_a_submission_that_is_refused_counts_as_a_write(served: Served) -> None:
     assert [one.status_code for one in submitted] == [400] * WRITES + [429]
     assert "Nothing was submitted. The findings say what to change." in submitted[0].text
     assert "that one hour permits are used up" in submitted[-1].text
+
+
+def test_a_page_is_written_in_a_thread(served: Served) -> None:
+    """What a page takes keeps no token of others waiting (0220)."""
+    written: list[str] = []
+
+    def note(_: str) -> Sequence[SandboxNotice]:
+        written.append(current_thread().name)
+        return ()
+
+    async def name_of_thread() -> str:
+        return current_thread().name
+
+    noted = served.having(notices=note)
+    browser, loop = noted.reader(FIU), noted.worker.do(name_of_thread())
+    written.clear()
+
+    for path in (f"/console/entity/{FIU}/secret", page_of(FIU)):
+        assert browser.get(path).status_code == 200
+    assert len(written) == 2
+    assert loop not in written, written

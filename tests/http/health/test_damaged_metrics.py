@@ -4,7 +4,6 @@ The public status shows all that is not damaged.
 """
 
 from datetime import date, timedelta
-from time import monotonic
 
 import msgspec
 import pytest
@@ -15,13 +14,10 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.latest_health import LatestHealth
 from mudra.metrics.health.status_history import DayState
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.report import RequestFip
-
-PUBLIC_SPAN = timedelta(days=1)
 
 TURN_A_BYTE = "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte(numbers, 8))"
 SENTENCE = "stored metrics of this time are damaged, until the operator has repaired them"
@@ -44,7 +40,7 @@ def test_a_damaged_day_of_the_public_status_is_no_data_until_it_is_fixed(
         calls = RequestFip(fip_id, report.fips[0].metrics)
         assert one.push(msgspec.structs.replace(report, fips=(calls,))).status_code == 200
     sum_up(service)
-    status = StatusReader(LatestHealth(PUBLIC_SPAN, monotonic))
+    status = StatusReader()
 
     async def days(dependencies: Dependencies) -> dict[date, DayState]:
         snapshot = await status.read(dependencies.reads, dependencies.clock())
@@ -67,7 +63,7 @@ def test_a_damaged_day_of_the_public_status_is_no_data_until_it_is_fixed(
 
     turn_a_byte("'seen'")
     of_each_aa = service.in_store(days)
-    status = StatusReader(LatestHealth(PUBLIC_SPAN, monotonic))
+    status = StatusReader()
     turn_a_byte("'all'")
     without = service.in_store(days), service.in_store(days)
     turn_a_byte("'all'")

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -16,12 +15,10 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.latest_health import LatestHealth
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 
-PUBLIC_SPAN = timedelta(days=1)
 ENOUGH_HISTORY = 6
 GROWTH = 20
 SMALL = 20_000
@@ -137,7 +134,7 @@ def test_an_admitted_report_reaches_the_days_of_the_public_status(seen: Seen, la
     seen.push(seen.aa(1), 200, 200, window)
     receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
     seen.service.advance(later)
-    reader = StatusReader(LatestHealth(PUBLIC_SPAN, monotonic))
+    reader = StatusReader()
 
     async def requests(dependencies: Dependencies) -> int | None:
         snapshot = await reader.read(dependencies.reads, dependencies.clock())

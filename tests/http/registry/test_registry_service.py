@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import uuid
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -42,6 +43,32 @@ def test_an_entity_registers_itself_and_a_counterparty_reads_it(two):
     assert submitted.json()["txnid"] == payload["txnid"]
     assert (before.status_code, after.status_code) == (404, 200)
     assert after.json()["entityinfo"]["name"] == payload["entityinfo"]["name"]
+
+
+def test_a_key_is_checked_in_a_process_apart(two):
+    registry = Registry(new_member(two, "FIP"))
+    begun = busy_apart(two)
+
+    submitted = registry.submit(payload_of(registry.member))
+
+    assert submitted.status_code == 200, submitted.text
+    # What a modulus of 2048 bits takes on any machine: the primes alone are some megabytes.
+    assert busy_apart(two) > begun + 0.005
+
+
+def busy_apart(service: Service) -> float:
+    """Seconds of processor of what the workers started."""
+    workers = [pid for pid in children(service.process.pid) if b"worker-" in title(pid)]
+    apart = [pid for worker in workers for pid in children(worker)]
+    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9 for pid in apart)
+
+
+def children(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def title(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def test_a_repeated_submission_is_answered_as_the_first_time(two):

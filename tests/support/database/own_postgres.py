@@ -40,4 +40,4 @@ def as_superuser(url: str, *statements: str) -> None:
     """Execute statements, each by itself."""
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in statements:
-            connection.execute(statement)  # type: ignore[arg-type]  # written in the test
+            connection.execute(statement)

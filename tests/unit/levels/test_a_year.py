@@ -28,6 +28,7 @@ from mudra.levels.proof import Proof, faults_of, read_proof
 from mudra.levels.report import Report, next_version, report_of, signed_text
 from mudra.levels.target import SHIPPED, Measure
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.sums.percentiles import percentile_of
 
 CUSTOMER = ("adisc", "fireq")
 FAULTS = ("fip", "fip-api", "path", "aa", "network", "left_out", "excused")
@@ -84,6 +85,7 @@ def report(world: World) -> Report:
         issuer="https://x.example/iam",
         rule=RULE,
         now=MADE,
+        percentile_of=percentile_of,
     )
 
 

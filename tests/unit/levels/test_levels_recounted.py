@@ -9,6 +9,7 @@ from tests.unit.levels.worlds import MEMBER, evidence_of
 
 from mudra.levels.calculation import figures
 from mudra.levels.target import Measure
+from mudra.metrics.sums.percentiles import percentile_of
 
 CUSTOMER = ("adisc", "fireq")
 
@@ -19,7 +20,10 @@ CUSTOMER = ("adisc", "fireq")
 def test_each_figure_equals_the_recount(seed: int) -> None:
     world = random_world(seed)
 
-    found = {(one.measure, one.api): one for one in figures(evidence_of(world), MEMBER.role, ())}
+    found = {
+        (one.measure, one.api): one
+        for one in figures(evidence_of(world), MEMBER.role, (), percentile_of)
+    }
 
     for api in ("", *APIS):
         known = recount(world, CUSTOMER if not api else (api,))

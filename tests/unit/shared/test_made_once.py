@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import weakref
+from time import monotonic
 
 import pytest
 
@@ -10,7 +11,7 @@ from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import DatabaseUnavailable
 
 IDLE_S = 120.0
-MAX_LARGE = 6
+MAX_LARGE = 4
 MAX_SMALL = 60
 TTL_S = 600.0
 
@@ -279,5 +280,24 @@ def test_how_long_a_value_lives_can_depend_on_how_long_it_took():
         asking.now += 1.0
         await asking.get("network", 1)
         assert asking.begun == 2
+
+    asyncio.run(act())
+
+
+def test_an_old_value_is_gone_also_when_nothing_is_asked_for_any_more():
+    async def act():
+        class Value:
+            pass
+
+        async def make():
+            return Value()
+
+        values = MadeOnce(monotonic, idle_s=0.01)
+        held = weakref.ref(await values.get("AA", 1, make))
+        deadline = monotonic() + 10
+        while held() is not None and monotonic() < deadline:
+            await asyncio.sleep(0.05)
+            gc.collect()
+        assert held() is None
 
     asyncio.run(act())

@@ -18,7 +18,7 @@ from tools.lint.secret_rule import no_secret_in_a_sentence
 from tools.lint.source import Source
 from tools.lint.store_rule import stores_apart_from_rules
 from tools.lint.subject_rule import problems
-from tools.lint.suppress_rule import no_broad_suppress
+from tools.lint.suppress_rule import no_broad_suppress, no_silence_without_reason
 
 AREA_FILE = "src/mudra/tokens/authentication/secret_check.py"
 
@@ -201,6 +201,22 @@ def test_a_swallowed_exception_is_refused(text):
 def test_a_broad_suppress_is_refused_and_a_named_one_is_free():
     assert faults(no_broad_suppress, "with contextlib.suppress(Exception):\n    f()")
     assert not faults(no_broad_suppress, "with suppress(KeyError):\n    f()")
+
+
+@pytest.mark.parametrize(
+    ("comment", "count"),
+    [
+        ("noqa: S105", 1),
+        ("noqa: ASYNC221, S602", 1),
+        ("type: ignore[arg-type]", 1),
+        ("type: ignore[index,union-attr]  #", 1),
+        ("noqa: S105  # the name of an event", 0),
+        ("noqa: S603 - our own program, no shell", 0),
+        ("type: ignore[arg-type]  # the rest, as parsed", 0),
+    ],
+)
+def test_a_silenced_tool_has_its_reason_on_the_line(comment, count):
+    assert len(faults(no_silence_without_reason, f"at = 1  # {comment}\n")) == count
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ class ProbeRunner:
     async def run(self, waiting: WaitingProbe) -> ProbeResult:
         """Run one probe."""
         # Imported with the first probe: most services never run one.
-        from mudra.webhook.probe import probe  # noqa: PLC0415
+        from mudra.webhook.probe import probe  # noqa: PLC0415  # most services never need it
 
         found = self._dependencies
         if self._keys is None:
@@ -176,7 +176,7 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
 
     async def post(message: WaitingMessage, now: datetime) -> str:
         # Imported with the first message: most services never send one.
-        from mudra.webhook.send import post_signed  # noqa: PLC0415
+        from mudra.webhook.send import post_signed  # noqa: PLC0415  # most services never need it
 
         return await post_signed(message, now, dependencies.reach)
 

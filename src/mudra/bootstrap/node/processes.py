@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple
 
-import msgspec
 import psycopg
 import structlog
 from setproctitle import setproctitle
@@ -180,11 +179,8 @@ def _worker(
 ) -> Body:
     def serving(parent_pipe: int, report: Report) -> None:
         forget_settings()
-        checker = SubmissionChecker()
-        dependencies = msgspec.structs.replace(
-            build_dependencies(settings, conninfo, encryption),
-            check_submission=checker.check,
-            prepare_check=checker.prepare,
+        dependencies = build_dependencies(
+            settings, conninfo, encryption, checker=SubmissionChecker()
         )
         run_worker(dependencies, listener, parent_pipe, report)
 
@@ -196,7 +192,7 @@ def _jobs(
 ) -> Body:
     def body(parent_pipe: int, report: Report) -> None:
         # Loaded here, during the workers' own last steps: no request waits for a job.
-        from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415
+        from mudra.bootstrap.node.jobs_process import run_jobs_process  # noqa: PLC0415  # see above
 
         dependencies = build_dependencies(settings, conninfo, encryption)
         run_jobs_process(dependencies, parent_pipe, report, board)

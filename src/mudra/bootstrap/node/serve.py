@@ -170,8 +170,8 @@ def _serve(
         with open_server(settings) as (found, server):
             conninfo = _prepared(settings, found)
             # Next to the thread, which loads most of it too.
-            from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415
-            from mudra.overview.restored_store import contents_of  # noqa: PLC0415
+            from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415  # see above
+            from mudra.overview.restored_store import contents_of  # noqa: PLC0415  # see above
 
             with psycopg.connect(conninfo, connect_timeout=5) as connection:
                 contents = contents_of(connection)

@@ -30,7 +30,7 @@ def use_places() -> None:
     from prometheus_client import values  # noqa: PLC0415  # most commands have no metrics
 
     # As the library documents it for servers whose processes are numbered.
-    values.ValueClass = values.MultiProcessValue(lambda: _place)  # type: ignore[no-untyped-call]
+    values.ValueClass = values.MultiProcessValue(lambda: _place)  # type: ignore[no-untyped-call]  # the library has no types
 
 
 class SharedMetrics:

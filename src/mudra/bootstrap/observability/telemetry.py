@@ -127,7 +127,7 @@ def serve_metrics(
 ) -> tuple[WSGIServer, threading.Thread]:
     """Serve /metrics; raises OSError when the port is taken."""
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the library has no types
     registry.register(NetworkFiguresCollector(telemetry_dir))
     registry.register(figures)
     return start_http_server(port, host, registry)

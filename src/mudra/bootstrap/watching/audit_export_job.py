@@ -54,8 +54,8 @@ def audit_export_jobs(dependencies: Dependencies) -> list[Job]:
 def receiver_of(settings: Settings) -> Receiver:
     """Return what the settings name; raises OSError or ssl.SSLError for unreadable files."""
     # Loaded where it is used: most services have no such destination.
-    from mudra.audit_export.over_http import OtlpReceiver, WebhookReceiver  # noqa: PLC0415
-    from mudra.audit_export.syslog import SyslogReceiver  # noqa: PLC0415
+    from mudra.audit_export.over_http import OtlpReceiver, WebhookReceiver  # noqa: PLC0415  # most services never need it
+    from mudra.audit_export.syslog import SyslogReceiver  # noqa: PLC0415  # most services never need it
 
     to = settings.audit_export
     assert to is not None

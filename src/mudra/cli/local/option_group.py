@@ -42,7 +42,7 @@ def with_options(
             typed = group(**{name: values.pop(name) for name in names})
             return command(typed, **values)  # type: ignore[call-arg]  # the rest, as Typer parsed it
 
-        run.__signature__ = Signature([*first, *options, *last])  # type: ignore[attr-defined]
+        run.__signature__ = Signature([*first, *options, *last])  # type: ignore[attr-defined]  # inspect reads it
         run.__annotations__ = {one.name: one.annotation for one in (*first, *options, *last)}
         return run
 

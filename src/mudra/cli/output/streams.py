@@ -17,7 +17,7 @@ def open_streams() -> None:
     for name in _OURS:
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123  # stays open to the end
         elif isinstance(stream, io.TextIOWrapper):
             is_chosen = stream.isatty() or "PYTHONIOENCODING" in os.environ
             encoding = stream.encoding if is_chosen else "utf-8"

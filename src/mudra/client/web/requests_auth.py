@@ -111,4 +111,4 @@ def _is_held(body: object) -> bool:
 def _bytes_of(body: object) -> bytes:
     if not _is_held(body):
         raise ValueError("a body that is a stream cannot be signed; pass its bytes")
-    return body.encode() if isinstance(body, str) else body or b""  # type: ignore[return-value]
+    return body.encode() if isinstance(body, str) else body or b""  # type: ignore[return-value]  # a file is refused above

@@ -52,7 +52,7 @@ def _tls(peer: Peer) -> Steps:
 def _answers(peer: Peer) -> Steps:
     answer = peer.unauthenticated
     yield that(answer.status, "an answer", answer.described())
-    yield that(answer.status < 500, "no 5xx", answer.described())  # noqa: PLR2004
+    yield that(answer.status < 500, "no 5xx", answer.described())  # noqa: PLR2004  # an HTTP status
 
 
 @specified("B-1-1", "a valid token is accepted", _USE)
@@ -61,7 +61,7 @@ def _accepted(peer: Peer) -> Steps:
         yield _plain_http()
         return
     answer = peer.heartbeat(peer.target.token)
-    yield that(answer.status == 200, "status 200", answer.described())  # noqa: PLR2004
+    yield that(answer.status == 200, "status 200", answer.described())  # noqa: PLR2004  # an HTTP status
 
 
 @decided("B-D1-1", "the heartbeat answers with its status", "heartbeat answer | ver, timestamp, "
@@ -71,7 +71,7 @@ def _status(peer: Peer) -> Steps:
         yield _plain_http()
         return
     answer = peer.heartbeat(peer.target.token)
-    yield that(answer.status == 200, "status 200", answer.described())  # noqa: PLR2004
+    yield that(answer.status == 200, "status 200", answer.described())  # noqa: PLR2004  # an HTTP status
     word = answer.text("Status")
     yield that(word in {"UP", "DOWN"}, "Status UP or DOWN", word or "no Status")
 

@@ -126,7 +126,7 @@ def _right(one: Implementation) -> Steps:
     entity_type, credentials, token = found
     document = registration(entity_type, credentials.entity_id, one.key, one.now())
     answer = _submit(one, entity_type, document, token)
-    if answer.status == 409:  # noqa: PLR2004
+    if answer.status == 409:  # noqa: PLR2004  # an HTTP status
         yield Skip(f"{credentials.entity_id} has an entry already")
         return
     yield status(answer, 200)

@@ -127,7 +127,7 @@ def _not_modified(one: Implementation) -> Steps:
     again = _listing(one, **{"If-None-Match": first.headers["ETag"]})
     # An entry may have come between the two.
     changed = again.status == first.status and again.headers.get("ETag") != first.headers["ETag"]
-    yield that(again.status == 304 or changed, "status 304", again.described())  # noqa: PLR2004
+    yield that(again.status == 304 or changed, "status 304", again.described())  # noqa: PLR2004  # an HTTP status
 
 
 @decided("R-D4-6", "a listing is signed", "Answers are signed (detached JWS, b64:false, in "

@@ -92,7 +92,7 @@ class ResetSession:
 
         def until_refused() -> Answer:
             answer = self._reset()
-            while answer.status == httpx2.codes.OK and self._one.resets <= 5:  # noqa: PLR2004
+            while answer.status == httpx2.codes.OK and self._one.resets <= 5:  # noqa: PLR2004  # an HTTP status
                 self._keep(answer)
                 answer = self._reset()
             return answer

@@ -121,7 +121,7 @@ def _default_life(one: Implementation) -> Steps:
 def _waiting(one: Implementation) -> Steps:
     yield status(one.reset_session.without_grace().answer, 200)
     made = one.reset_session.too_soon()
-    yield that(400 <= made.answer.status < 500, "a refusal", made.answer.described())  # noqa: PLR2004
+    yield that(400 <= made.answer.status < 500, "a refusal", made.answer.described())  # noqa: PLR2004  # an HTTP status
     yield from token_given(one.entity_token(one.entity))
 
 
@@ -129,12 +129,12 @@ def _waiting(one: Implementation) -> Steps:
          _LIMITED, *_NEEDS)  # fmt: skip
 def _waiting_answer(one: Implementation) -> Steps:
     answer = one.reset_session.too_soon().answer
-    if answer.status == 200:  # noqa: PLR2004
+    if answer.status == 200:  # noqa: PLR2004  # an HTTP status
         yield Skip("the reset was not refused: see T-8-4")
     yield from error(answer, 429)
     yield equal("errorCode", "ResetTooSoon", answer.field("errorCode"))
     wait = answer.headers.get("Retry-After", "missing")
-    yield that(wait.isdigit() and 0 < int(wait) <= 300, "Retry-After up to 300", wait)  # noqa: PLR2004
+    yield that(wait.isdigit() and 0 < int(wait) <= 300, "Retry-After up to 300", wait)  # noqa: PLR2004  # seconds
     yield status(one.read_secret(), 200)
 
 
@@ -203,13 +203,13 @@ def _older_dead(one: Implementation) -> Steps:
 def _limit(one: Implementation) -> Steps:
     yield status(one.reset_session.without_grace().answer, 200)
     answer = one.reset_session.beyond_the_limit().answer
-    yield that(400 <= answer.status < 500, "a refusal", answer.described())  # noqa: PLR2004
+    yield that(400 <= answer.status < 500, "a refusal", answer.described())  # noqa: PLR2004  # an HTTP status
 
 
 @decided("T-D3-40", "beyond the limit: 429 ResetLimitReached with Retry-After", _LIMITED, *_ALL)
 def _limit_answer(one: Implementation) -> Steps:
     answer = one.reset_session.beyond_the_limit().answer
-    if answer.status == 200:  # noqa: PLR2004
+    if answer.status == 200:  # noqa: PLR2004  # an HTTP status
         yield Skip("the reset was not refused: see T-8-6")
     yield from error(answer, 429)
     yield equal("errorCode", "ResetLimitReached", answer.field("errorCode"))

@@ -98,7 +98,7 @@ class _InParts(Response[str]):
     def to_asgi_response(  # what a page has no use for is left out
         self,
         app: object,  # noqa: ARG002  # the framework's shape
-        request: object,  # noqa: ARG002
+        request: object,  # noqa: ARG002  # the framework's shape
         *,
         headers: Mapping[str, str] | None = None,
         cookies: Iterable[Cookie] | None = None,
@@ -112,7 +112,7 @@ class _InParts(Response[str]):
 class _Sending(ASGIStreamingResponse):
     """Goes on to its end when the reader leaves: to cut a query off costs its connection."""
 
-    async def send_body(self, send: Send, receive: Receive) -> None:  # noqa: ARG002
+    async def send_body(self, send: Send, receive: Receive) -> None:  # noqa: ARG002  # the framework's shape
         async for part in self.iterator:
             body = part if isinstance(part, bytes) else part.encode()
             await send({"type": "http.response.body", "body": body, "more_body": True})

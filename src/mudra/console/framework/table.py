@@ -314,7 +314,7 @@ def _count(shown: int, total: int) -> str:
 
 
 def _whole(text: str) -> int:
-    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) <= 6 else 1  # noqa: PLR2004
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) <= 6 else 1  # noqa: PLR2004  # characters
 
 
 def _comparable(value: Value) -> tuple[int, float, str]:

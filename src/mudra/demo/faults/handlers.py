@@ -69,8 +69,8 @@ async def _actor(call: UserCall[B]) -> FaultActor:
     user, scopes = call.user, await Operators(call.tx).scopes(call.user.user_id)
     if Scope.MEMBERS in scopes:
         acting = call.context.caller(Operator(user.user_id, user.email, scopes).actor)
-        return FaultActor(acting, user.administers, True)  # noqa: FBT003
-    return FaultActor(call.caller, user.administers, False)  # noqa: FBT003
+        return FaultActor(acting, user.administers, True)  # noqa: FBT003  # the parts in their order
+    return FaultActor(call.caller, user.administers, False)  # noqa: FBT003  # the parts in their order
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

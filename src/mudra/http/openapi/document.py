@@ -52,7 +52,7 @@ _TAGS: Final = {
 class _NotTheFrameworks(Router):
     """Mounts none of the framework's own handlers: they make the document in the event loop."""
 
-    def register(self, value: ControllerRouterHandler) -> list[BaseRoute]:  # noqa: ARG002
+    def register(self, value: ControllerRouterHandler) -> list[BaseRoute]:  # noqa: ARG002  # the framework's shape
         """Mount nothing."""
         return []
 

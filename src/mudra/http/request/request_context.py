@@ -100,7 +100,7 @@ class EnvelopeFault(Refusal, frozen=True):
 def read_txn_id(body: Mapping[str, object]) -> str | EnvelopeFault:
     """Return the request's `txnId`, or a new one; check `ver` and `timestamp` leniently."""
     version, timestamp, txn_id = body.get("ver"), body.get("timestamp"), body.get("txnId")
-    if version is not None and not (isinstance(version, str) and len(version) <= 16):  # noqa: PLR2004
+    if version is not None and not (isinstance(version, str) and len(version) <= 16):  # noqa: PLR2004  # characters
         return EnvelopeFault("ver must be a text of at most 16 characters, such as 1.0.0")
     if timestamp not in (None, "") and not (
         isinstance(timestamp, str) and read_time(timestamp.strip())

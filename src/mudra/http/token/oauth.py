@@ -69,7 +69,7 @@ class OAuthError(Struct, frozen=True):
     def response(self) -> Response[bytes]:
         """Frame it as HTTP."""
         headers = dict(_PRIVATE)
-        if self.status == 401:  # noqa: PLR2004
+        if self.status == 401:  # noqa: PLR2004  # Unauthorized
             headers["WWW-Authenticate"] = 'Basic realm="mudra"'
         if self.retry_after_s:
             headers["Retry-After"] = str(self.retry_after_s)

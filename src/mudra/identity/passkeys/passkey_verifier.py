@@ -36,8 +36,8 @@ class PasskeyVerifier:
     def registration(self, response: str, challenge: bytes) -> NewCredential | None:
         """Verify a new passkey: type, challenge, origin, RP ID, presence, verification, key."""
         from webauthn import verify_registration_response  # noqa: PLC0415  # see above
-        from webauthn.helpers import parse_registration_credential_json  # noqa: PLC0415
-        from webauthn.helpers.cose import COSEAlgorithmIdentifier  # noqa: PLC0415
+        from webauthn.helpers import parse_registration_credential_json  # noqa: PLC0415  # see above
+        from webauthn.helpers.cose import COSEAlgorithmIdentifier  # noqa: PLC0415  # see above
 
         if self._party is None:
             return None
@@ -54,7 +54,7 @@ class PasskeyVerifier:
                 supported_pub_key_algs=[COSEAlgorithmIdentifier(alg) for alg in ALGORITHMS],
             )
         # The library reads bytes of a stranger, and lets out what any of its parsers raises.
-        except Exception as refused:  # noqa: BLE001
+        except Exception as refused:  # noqa: BLE001  # the library raises many
             _log.info("passkey refused", step="add", cause=type(refused).__name__)
             return None
         return NewCredential(
@@ -64,7 +64,7 @@ class PasskeyVerifier:
     def assertion(self, response: str, challenge: bytes, public_key: bytes) -> Assertion | None:
         """Verify a signature. Its counter is judged by assertion_rule.py, not here."""
         from webauthn import verify_authentication_response  # noqa: PLC0415  # see above
-        from webauthn.helpers import parse_authentication_credential_json  # noqa: PLC0415
+        from webauthn.helpers import parse_authentication_credential_json  # noqa: PLC0415  # see above
 
         if self._party is None:
             return None

@@ -30,6 +30,7 @@ from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.sums.percentiles import percentile_of
 from mudra.shared.entity_type import EntityType
 from mudra.shared.notice import NoticeKind
 from mudra.storage.database.transaction import Transaction
@@ -123,7 +124,7 @@ class BudgetService(Struct, frozen=True):
     ) -> Sequence[Figure]:
         evidence = await self.levels.gathering.evidence(member, network, whole)
         targets = [one for one in of_month.targets if one.role is member.role]
-        return await asyncio.to_thread(figures, evidence, member.role, targets)
+        return await asyncio.to_thread(figures, evidence, member.role, targets, percentile_of)
 
     async def _stored(
         self, member: Member, burns: Sequence[Burn], times: Times, now: datetime

@@ -28,11 +28,9 @@ from mudra.metrics.health.network_health import HealthOfMember, NetworkHealth, p
 from mudra.metrics.health.own_calls import (
     LevelChange,
     OwnCalls,
-    StoredOwnCalls,
-    added_up,
     changes_from_bytes,
-    own_by_hour,
     own_from_bytes,
+    own_with_hours,
 )
 from mudra.metrics.health.picture import (
     Grouping,
@@ -48,7 +46,15 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import ALL_CALLS, CALL_CODES, CUSTOMER_CODES, Tag, hour_start
-from mudra.metrics.ports import Incidents, Pair, PublicMembers, ReportMarks, RollupQueries, Silences
+from mudra.metrics.ports import (
+    Incidents,
+    Pair,
+    PublicMembers,
+    ReportMarks,
+    RollupQueries,
+    Silences,
+    StoredOwnCalls,
+)
 from mudra.metrics.rollup.coverage import Coverage, TimeRange, coverage_of
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.series import Point, points
@@ -247,8 +253,7 @@ class HealthService(Struct, frozen=True):
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
         within_it = causes_of(await self.incidents.since(within.start), within)
         stored = await self.own.own_hours(hour_start(within.start))
-        hours = await asyncio.to_thread(own_by_hour, stored)
-        own = [one for at, one in hours.items() if at >= within.start]
+        own, hours = await asyncio.to_thread(own_with_hours, stored, within.start)
         return NetworkHealth(
             published(seen, live, onboarded),
             within,
@@ -258,7 +263,7 @@ class HealthService(Struct, frozen=True):
             weighed,
             await self.fip_states.latest(),
             planned(await self.silences.ending_after(now), onboarded, now),
-            await asyncio.to_thread(added_up, own),
+            own,
             tuple(one.incident for one in within_it),
             tuple(await self.changed_rates()),
             hours,

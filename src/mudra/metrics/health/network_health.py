@@ -11,7 +11,7 @@ from mudra.metrics.health.feed import Planned
 from mudra.metrics.health.fip_health import FipHealth
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.health import Disputed
-from mudra.metrics.health.own_calls import LevelChange, OwnCalls, no_own_calls
+from mudra.metrics.health.own_calls import LevelChange, OwnCalls, OwnTotals, no_own_calls
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.silence import Silence
@@ -50,7 +50,7 @@ class NetworkHealth(Struct, frozen=True, eq=False):
     incidents: tuple[Incident, ...] = ()
     """That the time has a part of, open or over; no withdrawn ones."""
     changed: tuple[LevelChange, ...] = ()
-    own_hours: Mapping[datetime, OwnCalls] = msgspec.field(default_factory=dict)
+    own_hours: Mapping[datetime, OwnTotals] = msgspec.field(default_factory=dict)
     """What `own` adds up, by hour; the first one may have begun before the time."""
 
 

@@ -6,13 +6,14 @@ left out, and so is a planned maintenance. Public days and the last 24 hours are
 
 import enum
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
@@ -75,6 +76,21 @@ class OwnCalls(Struct, frozen=True, eq=False):
         return {fip_id: place for place, fip_id in enumerate(self.fips)}
 
 
+class OwnTotals(Struct, frozen=True, eq=False):
+    """The calls of all types together of some time, by FIP: a sixteenth of the bytes."""
+
+    fips: tuple[str, ...]
+    total: Array
+    eligible: Array
+    failed: Array
+    taken_out: Array
+    is_broken: Flags
+
+    def places(self) -> Mapping[str, int]:
+        """Returns the places of the FIPs."""
+        return {fip_id: place for place, fip_id in enumerate(self.fips)}
+
+
 class OwnCallsStore(Protocol):
     """The FIPs' own calls, as detection keeps them."""
 
@@ -97,47 +113,38 @@ class OwnCallsStore(Protocol):
         ...
 
 
-class StoredOwnCalls(Protocol):
-    """The FIPs' own calls, as the public status reads them."""
-
-    async def own_hours(self, since: datetime) -> Mapping[datetime, bytes]:
-        """Returns the hours from a time on."""
-        ...
-
-    async def changes(self) -> bytes | None:
-        """Returns which rates have changed for good; None before any day was compared."""
-        ...
-
-    async def own_days(self, days: Sequence[datetime]) -> Mapping[datetime, str]:
-        """Returns a mark of each of these days that has any: another one once it has changed."""
-        ...
-
-    async def own_day(self, day: datetime) -> bytes:
-        """Returns what is stored of such a day."""
-        ...
-
-
 def no_own_calls() -> OwnCalls:
     """Returns the calls of a time in which no one was called."""
     return OwnCalls((), np.zeros((len(Field), ALL + 1, 0), np.int64))
 
 
+def own_totals(own: OwnCalls) -> OwnTotals:
+    """Returns the calls of all types together."""
+    fields = (Field.TOTAL, Field.ELIGIBLE, Field.FAILED, Field.TAKEN_OUT)
+    # Copies: views would keep the whole.
+    total, counted, failed, taken_out = (own.counts[field, ALL].copy() for field in fields)
+    is_broken = broken(own.counts)[ALL].copy()
+    return OwnTotals(own.fips, total, counted, failed, taken_out, is_broken)
+
+
 def added_up(parts: Iterable[OwnCalls]) -> OwnCalls:
-    """Returns the calls of several times that do not overlap."""
-    listed = list(parts)
-    fips = tuple(dict.fromkeys(fip_id for one in listed for fip_id in one.fips))
-    if not fips:
-        return no_own_calls()
-    place = {fip_id: at for at, fip_id in enumerate(fips)}
-    counts = np.zeros((len(Field), ALL + 1, len(fips)), np.int64)
-    for one in listed:
-        at = [place[fip_id] for fip_id in one.fips]
-        wide = np.zeros_like(counts)
-        wide[:, :, at] = one.counts
-        worse = complaint(*wide[_WINDOW]) > complaint(*counts[_WINDOW])
-        counts[_ADDED] += wide[_ADDED]
-        counts[_WINDOW] = np.where(worse, wide[_WINDOW], counts[_WINDOW])
-    return OwnCalls(fips, counts)
+    """Returns the calls of several times that do not overlap, of which one at a time is in memory.
+
+    An hour of a nation takes a megabyte.
+    """
+    place: dict[str, int] = {}
+    counts = no_own_calls().counts
+    for one in parts:
+        at = [place.setdefault(fip_id, len(place)) for fip_id in one.fips]
+        new = len(place) - counts.shape[-1]
+        if new:
+            counts = np.concatenate((counts, np.zeros((*counts.shape[:-1], new), np.int64)), -1)
+        known = counts[:, :, at]
+        worse = complaint(*one.counts[_WINDOW]) > complaint(*known[_WINDOW])
+        known[_ADDED] += one.counts[_ADDED]
+        known[_WINDOW] = np.where(worse, one.counts[_WINDOW], known[_WINDOW])
+        counts[:, :, at] = known
+    return OwnCalls((*place,), counts)
 
 
 def complaint(eligible: Array, failed: Array) -> Array:
@@ -183,14 +190,22 @@ def own_from_bytes(data: bytes) -> OwnCalls:
     return OwnCalls(fips, counts.reshape(len(Field), ALL + 1, len(fips)))
 
 
-def own_by_hour(stored: Mapping[datetime, bytes]) -> Mapping[datetime, OwnCalls]:
-    """Returns the calls of each hour, from stored bytes."""
-    return {at: own_from_bytes(data) for at, data in stored.items()}
+def own_with_hours(
+    stored: Mapping[datetime, bytes], since: datetime
+) -> tuple[OwnCalls, Mapping[datetime, OwnTotals]]:
+    """Returns the calls from a time on, and the calls of each hour, from stored bytes of hours."""
+    hours: dict[datetime, OwnTotals] = {}
+    names: dict[tuple[str, ...], tuple[str, ...]] = {}  # mostly those of the hour before
 
+    def each() -> Iterator[OwnCalls]:
+        for at in sorted(stored):
+            one = own_from_bytes(stored[at])
+            one = replace(one, fips=names.setdefault(one.fips, one.fips))
+            hours[at] = own_totals(one)
+            if at >= since:
+                yield one
 
-def sum_of_stored(parts: Iterable[bytes]) -> OwnCalls:
-    """Returns the calls of several times that do not overlap, from stored bytes."""
-    return added_up(map(own_from_bytes, parts))
+    return added_up(each()), hours
 
 
 LOOKS_BACK: Final = timedelta(days=9)
@@ -211,6 +226,9 @@ _MOST_OF_THEM: Final = 0.6
 """The part of the hours that are higher: the first window of some outages is a few hours' alone."""
 _HOUR_CALLS: Final = 20
 _HOUR: Final = timedelta(hours=1)
+_FIPS_TOGETHER: Final = 250
+_Hour: TypeAlias = tuple[Array, NDArray[np.float32]]
+"""The places of its FIPs, and eligible and failed calls by type and FIP."""
 _NEAR: Final = timedelta(hours=12)
 """A change is known to some hours; the incident that it began with has its first window."""
 Floats = NDArray[np.float64]
@@ -228,25 +246,43 @@ class LevelChange(Struct, frozen=True):
 
 
 def level_changes(
-    hours: Mapping[datetime, OwnCalls], incidents: Iterable[Incident]
+    hours: Iterable[tuple[datetime, OwnCalls]], incidents: Iterable[Incident]
 ) -> list[LevelChange]:
     """Returns the FIPs whose rate has changed, by the calls that are their own, hour by hour.
 
     The hours of an incident by which many calls fail are left out: that is an outage. Where an
-    incident turned out to be such a change, it says since when.
+    incident turned out to be such a change, it says since when. Of each hour only two fields stay
+    in memory, and some FIPs at a time are looked at: nine days of a nation have 27 million numbers.
     """
-    if not hours:
+    place: dict[str, int] = {}
+    kept: dict[datetime, _Hour] = {}
+    for at, own in hours:
+        places = np.array([place.setdefault(fip, len(place)) for fip in own.fips], np.int64)
+        kept[at] = places, own.counts[[Field.ELIGIBLE, Field.FAILED]].astype(np.float32)
+    if not kept:
         return []
-    incidents = list(incidents)
-    starts = sorted(hours)
-    fips = tuple(dict.fromkeys(fip for at in starts for fip in hours[at].fips))
+    incidents, starts, fips = list(incidents), sorted(kept), (*place,)
+    found: list[LevelChange] = []
+    for first in range(0, len(fips), _FIPS_TOGETHER):
+        some = fips[first : first + _FIPS_TOGETHER]
+        found += _of_some(some, first, starts, [kept[at] for at in starts], incidents)
+    changed = [one for one in incidents if one.ending is Ending.CHANGED and one.failing]
+    return _with_known(found, changed, starts[-1])
+
+
+def _of_some(
+    fips: Sequence[str],
+    first: int,
+    starts: Sequence[datetime],
+    hours: Sequence[_Hour],
+    incidents: Iterable[Incident],
+) -> list[LevelChange]:
+    """Returns what has changed of FIPs that follow each other, from a place on."""
+    calls, failed = counts = np.zeros((2, len(starts), ALL + 1, len(fips)))
+    for at, (places, of_hour) in enumerate(hours):
+        mine = np.flatnonzero((places >= first) & (places < first + len(fips)))
+        counts[:, at][..., places[mine] - first] = of_hour[..., mine]
     place = {fip: at for at, fip in enumerate(fips)}
-    calls, failed = (np.zeros((len(starts), ALL + 1, len(fips))) for _ in range(2))
-    for at, start in enumerate(starts):
-        own = hours[start]
-        where = [place[fip] for fip in own.fips]
-        calls[at][:, where] = own.counts[Field.ELIGIBLE]
-        failed[at][:, where] = own.counts[Field.FAILED]
     for one in incidents:
         fip = place.get(fip_of(one.subject) or "")
         many = one.eligible - one.succeeded > _OUTAGE[0] * one.eligible
@@ -263,8 +299,7 @@ def level_changes(
         z = _beyond(calls, failed, len(starts) - lasted)
         better = z > best
         best, since = np.where(better, z, best), np.where(better, len(starts) - lasted, since)
-    changed = [one for one in incidents if one.ending is Ending.CHANGED and one.failing]
-    return _with_known(_named(fips, starts, calls, failed, since), changed, starts[-1])
+    return _named(fips, starts, calls, failed, since)
 
 
 def _beyond(calls: Floats, failed: Floats, since: int) -> Floats:
@@ -340,7 +375,7 @@ def _with_known(
         known = [change for change in changes if change.fip_id == fip]
         for change in known:
             if abs(change.since - one.began) <= _NEAR:
-                changes[changes.index(change)] = msgspec.structs.replace(change, since=one.began)
+                changes[changes.index(change)] = replace(change, since=one.began)
         before = one.cause.expected / max(one.cause.calls, 1)
         share = 1.0 - one.succeeded / one.eligible
         if not known:

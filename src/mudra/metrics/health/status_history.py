@@ -8,6 +8,7 @@ is no call here.
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from sys import intern
 from typing import Final
 
 import msgspec
@@ -22,7 +23,7 @@ from mudra.metrics.announcements.announcement import (
 )
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
 from mudra.metrics.health.judging import LARGE, eligible, succeeded
-from mudra.metrics.health.own_calls import ALL, BAD_Z, Field, OwnCalls, broken, root
+from mudra.metrics.health.own_calls import BAD_Z, OwnTotals, root
 from mudra.metrics.health.public_rows import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.incidents.incident import (
     Effect,
@@ -41,6 +42,8 @@ from mudra.shared.csv_export import csv_text
 
 DAYS: Final = 90
 _PLACES: Final = 1
+_SHARES: Final = tuple(share / 10**_PLACES for share in range(100 * 10**_PLACES + 1))
+"""The numbers of a percentage: 2,000 FIPs have 180,000 days."""
 FLOOR: Final = PublicFloor()
 
 
@@ -204,25 +207,7 @@ class DayOfFips(msgspec.Struct, frozen=True):
     """FIPs that broke the rule over the day, for chance or not: with an incident the day is bad."""
 
 
-class OwnDay(msgspec.Struct, frozen=True, eq=False):
-    """One day of which windows were judged: the calls of all types that are the FIPs' own."""
-
-    fips: tuple[str, ...]
-    total: Array
-    eligible: Array
-    failed: Array
-    taken_out: Array
-    is_broken: Flags
-
-
-def own_day_of(own: OwnCalls) -> OwnDay:
-    """Returns what a day is made of, without its types."""
-    fields = (Field.TOTAL, Field.ELIGIBLE, Field.FAILED, Field.TAKEN_OUT)
-    total, counted, failed, taken_out = (own.counts[field, ALL].copy() for field in fields)
-    return OwnDay(own.fips, total, counted, failed, taken_out, broken(own.counts)[ALL])
-
-
-def days_of_fips(day: date, seen: Totals, own: OwnDay | None = None) -> DayOfFips:
+def days_of_fips(day: date, seen: Totals, own: OwnTotals | None = None) -> DayOfFips:
     """Returns one day: of all calls for customers as most AAs see them, in a row for each FIP.
 
     Where a cause elsewhere or a maintenance explains some, of the FIP's own alone. By columns:
@@ -264,14 +249,13 @@ def _days(
     is_below = known & (right * 100 <= counted * GOOD_ABOVE_PERCENT)
     shares = right * 10 ** (2 + _PLACES) // np.maximum(counted, 1)  # rounded down
     few = Day(day, DayState.TOO_FEW, None, None)
-    scale = float(10**_PLACES)
     rows = zip(
-        fips,
+        map(intern, fips),  # the same texts in each of 90 days
         *(column.tolist() for column in (known, is_below & beyond, total, shares)),
         strict=True,
     )
     found = {
-        fip_id: Day(day, DayState.BAD if bad else DayState.GOOD, calls, share / scale)
+        fip_id: Day(day, DayState.BAD if bad else DayState.GOOD, calls, _SHARES[share])
         if is_known
         else few
         for fip_id, is_known, bad, calls, share in rows

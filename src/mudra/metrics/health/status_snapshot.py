@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.latest_health import READ_S, LatestHealth
+from mudra.metrics.health.latest_health import PUBLIC_SPAN, READ_S
 from mudra.metrics.health.network_health import NetworkHealth
-from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, broken
+from mudra.metrics.health.own_calls import ALL, Field, OwnTotals, broken, own_totals
 from mudra.metrics.health.public_rows import LastDay, PublicRow, public_status
 from mudra.metrics.health.status_history import (
     FLOOR,
@@ -20,7 +20,6 @@ from mudra.metrics.health.status_history import (
     DayOfFips,
     DayState,
     FipHistory,
-    OwnDay,
     PublicMaintenance,
     StatusSnapshot,
     day_without_data,
@@ -29,7 +28,6 @@ from mudra.metrics.health.status_history import (
     is_of_network,
     is_public,
     last_day_of,
-    own_day_of,
     public_announcement,
     public_incident,
     with_incidents,
@@ -38,8 +36,8 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import fip_of
-from mudra.metrics.payload.catalogue import day_start, hour_start
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.payload.catalogue import day_start, hour_start, window_start
+from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.percentage import percentage, share_of
@@ -88,7 +86,7 @@ class _Own(Struct, frozen=True):
     """A day of which windows were judged, with its mark."""
 
     mark: str = ""
-    day: OwnDay | None = None
+    day: OwnTotals | None = None
 
 
 def _day_health(day: datetime, seen: Totals, mark: DayMark, own: _Own) -> _DayHealth:
@@ -103,15 +101,16 @@ def _unread(day: datetime) -> _DayHealth:
 class StatusReader:
     """Reads snapshots; reads days again only when their reports have changed."""
 
-    def __init__(self, last_day: LatestHealth) -> None:
-        self._last_day = last_day
+    def __init__(self) -> None:
         self._days: dict[datetime, _DayHealth] = {}
         self._groups: Mapping[str, tuple[str, ...]] = {}
         self._groups_until: datetime | None = None
 
     async def read(self, open_transaction: OpenTransaction, now: datetime) -> StatusSnapshot:
         """Returns the public status as of the last closed window."""
-        network = await self._last_day.get(open_transaction, now)
+        async with open_transaction(within_s=READ_S) as tx:
+            last_day = latest(window_start(now), PUBLIC_SPAN)
+            network = await tx.service(HealthService).network(last_day, now)
         days = days_before(now)
         await self._read_days(open_transaction, days, day_start(now))
         async with open_transaction(within_s=READ_S) as tx:
@@ -161,7 +160,7 @@ class StatusReader:
                 if read.may_change_to(mark := marks.get(day, _UNMARKED), judged.get(day, ""))
             }
             own = {
-                day: _Own(judged[day], own_day_of(await health.own_day(day)))
+                day: _Own(judged[day], own_totals(await health.own_day(day)))
                 for day in changed
                 if day in judged
             }
@@ -272,13 +271,10 @@ class LastHours:
             for own, places in zip(self._hours, self._places, strict=True)
         )
 
-    def _share(self, own: OwnCalls | None, place: int | None) -> float | None:
+    def _share(self, own: OwnTotals | None, place: int | None) -> float | None:
         if own is None or place is None:
             return None
-        total, eligible, failed = (
-            int(own.counts[field, ALL, place])
-            for field in (Field.TOTAL, Field.ELIGIBLE, Field.FAILED)
-        )
-        if total < FLOOR.min_calls:
+        eligible, failed = int(own.eligible[place]), int(own.failed[place])
+        if int(own.total[place]) < FLOOR.min_calls:
             return None
         return percentage(share_of(eligible - failed, eligible), _PLACES)

@@ -21,7 +21,7 @@ from mudra.metrics.health.judging import (
 )
 from mudra.metrics.payload.catalogue import CALL_CODES, Position, Tag
 from mudra.metrics.sums.adding import added
-from mudra.metrics.sums.cells import ALL_TYPES, COUNTS, Array, Cells
+from mudra.metrics.sums.cells import COUNTS, TYPES, Array, Cells
 from mudra.metrics.sums.totals import Totals
 
 MIN_REPORTERS: Final = 3
@@ -133,4 +133,4 @@ def _contested(cells: Cells) -> Cells:
 
 def _api(cells: Cells) -> Array:
     """Returns a number for each FIP and type."""
-    return cells.keys["fip"] * (ALL_TYPES + 1) + cells.keys["type"]
+    return cells.keys["fip"] * len(TYPES) + cells.keys["type"]

@@ -208,7 +208,7 @@ class DetectionService(Struct, frozen=True):
         self, window: datetime, changed: frozenset[datetime], now: datetime
     ) -> "EvaluationRun":
         # The jobs process alone loads the attribution.
-        from mudra.metrics.incidents.evaluation_run import EvaluationRun  # noqa: PLC0415
+        from mudra.metrics.incidents.evaluation_run import EvaluationRun  # noqa: PLC0415  # loads numpy
 
         packed = await self.store.journal_before(window)
         return await asyncio.to_thread(EvaluationRun, packed, window, changed, self.new_id, now)
@@ -266,7 +266,7 @@ class DetectionService(Struct, frozen=True):
         detected: datetime, *, has_calls: bool = True,
     ) -> None:  # fmt: skip
         # As above.
-        from mudra.metrics.incidents.window_calls import no_calls, window_calls  # noqa: PLC0415
+        from mudra.metrics.incidents.window_calls import no_calls, window_calls  # noqa: PLC0415  # loads numpy
 
         calls = no_calls()
         if has_calls:

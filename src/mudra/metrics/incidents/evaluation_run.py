@@ -242,7 +242,7 @@ class EvaluationRun:
         self, hours: Mapping[datetime, bytes], incidents: Sequence[Incident]
     ) -> bytes:
         """Returns the rates that have changed for good, by the stored hours of some days."""
-        own = {at: own_from_bytes(one) for at, one in hours.items()}
+        own = ((at, own_from_bytes(one)) for at, one in hours.items())
         known = [found_incident(one, self.journal) for one in self._found.values()]
         return changes_to_bytes(level_changes(own, [*incidents, *known]))
 

@@ -92,7 +92,7 @@ def _with_all(by_code: Array) -> Array:
 
 
 APIS: Final = tuple(one.api for one in FEED_APIS.values())
-CALLED: Final = APIS[:6]
+CALLED: Final = tuple(api for api in APIS if api in TIMED_APIS)
 """All but FI notifications, which are judged by the outcomes of FI requests."""
 _CALL_ROWS: Final = [CALL_APIS.index(api) for api in CALLED]
 _TIMED_ROWS: Final = [TIMED_APIS.index(api) for api in CALLED]

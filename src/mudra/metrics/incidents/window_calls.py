@@ -10,15 +10,15 @@ from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Floa
 from mudra.metrics.payload.catalogue import (
     FIRST_4XX,
     FIRST_5XX,
-    TYPE_OF_API,
     NotificationType,
     Position,
     Tag,
 )
 from mudra.metrics.sums.cells import (
+    APIS,
     COUNTS,
+    IS_REQUEST,
     POINTS,
-    REQUESTS,
     STATUSES,
     Array,
     Cells,
@@ -57,7 +57,7 @@ def window_calls(reported: Totals) -> WindowCalls:
     """Returns the arrays of what all AAs reported of one window."""
     cells = reported.cells
     called = cells.chosen(_CALLED[cells.keys["type"]] >= 0)
-    timed = cells.chosen(cells.keys["type"] < REQUESTS)
+    timed = cells.chosen(IS_REQUEST[cells.keys["type"]])
     ended = cells.chosen(cells.keys["type"] == _OUTCOMES)
     total, good = called.of(COUNTS[Position.TOTAL]), called.of(COUNTS[Position.OK_200])
     refused = sum(
@@ -93,7 +93,7 @@ def _floats(columns: Sequence[Array]) -> Floats:
 
 def _places_of(apis: Sequence[str]) -> Array:
     """Returns the place of each type among these APIs; -1 for those that are none."""
-    return np.array([apis.index(api) if api in apis else -1 for api in TYPE_OF_API], np.int64)
+    return np.array([apis.index(api) if api in apis else -1 for api in APIS], np.int64)
 
 
 _CALLED: Final = _places_of(CALL_APIS)

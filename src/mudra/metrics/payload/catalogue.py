@@ -39,8 +39,10 @@ class Call(Struct, frozen=True):
 
 
 class _Type(enum.StrEnum):
-    """One row for each type: its code, label and call, and its names in feed and public status."""
+    """One row for each type: place, code, label, call, and its names in feed and public status."""
 
+    place: int
+    """Its number in stored sums, which never changes: a new type takes the next free one."""
     label: str
     """Its name in sentences, to be translated."""
     call: Call | None
@@ -54,6 +56,7 @@ class _Type(enum.StrEnum):
 
     def __new__(
         cls,
+        place: int,
         code: str,
         label: str,
         call: Call | None = None,
@@ -62,7 +65,7 @@ class _Type(enum.StrEnum):
         api: str = "",
     ) -> Self:
         row = str.__new__(cls, code)
-        row._value_ = code
+        row._value_, row.place = code, place
         row.label, row.call, row.feed = label, call, feed
         row.public_label, row.api = public_label, api or code
         return row
@@ -73,29 +76,30 @@ class RequestType(_Type):
 
     # fmt: off
     ACCOUNT_DISCOVERY = (
-        "adisc", translatable("account discovery"), Call("POST", "/Accounts/discover"),
+        1, "adisc", translatable("account discovery"), Call("POST", "/Accounts/discover"),
         "discovery", translatable("Discovery"))
     ACCOUNT_LINK = (
-        "alink", translatable("account linking"), Call("POST", "/Accounts/link"),
+        2, "alink", translatable("account linking"), Call("POST", "/Accounts/link"),
         "linking", translatable("Linking"))
-    ACCOUNT_DELINK = "adlink", translatable("account delinking"), Call("POST", "/Accounts/delink")
+    ACCOUNT_DELINK = (
+        3, "adlink", translatable("account delinking"), Call("POST", "/Accounts/delink"))
     ACCOUNT_LINK_VERIFY = (
-        "alinkv", translatable("confirmation of linking"), Call("POST", "/Accounts/link/verify"),
+        4, "alinkv", translatable("confirmation of linking"), Call("POST", "/Accounts/link/verify"),
         "confirm_linking", translatable("Confirm linking"))
     CONSENT = (
-        "cns", translatable("consent"), Call("POST", "/Consent"),
+        5, "cns", translatable("consent"), Call("POST", "/Consent"),
         "consent", translatable("Consent"))
     CONSENT_NOTIFICATION = (
-        "cnot", translatable("consent notification"), Call("POST", "/Consent/Notification"))
+        6, "cnot", translatable("consent notification"), Call("POST", "/Consent/Notification"))
     FI_REQUEST = (
-        "fireq", translatable("FI request"), Call("POST", "/FI/request"),
+        7, "fireq", translatable("FI request"), Call("POST", "/FI/request"),
         "fi_request", translatable("FI request"))
-    FI_READY_TIME = "sfireqnot", translatable("time to data ready")
-    FI_FAILED_TIME = "ffireqnot", translatable("time to a failed request")
+    FI_READY_TIME = 8, "sfireqnot", translatable("time to data ready")
+    FI_FAILED_TIME = 9, "ffireqnot", translatable("time to a failed request")
     FI_FETCH = (
-        "fif", translatable("FI fetch"), Call("POST", "/FI/Fetch"),
+        10, "fif", translatable("FI fetch"), Call("POST", "/FI/Fetch"),
         "fi_fetch", translatable("FI fetch"))
-    HEARTBEAT = "hbt", translatable("heartbeat"), Call("GET", "/Heartbeat")
+    HEARTBEAT = 11, "hbt", translatable("heartbeat"), Call("GET", "/Heartbeat")
     # fmt: on
 
 
@@ -104,13 +108,13 @@ class NotificationType(_Type):
 
     # fmt: off
     FI = (
-        "finot", translatable("FI notification"), Call("POST", "/FI/Notification"),
+        12, "finot", translatable("FI notification"), Call("POST", "/FI/Notification"),
         "fi_notification")
     ACCOUNT_LINK = (
-        "alnot", translatable("account linking notification"),
+        13, "alnot", translatable("account linking notification"),
         Call("POST", "/Account/link/Notification"))
     CONSENT = (
-        "cnot", translatable("consent notification"), Call("POST", "/Consent/Notification"),
+        14, "cnot", translatable("consent notification"), Call("POST", "/Consent/Notification"),
         "", "", "cnot-received")
     # fmt: on
 

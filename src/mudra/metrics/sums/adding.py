@@ -9,11 +9,10 @@ import numpy as np
 
 from mudra.metrics.sums.block_times import times_of
 from mudra.metrics.sums.cells import (
-    ALL_TYPES,
+    IS_REQUEST,
     KEYS,
     LATE,
     POINTS,
-    REQUESTS,
     SUMS,
     Array,
     Cells,
@@ -25,9 +24,10 @@ from mudra.metrics.sums.cells import (
 from mudra.metrics.sums.rollup import LIMIT_MS
 
 _SAFE: Final = 2**62
-_MOST_PENDING: Final = 1_500_000
+_MOST_PENDING: Final = 400_000
 _NUMBERS_A_ROW: Final = 8
-"""A row has so many times the numbers of a rise: all pending ones take about 40 MB."""
+"""A row has so many times the numbers of a rise: all pending ones take about 10 MB, and three times
+as much while they are added."""
 _NUMBERS_A_BLOCK: Final = 32
 """The same for a block of a report, whose estimated times are not there yet: some twenty."""
 _DENSE: Final = 32
@@ -49,7 +49,7 @@ def added(parts: Sequence[Cells], by: Sequence[str] = KEYS, *, times: bool = Tru
     keys = {name: _one([part.keys[name] for part in sums]) for name in by}
     order, first = _groups(keys, rows)
     apart = {name: column[order[first]] for name, column in keys.items()}
-    kept = {name: apart[name] if name in apart else _together(name, len(first)) for name in KEYS}
+    kept = {name: apart[name] if name in apart else np.zeros(len(first), np.int64) for name in KEYS}
     if len(parts) == 1 and parts[0].points is None and len(first) == rows:  # nothing to add
         sorted_ = (parts[0] if times else parts[0].without_times()).chosen(order)
         return replace(sorted_, keys=kept)
@@ -104,7 +104,7 @@ def _summed(blocks: Cells, *, times: bool) -> Cells:
     """Returns the same; the rises of a row are in no order, not yet added up."""
     assert blocks.points is not None, "the sums of sums are made by `added`"
     answered = blocks.answered()
-    has = np.flatnonzero((answered > 0) & (blocks.keys["type"] < REQUESTS))
+    has = np.flatnonzero((answered > 0) & IS_REQUEST[blocks.keys["type"]])
     longest = np.zeros(len(blocks), np.int64)
     longest[has] = blocks.longest[has]
     if not times:  # of the others all calls are sooner
@@ -166,10 +166,6 @@ def _as_sums(parts: Sequence[Cells], *, times: bool) -> Sequence[Cells]:
         return parts
     sums = [part for part in parts if part.points is None]
     return [_summed(joined(blocks), times=times), *sums]
-
-
-def _together(name: str, rows: int) -> Array:
-    return np.full(rows, ALL_TYPES if name == "type" else 0, np.int64)
 
 
 def _groups(keys: dict[str, Array], rows: int) -> tuple[Array, Array]:

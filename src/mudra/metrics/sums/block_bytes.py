@@ -20,11 +20,11 @@ import zstandard
 from mudra.metrics.payload.catalogue import MAX_COUNT
 from mudra.metrics.sums.block_times import PLACES
 from mudra.metrics.sums.cells import (
-    ALL_TYPES,
     COUNTS,
     LARGEST,
     POINTS,
     SUMS,
+    TYPES,
     Array,
     Cells,
     Flags,
@@ -37,7 +37,7 @@ from mudra.metrics.sums.cells import (
 )
 from mudra.shared.undecodable import UNDECODABLE
 
-FORM: Final = 1
+FORM: Final = 2
 MAX_ROWS: Final = 2**18
 """Rows of one block: more than the largest report has, of 20,000 FIPs."""
 MAX_RISES: Final = 2**22
@@ -158,7 +158,7 @@ def decoded(
     keys = {
         "at": _at_most(columns.pop("at", zero), _LATEST) + at,
         "aa": zero + aa,
-        "type": _at_most(columns.pop("type", zero), ALL_TYPES),
+        "type": _at_most(columns.pop("type", zero), len(TYPES) - 1),
         "fip": of,
     }
     points = _points(columns, zero) if block.single else None
@@ -188,10 +188,10 @@ def _chosen_rows(
     if mine is not None:
         chosen &= mine[place]
     if types is not None:
-        known = np.zeros(ALL_TYPES + 1, np.bool_)
+        known = np.zeros(len(TYPES), np.bool_)
         known[list(types)] = True
         stored = block.columns.get("type")
-        chosen &= known[_at_most(_wide(stored, block.rows), ALL_TYPES) if stored else 0]
+        chosen &= known[_at_most(_wide(stored, block.rows), len(TYPES) - 1) if stored else 0]
     rows = np.flatnonzero(chosen)
     if len(rows) == block.rows:
         return None

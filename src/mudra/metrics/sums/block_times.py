@@ -138,7 +138,7 @@ def _median_call(samples: Array, p50: Array, pxx: Array) -> Array:
         spread = (_log(pxx[on, 3]) - _log(p50[on])) / half[:, 1]
         share = samples[on] / (samples[on] + _USUAL_COUNTS)
         step = (share * spread + (1.0 - share) * _USUAL_SPREAD) * half[:, 0]
-        sooner = np.where(samples[on] == 2, 2 * p50[on] - pxx[on, 3], p50[on] * np.exp(-step))  # noqa: PLR2004
+        sooner = np.where(samples[on] == 2, 2 * p50[on] - pxx[on, 3], p50[on] * np.exp(-step))  # noqa: PLR2004  # two samples
         found[on] = np.maximum(np.rint(sooner), np.minimum(p50[on], 1))
     return found
 

@@ -12,20 +12,31 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mudra.metrics.payload.catalogue import CODES, PERCENTILE_NAMES, Tag, window_at, window_number
 from mudra.metrics.payload.catalogue import COUNTS as NUMBER_OF_COUNTS
+from mudra.metrics.payload.catalogue import (
+    PERCENTILE_NAMES,
+    NotificationType,
+    RequestType,
+    Tag,
+    window_at,
+    window_number,
+)
 from mudra.metrics.payload.catalogue import STATUSES as NUMBER_OF_STATUSES
 
 Array: TypeAlias = NDArray[np.int64]
 """Whole numbers. A column whose sums may exceed 64 bits has Python's own numbers (`object`)."""
 Flags: TypeAlias = NDArray[np.bool_]
 
-TYPES: Final = (*CODES[Tag.REQUESTS], *CODES[Tag.NOTIFICATIONS])
-"""The type codes by their place, which blocks store; `cnot` is a request and a notification."""
-REQUESTS: Final = len(CODES[Tag.REQUESTS])
-"""Types before this place are of request metrics."""
-ALL_TYPES: Final = len(TYPES)
-"""The place of all types of request together."""
+_TYPES: Final = sorted((*RequestType, *NotificationType), key=lambda one: one.place)
+TYPES: Final = ("", *(one.value for one in _TYPES))
+"""The type codes by their place, which blocks store; the empty one is all types together.
+
+`cnot` is a request and a notification.
+"""
+APIS: Final = ("", *(one.api for one in _TYPES))
+"""The types by their place, as incidents and alarms name them."""
+IS_REQUEST: Final[Flags] = np.array([False, *(isinstance(one, RequestType) for one in _TYPES)])
+"""Whether the type at a place is of request metrics."""
 KEYS: Final = ("at", "aa", "type", "fip")
 COUNTS: Final = tuple(f"c{place}" for place in range(NUMBER_OF_COUNTS))
 ANSWERED: Final = COUNTS[1:]
@@ -54,7 +65,7 @@ class Cells:
     """Columns with one entry for each cell: single blocks of a report, or sums of blocks.
 
     `keys` are `at` (ten-minute windows since 1970), `aa` and `fip` (places in a `Names`) and `type`
-    (place in `TYPES`). A key that was added over is 0, and `ALL_TYPES` as a type.
+    (place in `TYPES`). A key that was added over is 0.
     """
 
     keys: Mapping[str, Array]
@@ -157,8 +168,8 @@ def type_place(tag: Tag, code: str) -> int:
 
 
 _PLACES: Final = {
-    (Tag.REQUESTS if place < REQUESTS else Tag.NOTIFICATIONS, code): place
-    for place, code in enumerate(TYPES)
+    **{(Tag.REQUESTS, one.value): one.place for one in RequestType},
+    **{(Tag.NOTIFICATIONS, one.value): one.place for one in NotificationType},
 }
 
 

@@ -3,13 +3,14 @@
 They are no bounds: docs/explanation/percentiles.md shows their measured error.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
 from mudra.metrics.payload.catalogue import PERCENTS
 from mudra.metrics.sums.block_times import first_of
-from mudra.metrics.sums.cells import POINTS, Array, Cells, wide
+from mudra.metrics.sums.cells import POINTS, Array, Cells, Rises, wide
 
 _SAFE: Final = 2**62
 
@@ -32,6 +33,18 @@ def percentile(cells: Cells, percent: int) -> Array:
     at = np.minimum(np.searchsorted(until, wanted), len(place) - 1)
     found = _within(place[at], calls[at], wanted - (until[at] - calls[at]))
     return np.where(samples > 0, np.minimum(found, cells.longest), -1).astype(np.int64)
+
+
+def percentile_of(calls: Mapping[int, int], percent: int, longest: int) -> int | None:
+    """Returns the same of one sum: of `calls` by cell of time; None without any."""
+    if not calls:
+        return None
+    places = sorted(calls)
+    numbers = np.array([calls[place] for place in places], object)
+    if sum(calls.values()) <= _SAFE:
+        numbers = numbers.astype(np.int64)
+    rises = Rises(np.array([len(places)]), np.array(places), numbers)
+    return int(percentile(Cells({}, {}, np.array([longest]), None, rises), percent)[0])
 
 
 def points_of(cells: Cells) -> list[Array]:

@@ -23,9 +23,9 @@ from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import fan_of, split
 from mudra.metrics.sums.cells import (
     COUNTS,
+    IS_REQUEST,
     LARGEST,
     POINTS,
-    REQUESTS,
     STATUSES,
     TYPES,
     Array,
@@ -95,7 +95,7 @@ def _block(
     place: int, counts: tuple[int, ...], pxx: tuple[int, ...], status: tuple[int, ...], size: int
 ) -> Block:
     code, all_counts = TYPES[place], cast("Counts", counts)
-    if place < REQUESTS:
+    if IS_REQUEST[place]:
         data = str(size) if place == _FETCH else UNSET
         return RequestBlock(code, cast("Percentiles", pxx), all_counts, data)
     ended = cast("Statuses", status) if place == _OUTCOMES else UNSET

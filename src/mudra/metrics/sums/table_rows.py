@@ -8,7 +8,7 @@ import numpy as np
 
 from mudra.metrics.payload.catalogue import Position, StatusPosition, window_at
 from mudra.metrics.sums.adding import summed_blocks
-from mudra.metrics.sums.cells import LATE, POINTS, REQUESTS, SUMS, TYPES, Array, Cells
+from mudra.metrics.sums.cells import IS_REQUEST, LATE, POINTS, SUMS, TYPES, Array, Cells
 from mudra.metrics.sums.percentiles import points_of
 from mudra.shared.csv_export import safe_cell
 
@@ -35,7 +35,7 @@ def table_rows(cells: Cells, ids: Sequence[str]) -> Iterator[tuple[object, ...]]
     """
     keys = cells.keys
     sums = summed_blocks(cells, times=False) if cells.points is not None else cells
-    tags = [_TAGS[place >= REQUESTS] for place in range(len(TYPES))]
+    tags = [_TAGS[not is_request] for is_request in IS_REQUEST.tolist()]
     names = {place: safe_cell(ids[place]) for place in _places(keys["aa"], keys["fip"])}
     moments = {at: _text(at) for at in np.unique(keys["at"]).tolist()}
     types = keys["type"].tolist()
@@ -53,7 +53,7 @@ def table_rows(cells: Cells, ids: Sequence[str]) -> Iterator[tuple[object, ...]]
 
 def times_of(cells: Cells) -> list[list[int | None]]:
     """Returns p50, p95, p99 and p100 of each row; None without an answered request."""
-    has = (cells.answered() > 0) & (cells.keys["type"] < REQUESTS)
+    has = (cells.answered() > 0) & IS_REQUEST[cells.keys["type"]]
     found: list[list[int | None]] = []
     for column in points_of(cells):
         times = column.astype(object)

@@ -9,15 +9,14 @@ import numpy as np
 
 from mudra.metrics.payload.catalogue import Tag, window_at
 from mudra.metrics.sums.adding import added, summed_blocks
-from mudra.metrics.sums.cells import COUNTS, LATE, REQUESTS, STATUSES, TYPES, Cells
+from mudra.metrics.sums.cells import COUNTS, IS_REQUEST, LATE, STATUSES, TYPES, Cells
 from mudra.metrics.sums.percentiles import points_of, samples_of
 from mudra.metrics.sums.rollup import NONE_LATE, Cell, Late, ResponseTime, Rollup
 
 _TAGS: Final = (
-    *(Tag.REQUESTS if place < REQUESTS else Tag.NOTIFICATIONS for place in range(len(TYPES))),
     Tag.REQUESTS,
+    *(Tag.REQUESTS if is_request else Tag.NOTIFICATIONS for is_request in IS_REQUEST[1:]),
 )
-_CODES: Final = (*TYPES, "")
 
 
 class Totals:
@@ -45,7 +44,7 @@ class Totals:
         """Returns the rows of a tag: of all its types, or of these."""
         wanted = [
             place
-            for place, code in enumerate(_CODES)
+            for place, code in enumerate(TYPES)
             if _TAGS[place] is tag and (not codes or code in codes)
         ]
         return Totals(self.cells.chosen(np.isin(self.cells.keys["type"], wanted)), self.ids)
@@ -70,7 +69,7 @@ class Totals:
 
     def codes(self) -> list[str]:
         """Returns the type of each row; empty for all types of request."""
-        return [_CODES[place] for place in self.cells.keys["type"].tolist()]
+        return [TYPES[place] for place in self.cells.keys["type"].tolist()]
 
     def starts(self) -> list[datetime]:
         """Returns the time of each row."""
@@ -101,7 +100,7 @@ class Totals:
         if cells.rises is None and not reported:
             return [None] * len(cells)
         answered = cells.answered() if reported else samples_of(cells)
-        samples = np.where(cells.keys["type"] < REQUESTS, answered, 0) if reported else answered
+        samples = np.where(IS_REQUEST[cells.keys["type"]], answered, 0) if reported else answered
         columns = [column.tolist() for column in (samples, *points_of(cells))]
         found = map(ResponseTime, *columns, repeat(reported))
         return [one if number else None for number, one in zip(columns[0], found, strict=True)]

@@ -1,15 +1,16 @@
 """Reads on a replica that never show less than the primary had when they began (decision 0119).
 
 Before a read the position of the primary's log is asked for; the replica may be used once it has
-replayed that far. A replica that does not within the bound, or is no replica, or cannot be
-reached, is left alone for some seconds, and the read goes to the primary.
+replayed that far. A replica that does not within the bound, or is no replica, or does not answer,
+is left alone for some seconds, and the read goes to the primary. Then it is tried by a read that
+does not wait for it: a frozen one delays the first that meets it, and no other.
 """
 
 import asyncio
 import contextlib
 import enum
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
@@ -23,6 +24,8 @@ from mudra.storage.database.transaction import Transaction
 
 REST_S: Final = 5.0
 """So long the primary serves alone after the replica failed or was late."""
+_ANSWER_S: Final = 0.3
+"""So much longer than the bound a read waits for a replica that says nothing at all."""
 _POLL_S: Final = 0.005
 IDENTITY: Final = (
     "(SELECT system_identifier::text FROM pg_control_system()) || '/' ||"
@@ -57,6 +60,10 @@ class ReplicaReads:
     observe: Callable[[Place, int], None] = lambda _, __: None
     """Is given each place, and the bytes that the replica lacked at first."""
     _resting_until: float = 0.0
+    _has_failed: bool = False
+    """Since it was used last: no read waits for it until it has followed once."""
+    _ending: set[asyncio.Task[None]] = field(default_factory=set)
+    """End the transactions for which no read waits any more."""
 
     @property
     def is_apart(self) -> bool:
@@ -94,18 +101,55 @@ class ReplicaReads:
         async with self.primary.transaction() as transaction:
             found = (await transaction.connection.execute(_POSITION)).one()
             since = {"position": str(found[0]), "identity": str(found[1])}
+        held = contextlib.AsyncExitStack()
+        opening = asyncio.create_task(self._open(held, since, within_s), name="replica")
+        wait_s = 0 if self._has_failed else self.lag_s + _ANSWER_S
+        try:
+            done, _ = await asyncio.wait({opening}, timeout=wait_s)
+        except asyncio.CancelledError:
+            self._leave(opening, held)
+            raise
+        if done:
+            stack.push_async_exit(held.pop_all().__aexit__)
+            return opening.result()
+        self.observe(Place.RESTING if self._has_failed else Place.GONE, 0)
+        self._rest()
+        self._leave(opening, held)
+        return None
+
+    async def _open(
+        self, held: contextlib.AsyncExitStack, since: dict[str, str], within_s: float
+    ) -> Transaction | None:
+        """Put a transaction into `held`, and return it, if the replica has replayed so far."""
+        assert self.replica is not None
         try:
             async with contextlib.AsyncExitStack() as trial:
                 opened = self.replica.transaction(within_s=within_s)
                 reading = await trial.enter_async_context(opened)
                 if await self._has_replayed(reading, since):
-                    stack.push_async_exit(trial.pop_all().__aexit__)
+                    held.push_async_exit(trial.pop_all().__aexit__)
                     return reading
         except DatabaseUnavailable as error:
             self._rest()
             self.observe(Place.GONE, 0)
             _log.warning("the replica cannot be used: the primary serves", cause=error.cause)
         return None
+
+    def _leave(
+        self, opening: asyncio.Task[Transaction | None], held: contextlib.AsyncExitStack
+    ) -> None:
+        """End what is being opened once it is there, and wait for it nowhere.
+
+        To cancel it would ask the server that does not answer; its own limits end it.
+        """
+
+        async def end() -> None:
+            await opening
+            await held.aclose()
+
+        ending = asyncio.create_task(end(), name="replica-end")
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
 
     async def _has_replayed(self, transaction: Transaction, since: dict[str, str]) -> bool:
         """Wait for the replica as long as the bound says; never for one of another database."""
@@ -115,6 +159,7 @@ class ReplicaReads:
             lacked = behind if lacked is None else lacked
             if behind is not None and behind <= 0:
                 self.observe(Place.REPLICA, max(0, lacked or 0))
+                self._has_failed, self._resting_until = False, 0.0
                 return True
             if behind is None or monotonic() >= until:
                 self._rest()
@@ -124,9 +169,12 @@ class ReplicaReads:
             await asyncio.sleep(_POLL_S)
 
     def _rest(self) -> None:
+        self._has_failed = True
         self._resting_until = monotonic() + REST_S
 
     async def close(self) -> None:
         """Close the connections to the replica."""
+        if self._ending:
+            await asyncio.wait(self._ending)
         if self.replica is not None:
             await self.replica.close()

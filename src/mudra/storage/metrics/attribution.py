@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.health.fip_state import FipStates, no_states, states_from_bytes
 from mudra.metrics.health.judging import eligible, succeeded
-from mudra.metrics.health.own_calls import own_to_bytes, sum_of_stored
+from mudra.metrics.health.own_calls import added_up, own_from_bytes, own_to_bytes
 from mudra.metrics.incidents.heard import CallsOfIncident, Heard
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.payload.catalogue import (
@@ -75,8 +75,9 @@ async def save_own_calls(
         await _put(tx, _HOUR, at, calls)
     for day in sorted({day_start(at) for at in hours}):
         within = {"since": day, "until": day + timedelta(days=1)}
-        of_hours = [calls for _, calls in await tx.connection.execute(_HOURS, within)]
-        await _put(tx, _DAY, day, own_to_bytes(sum_of_stored(of_hours)))
+        rows = await tx.connection.execute(_HOURS, within)
+        of_day = added_up(own_from_bytes(calls) for _, calls in rows)
+        await _put(tx, _DAY, day, own_to_bytes(of_day))
 
 
 async def own_hours(tx: Transaction, since: datetime) -> Mapping[datetime, bytes]:

@@ -137,16 +137,16 @@ def plan(
         key.kid for key in keys if key.state(at_once(now)) in {KeyState.RETIRING, KeyState.RETIRED}
     )
     if active is None:
-        return KeyPlan(True, not unscheduled, None, unneeded)  # noqa: FBT003
+        return KeyPlan(True, not unscheduled, None, unneeded)  # noqa: FBT003  # the parts in their order
     if active.retires_at is not None:
-        return KeyPlan(False, not unscheduled, None, unneeded)  # noqa: FBT003
+        return KeyPlan(False, not unscheduled, None, unneeded)  # noqa: FBT003  # the parts in their order
     if not unscheduled:
-        return KeyPlan(False, True, None, unneeded)  # noqa: FBT003
+        return KeyPlan(False, True, None, unneeded)  # noqa: FBT003  # the parts in their order
     following = min(unscheduled, key=lambda key: key.created_at)
     assert active.active_from is not None
     due = rotate_now or now >= active.active_from + rotate_after
     handover = Handover(active, following, max(now, following.usable_from())) if due else None
-    return KeyPlan(False, handover is not None, handover, unneeded)  # noqa: FBT003
+    return KeyPlan(False, handover is not None, handover, unneeded)  # noqa: FBT003  # the parts in their order
 
 
 class Succession(Struct, frozen=True):

@@ -22,6 +22,7 @@ from mudra.levels.target import SHIPPED
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.sums.percentiles import percentile_of
 
 INDIA = ZoneInfo("Asia/Kolkata")
 HOSTILE = (
@@ -49,6 +50,7 @@ def report(seed: int = 3) -> Report:
         issuer="https://x.example/iam",
         rule=RULE,
         now=made_at,
+        percentile_of=percentile_of,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from mudra.metrics.health.own_calls import ALL, Field, OwnCalls
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, own_totals
 from mudra.metrics.health.status_snapshot import LastHours
 
 NOW = datetime(2026, 3, 4, 12, 40, tzinfo=UTC)
@@ -23,7 +23,10 @@ def own(total: int, eligible: int, failed: int) -> OwnCalls:
 
 
 def shown(hours: dict[datetime, OwnCalls], fip_id: str = "BANK") -> tuple[float | None, ...]:
-    network: Any = SimpleNamespace(own_hours=hours, within=SimpleNamespace(end=NOW))
+    network: Any = SimpleNamespace(
+        own_hours={at: own_totals(one) for at, one in hours.items()},
+        within=SimpleNamespace(end=NOW),
+    )
     return LastHours(cast("Any", network)).of(fip_id)
 
 

@@ -42,7 +42,7 @@ def test_six_per_cent_in_place_of_one_and_a_half_are_found_within_a_day(seed: in
     deployed = 5 * 24
     hours = hours_of(6, lambda hour, _: 0.015 if hour < deployed else 0.065, seed=seed)
 
-    (found,) = level_changes(hours, ())
+    (found,) = level_changes(hours.items(), ())
 
     assert (found.fip_id, found.before < 0.03, 0.04 < found.now < 0.1) == ("BANK", True, True)
     assert abs(found.since - (START + deployed * HOUR)) <= 12 * HOUR
@@ -50,25 +50,25 @@ def test_six_per_cent_in_place_of_one_and_a_half_are_found_within_a_day(seed: in
 
 def test_nothing_is_reported_of_a_steady_rate_or_of_less_than_the_rule_allows() -> None:
     for rate in (0.015, 0.06):
-        assert level_changes(hours_of(9, lambda *_, rate=rate: rate, calls=400), ()) == []
+        assert level_changes(hours_of(9, lambda *_, rate=rate: rate, calls=400).items(), ()) == []
     small = hours_of(9, lambda hour, _: 0.01 if hour < 180 else 0.03, calls=400)
-    assert level_changes(small, ()) == []
-    assert level_changes({}, ()) == []
+    assert level_changes(small.items(), ()) == []
+    assert level_changes((), ()) == []
 
 
 def test_an_outage_is_no_changed_rate_while_and_after_it_is_an_incident() -> None:
     began, ended = START + 200 * HOUR, START + 211 * HOUR
     hours = hours_of(9, lambda hour, _: 0.9 if 200 <= hour < 211 else 0.015, calls=400)
 
-    assert level_changes(hours, ()) != []
-    assert level_changes(hours, [an_incident(Fip("BANK"), began, ended)]) == []
+    assert level_changes(hours.items(), ()) != []
+    assert level_changes(hours.items(), [an_incident(Fip("BANK"), began, ended)]) == []
 
 
 def test_a_changed_rate_that_opened_an_incident_is_one_all_the_same() -> None:
     hours = hours_of(9, lambda hour, _: 0.07 if hour >= 190 else 0.015, calls=400)
     mild = an_incident(Fip("BANK"), START + 190 * HOUR, eligible=1000, succeeded=930)
 
-    assert [one.fip_id for one in level_changes(hours, [mild])] == ["BANK"]
+    assert [one.fip_id for one in level_changes(hours.items(), [mild])] == ["BANK"]
 
 
 def test_a_few_bad_hours_are_no_changed_rate() -> None:
@@ -76,14 +76,14 @@ def test_a_few_bad_hours_are_no_changed_rate() -> None:
     hours = hours_of(9, lambda hour, _: 0.15 if hour in bad else 0.015, calls=400)
     until = {at: own for at, own in hours.items() if at < START + 213 * HOUR}
 
-    assert level_changes(until, ()) == []
+    assert level_changes(until.items(), ()) == []
 
 
 def test_an_api_that_alone_has_changed_is_named() -> None:
     def rate(hour: int, api: int) -> float:
         return 0.09 if hour >= 170 and api == FETCH else 0.02
 
-    changes = level_changes(hours_of(9, rate, calls=400), ())
+    changes = level_changes(hours_of(9, rate, calls=400).items(), ())
 
     assert [one.code for one in changes] in (["fif"], [""])
     assert changes_from_bytes(changes_to_bytes(changes)) == changes

@@ -23,13 +23,13 @@ from mudra.metrics.health.own_calls import (
     added_up,
     own_from_bytes,
     own_to_bytes,
+    own_totals,
 )
 from mudra.metrics.health.status_history import (
     FLOOR,
     Day,
     DayState,
     days_of_fips,
-    own_day_of,
     with_incidents,
 )
 from mudra.metrics.incidents.fip_counts import own_calls
@@ -107,7 +107,7 @@ def day_by(own):
         if total:
             one = block(total - failed, 0, failed, 0, SOON)
             blocks.append(reported_by("AA", fip_id, one))
-    return days_of_fips(DAY, totals_of(blocks).by("fip"), own_day_of(own))
+    return days_of_fips(DAY, totals_of(blocks).by("fip"), own_totals(own))
 
 
 def state_of(own, *incidents):

@@ -32,6 +32,26 @@ def test_every_position_has_its_name_in_both_payloads():
     assert STATUS_NAMES[StatusPosition.PENDING] == "intermediateRecdCnt"
 
 
+def test_the_place_of_a_type_in_stored_sums_never_changes():
+    """A place that moves makes stored sums another type's; a new type takes the next free one."""
+    assert {one.api: one.place for one in TYPE_OF_API.values()} == {
+        "adisc": 1,
+        "alink": 2,
+        "adlink": 3,
+        "alinkv": 4,
+        "cns": 5,
+        "cnot": 6,
+        "fireq": 7,
+        "sfireqnot": 8,
+        "ffireqnot": 9,
+        "fif": 10,
+        "hbt": 11,
+        "finot": 12,
+        "alnot": 13,
+        "cnot-received": 14,
+    }
+
+
 def test_positions_and_names_tell_the_same_status():
     for names in (REQUEST_COUNT_NAMES, NOTIFICATION_COUNT_NAMES):
         for place in Position:

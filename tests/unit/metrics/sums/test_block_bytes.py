@@ -160,7 +160,7 @@ LONG = msgspec.msgpack.encode([b"\1"] * 110)
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (set_field(0, 2), "form is 2"),
+        (set_field(0, 3), "form is 3"),
         (set_field(0, "1"), "cannot be read"),
         (set_field(2, -1), "-1 rows"),
         (set_field(2, 10**9), "1000000000 rows"),
@@ -193,7 +193,7 @@ def test_times_that_are_not_of_the_rows_are_refused():
     form, width, place, calls = msgspec.msgpack.decode(content_of(TIMES))
     far = [8, b"\x7f" * 8 * len(place[1])]
     for fields in (
-        [2, width, place, calls],
+        [3, width, place, calls],
         [form, [1, width[1][:-1]], place, calls],
         [form, [2, b"\xff\xff" * 110], place, calls],
         [form, [1, b"\xff" * 110], place, calls],

@@ -13,7 +13,8 @@ from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_times import first_of
 from mudra.metrics.sums.cells import KEYS, POINTS, Cells, Names
-from mudra.metrics.sums.percentiles import percentile
+from mudra.metrics.sums.percentiles import percentile, percentile_of
+from mudra.metrics.sums.plain_percentile import plain_percentile
 from mudra.metrics.sums.report_cells import report_cells
 
 
@@ -37,9 +38,13 @@ def test_a_percentile_is_in_the_cell_of_its_rank(
         for row, longest in enumerate(total.longest.tolist()):
             mine = [(place, calls) for at, place, calls in rises if at == row]
             samples = sum(calls for _, calls in mine)
+            of_one = percentile_of(dict(mine), percent, longest)
+            assert of_one == plain_percentile(dict(mine), percent, longest)
             if not samples:
                 assert found[row] == -1
+                assert of_one is None
                 continue
+            assert found[row] == of_one
             wanted = -(-samples * percent // 100)
             until = accumulate(calls for _, calls in mine)
             place = next(
@@ -47,6 +52,16 @@ def test_a_percentile_is_in_the_cell_of_its_rank(
             )
             first, after = first_of(np.array([place, place + 1])).tolist()
             assert min(first, longest) <= found[row] <= min(after, longest)
+
+
+_TIMES = st.dictionaries(st.integers(0, 400), st.integers(1, 2**60), max_size=40)
+
+
+@given(_TIMES, st.integers(0, 2**53 - 1), st.sampled_from([1, 50, 95, 99, 100]))
+def test_columns_and_plain_numbers_have_the_same_percentile(
+    calls: dict[int, int], longest: int, percent: int
+):
+    assert percentile_of(calls, percent, longest) == plain_percentile(calls, percent, longest)
 
 
 def reported_of(at: int, times: np.typing.NDArray[np.float64]) -> Reported:
@@ -87,7 +102,7 @@ def test_the_median_of_many_small_reports_has_no_bias(calls: int, interpolates: 
         reports = [dice.lognormal(5.6, 0.55, max(1, dice.poisson(calls))) for _ in range(150)]
         pxx = np.array([_points(one, interpolates) for one in reports])
         counts = np.array([len(one) for one in reports])
-        keys = dict.fromkeys(KEYS, np.zeros(len(reports), np.int64))
+        keys = dict.fromkeys(KEYS, np.ones(len(reports), np.int64))
         points = {name: pxx[:, place] for place, name in enumerate(POINTS)}
         total = added([Cells(keys, {"c0": counts, "c1": counts}, pxx[:, 3], points, None)], ())
         errors.append(percentile(total, 50)[0] / np.median(np.concatenate(reports)) - 1)

@@ -13,8 +13,8 @@ from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
 
 ENTITY_SECRET: Final = "CONFORMANCE_SECRET"  # noqa: S105  # the name of a variable
-PASSWORD: Final = "CONFORMANCE_PASSWORD"  # noqa: S105
-AA_SECRET: Final = "CONFORMANCE_AA_SECRET"  # noqa: S105
+PASSWORD: Final = "CONFORMANCE_PASSWORD"  # noqa: S105  # the name of a variable
+AA_SECRET: Final = "CONFORMANCE_AA_SECRET"  # noqa: S105  # the name of a variable
 
 TokenService = Annotated[
     str, typer.Option("--base-url", help="Address of the token service, as before /v1.")

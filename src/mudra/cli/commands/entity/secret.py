@@ -111,7 +111,7 @@ async def renew(
     document = {**shown, "expirationDate": secret["expirationDate"]}
     if is_new and command:
         # The owner of the file says what runs when it changes, as in a shell.
-        code = subprocess.run(command, shell=True, check=False).returncode  # noqa: ASYNC221, S602
+        code = subprocess.run(command, shell=True, check=False).returncode  # noqa: ASYNC221, S602  # the caller's own command line
         if code:
             problem = f"--exec ended with {code}: the file has the new secret"
             return replace(facts(shown, document), code=Exit.FAILED, problem=problem)

@@ -28,7 +28,7 @@ member_bulk.add_commands(app)
 async def onboard(  # one option for each field
     api: Api,
     entity_id: Annotated[str, typer.Argument(help="ID issued by the registry, such as HDFC-FIP.")],
-    type: Annotated[EntityType, typer.Option(help="What the member is.")],  # noqa: A002
+    type: Annotated[EntityType, typer.Option(help="What the member is.")],  # noqa: A002  # the option's name
     name: Annotated[str, typer.Option(help="Name of the entity, for people.")],
     admin: Annotated[str, typer.Option(help="Email address of its designated admin.")],
     admin_name: Annotated[str, typer.Option(help="The admin's name.")] = "",

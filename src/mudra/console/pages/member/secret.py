@@ -139,7 +139,7 @@ def _proof_refusal(page_context: PageContext) -> Refusal:
 def _number(fields: Fields, name: str) -> int | str:
     """Return a whole number; anything else as it was typed, for the error text."""
     typed = fields.get(name, "")
-    is_short_number = typed.isascii() and typed.isdigit() and len(typed) <= 4  # noqa: PLR2004
+    is_short_number = typed.isascii() and typed.isdigit() and len(typed) <= 4  # noqa: PLR2004  # characters
     return int(typed) if is_short_number else typed
 
 

@@ -187,7 +187,7 @@ def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Comma
     action, version = fields.get("act", ""), fields.get("version", "0")
     if action not in DONE:
         return InvalidField(f"act must be one of {', '.join(DONE)}")
-    if not (version.isascii() and version.isdigit() and len(version) < 10):  # noqa: PLR2004
+    if not (version.isascii() and version.isdigit() and len(version) < 10):  # noqa: PLR2004  # characters
         return InvalidField("version must be a whole number")
     goes_live_at = _goes_live_at(fields)
     if isinstance(goes_live_at, InvalidField):

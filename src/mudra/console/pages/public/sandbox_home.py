@@ -3,6 +3,7 @@
 Mounted in the sandbox only, which listens on loopback only.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urljoin
@@ -62,7 +63,8 @@ def sandbox_home(password: str) -> Router:
         export = _MEMBERS.export(members, query)
         if export is not None:
             return download(export)
-        return render.page(
+        return await asyncio.to_thread(
+            render.page,
             "sandbox.html",
             {
                 "network": dependencies.settings.network_name,

@@ -4,6 +4,7 @@ Served from a snapshot, so that it works while the database is not available, wi
 displayed. Names no AA.
 """
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
@@ -40,9 +41,7 @@ from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.public_rows import is_current
-from mudra.metrics.health.status_history import (
-    open_incidents,
-)
+from mudra.metrics.health.status_history import StatusSnapshot, open_incidents
 from mudra.metrics.notifications.alarm import symptoms_text
 from mudra.metrics.payload.catalogue import hour_start
 from mudra.shared.unavailable import ServiceUnavailable
@@ -65,7 +64,20 @@ async def status(
     facts = _site(request, dependencies, kept) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
-    snapshot = cached.snapshot
+    # In a thread: of a nation, its rows alone are some 10 ms.
+    made = await asyncio.to_thread(
+        _network_page, request, dependencies, cached.snapshot, facts, kept
+    )
+    return await public(request, made)
+
+
+def _network_page(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    snapshot: StatusSnapshot,
+    facts: dict[str, object],
+    kept: Mapping[str, str],
+) -> Response[str] | Response[bytes]:
     reported_until = snapshot.reported_until
     silent_since = None if is_current(reported_until, dependencies.clock()) else reported_until
     query = dict(request.query_params.items())
@@ -75,7 +87,7 @@ async def status(
         else None
     )
     if export is not None:
-        return await public(request, download(export))
+        return download(export)
     states, names = states_of(snapshot, dependencies.clock()), names_of(snapshot.fips)
     found = page_of(states, query, kept)
     apis = lines_of([line.fip for line in found.lines], names, _suffix(kept))
@@ -105,7 +117,7 @@ async def status(
             "names": names,
         },
     )
-    return await public(request, in_language(shown))
+    return in_language(shown)
 
 
 @get("/status/fip/{fip_id:str}", include_in_schema=False)
@@ -121,36 +133,47 @@ async def status_of_fip(
     facts = _site(request, dependencies, kept) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
-    state = find_state(cached.snapshot, fip_id, dependencies.clock())
+    made = await asyncio.to_thread(_fip_page, request, dependencies, cached.snapshot, facts, fip_id)
+    return await public(request, made) if made else no_such_page(dependencies, public=True)
+
+
+def _fip_page(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    snapshot: StatusSnapshot,
+    facts: dict[str, object],
+    fip_id: str,
+) -> Response[str] | Response[bytes] | None:
+    state = find_state(snapshot, fip_id, dependencies.clock())
     if state is None:
-        return no_such_page(dependencies, public=True)
+        return None
     fip = state.fip
     query, apis = dict(request.query_params.items()), lines_of([fip], {fip_id: fip.name})
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
-        return await public(request, download(export))
-    incidents = [one for one in cached.snapshot.incidents if one.fip_id == fip_id]
+        return download(export)
+    incidents = [one for one in snapshot.incidents if one.fip_id == fip_id]
     shown = page(
         "status_fip.html",
         facts
         | {
-            "snapshot": cached.snapshot,
+            "snapshot": snapshot,
             "line": line_of(state),
             "groups": [title_of(one) for one in fip.groups],
-            "planned": [one for one in cached.snapshot.maintenance if one.fip_id == fip_id],
+            "planned": [one for one in snapshot.maintenance if one.fip_id == fip_id],
             "incidents": incidents,
-            **announced(cached.snapshot, dependencies.clock(), fip_id),
+            **announced(snapshot, dependencies.clock(), fip_id),
             "api_names": api_names,
             "symptoms_text": symptoms_text,
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(fip.days, query),
             "by_day": line_chart([one.success_percentage for one in fip.days]),
             "by_hour": line_chart(fip.success_by_hour),
-            "hours_began": hour_start(cached.snapshot.as_of) - timedelta(days=1),
+            "hours_began": hour_start(snapshot.as_of) - timedelta(days=1),
             "names": {fip.fip_id: fip.name},
         },
     )
-    return await public(request, in_language(shown))
+    return in_language(shown)
 
 
 async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:

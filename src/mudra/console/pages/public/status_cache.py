@@ -22,7 +22,7 @@ from msgspec import Struct
 from mudra.console.pages.public.public_response import PackedFile, pack
 from mudra.console.pictures.share_card import ShareCard, draw
 from mudra.http.dependencies import HttpDependencies
-from mudra.metrics.health.latest_health import PUBLIC_SPAN, READ_S, REST, LatestHealth
+from mudra.metrics.health.latest_health import READ_S, REST
 from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.shared.made_once import MadeOnce
@@ -181,7 +181,7 @@ def _on_disk(snapshot: StatusSnapshot) -> tuple[datetime, object]:
 
 def status_cache(folder: Path, clock: Callable[[], float]) -> StatusCache:
     """Return the snapshot of this process, with its copy in a folder."""
-    return StatusCache(folder, StatusReader(LatestHealth(PUBLIC_SPAN, clock)), clock)
+    return StatusCache(folder, StatusReader(), clock)
 
 
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]

@@ -44,7 +44,7 @@ def group_links(
     """
     listed = list(found)
     counts = Counter(group for fip in listed for group in fip.groups)
-    if len(counts) + any(not fip.groups for fip in listed) < 2 and not chosen:  # noqa: PLR2004
+    if len(counts) + any(not fip.groups for fip in listed) < 2 and not chosen:  # noqa: PLR2004  # one of them is no choice
         return []
     places = {group: place for place, group in enumerate(_TITLES)}
     groups = sorted(counts, key=lambda group: (places.get(group, len(places)), group))

@@ -3,7 +3,8 @@
 The classes of weak keys are those that badkeys (badkeys.info) looks for. Number theory comes
 from gmpy2; a modulus of 2048 bits takes about 0.02 s, of 8192 bits 0.1 s, and the first one of a
 process 0.3 s more. A factor above `LARGEST_FACTOR` is not looked for: the product of all primes
-to 2^32 has 774 MB, and methods without it take seconds for a good key.
+to 2^32 has 774 MB. Of elliptic curves (B1 300, B2 8,000, 16 ms each) 32 bits take 7 in the mean, so
+48 curves or 0.75 s for a good key of 2048 bits, to find 999 in 1,000.
 """
 
 import math

@@ -12,7 +12,15 @@ from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.buckets import fan_of
 from mudra.metrics.sums.cells import Cells, type_place
 from mudra.storage.metrics.blocks.daily import OF_SERIES
-from mudra.storage.metrics.blocks.grain import ALL, DERIVED, NOT_GOOD, OVER_FIPS, REQ, SEEN
+from mudra.storage.metrics.blocks.grain import (
+    ALL,
+    DERIVED,
+    NOT_GOOD,
+    OVER_FIPS,
+    REQ,
+    SEEN,
+    Grain,
+)
 from mudra.storage.metrics.blocks.writing import Series
 
 _CALLS: Final = sorted(type_place(Tag.REQUESTS, code) for code in CALL_CODES)
@@ -45,6 +53,12 @@ def has_times(tag: str) -> bool:
     return tag not in {ALL, NOT_GOOD}
 
 
-def fan_for(tag: str, cells: Cells) -> int:
-    """Returns the number of buckets of sums of a tag: no one asks for what is derived by FIP."""
-    return fan_of(len(cells)) if tag in DERIVED else 1
+def fan_for(series: Series, cells: Cells) -> int:
+    """Returns the number of buckets of sums: no one asks for what is derived by FIP.
+
+    Days of an AA have twice as many: a month of one FIP is read from those of each AA.
+    """
+    if series.tag not in DERIVED:
+        return 1
+    of_days = series.grain is Grain.DAY and series.aa_id != ALL_AAS
+    return fan_of(len(cells) * (2 if of_days else 1))

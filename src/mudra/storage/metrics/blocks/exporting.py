@@ -24,8 +24,6 @@ from mudra.storage.metrics.blocks.stale_sums import stale_sums
 _TAGS: Final = (REQ, NOT)
 _STARTS: Final = {Grain.HOUR: hour_start, Grain.DAY: day_start}
 """Of the grains that have finer ones."""
-_TOGETHER: Final = 4
-"""Blocks that are decoded together: their rows take longer to write than these to read."""
 _SHARES: Final = 32
 """Parts of the FIPs in which stale sums are added up: of a nation's AA 20,000 cells of hours."""
 
@@ -40,7 +38,7 @@ async def cells_of_day(
     within = TimeRange(day, day + DAY)
     selected = of_aas(within, await stale_sums(tx, within, _TAGS), grain.length)
     valid, finer = _apart(selected, grain)
-    blocks, form = Blocks(tx, _TOGETHER), Form(fip_ids=only(fip_id))
+    blocks, form = Blocks(tx), Form(fip_ids=only(fip_id))
     whole = Wanted(grain, _TAGS, aa_id, valid.times, valid.without, valid.only)
     async for cells in blocks.each(whole, form):
         yield cells, blocks.names.ids

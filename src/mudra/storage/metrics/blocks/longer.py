@@ -85,4 +85,4 @@ def _rows(
     at = np.full(len(sums), window_number(span[0]))
     cells = replace(sums, keys={**sums.keys, "at": at})
     longer = series._replace(tag=LONGER[tier][series.tag])
-    return rows_of(longer, span, cells, ids, fan_for(series.tag, cells))
+    return rows_of(longer, span, cells, ids, fan_for(series, cells))

@@ -150,4 +150,4 @@ def _derived_rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]
 
 def _rows_of(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
     span = (at, at + series.grain.length)
-    return rows_of(series, span, cells, ids, fan_for(series.tag, cells))
+    return rows_of(series, span, cells, ids, fan_for(series, cells))

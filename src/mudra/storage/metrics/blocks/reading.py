@@ -29,10 +29,13 @@ from mudra.storage.metrics.blocks.grain import LONGER, SHORTER, Grain, Tier
 from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
-_TOGETHER: Final = 16
-"""Blocks that are read and decoded together: some 60,000 cells of a nation, a tenth of a second."""
+_TOGETHER: Final = 4
+"""Blocks that are read and decoded together: some 16,000 cells of a nation, which take 14 MB."""
 _WITHOUT_TIMES: Final = 4
 """How many times as many blocks are read together without times: they have a fifth of the bytes."""
+_OF_FEW_FIPS: Final = 8
+"""The same of those of which at most `_FEW` FIPs are decoded: packed, a block has 0.1 MB."""
+_FEW: Final = 16
 
 
 class Wanted(Struct, frozen=True):
@@ -95,6 +98,12 @@ class Form(Struct, frozen=True):
             return sorted({bucket for one in self.fip_ids for bucket in buckets_of(one)})
         return None if self.share is None else self.share.buckets()
 
+    @property
+    def together(self) -> int:
+        """The number of blocks that are read and decoded together."""
+        few = self.fip_ids is not None and len(self.fip_ids) <= _FEW
+        return _TOGETHER * (1 if self.times else _WITHOUT_TIMES) * (_OF_FEW_FIPS if few else 1)
+
 
 class Found(NamedTuple):
     """The cells of one block that are wanted."""
@@ -110,10 +119,8 @@ class Found(NamedTuple):
 class Blocks:
     """Reads cells in one transaction; the numbers of their names hold for all that it reads."""
 
-    def __init__(self, transaction: Transaction, together: int = _TOGETHER) -> None:
-        """`together` is how many blocks are read and decoded at once."""
+    def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._together = together
         self.names = Names()
 
     async def summed(
@@ -131,6 +138,7 @@ class Blocks:
         found = set[SeriesKey]()
         async for some in self._read(wanted, form):
             found |= await asyncio.to_thread(_add, total, some)
+            del some  # or they were kept while the next ones are decoded
         return found
 
     async def each(self, wanted: Wanted, form: Form) -> AsyncIterator[Cells]:
@@ -182,8 +190,7 @@ class Blocks:
             last=ats[-1],
             buckets=buckets,
         )
-        together = self._together * (1 if form.times else _WITHOUT_TIMES)
-        async for rows in self._tx.in_parts(query, together):
+        async for rows in self._tx.in_parts(query, form.together):
             yield await asyncio.to_thread(self._decoded, rows, wanted, form, lost)
 
     def _decoded(

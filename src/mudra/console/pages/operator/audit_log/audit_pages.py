@@ -107,7 +107,7 @@ async def search(page_context: PageContext) -> answer.Outcome:
     if isinstance(which, InvalidField):
         return which
     before = page_context.query.get("before", "")
-    upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
+    upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004  # characters
     exports = page_context.query.get("export") == TABLE.name
     found = await AuditSearch(page_context.tx).events(
         which, upto, EXPORTED + 1 if exports else MAX_COUNT

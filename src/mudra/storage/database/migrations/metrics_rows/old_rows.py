@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import fan_of, split
 from mudra.metrics.sums.cells import (
@@ -15,9 +16,7 @@ from mudra.metrics.sums.cells import (
     LARGEST,
     LATE,
     POINTS,
-    REQUESTS,
     STATUSES,
-    TYPES,
     Array,
     Cells,
     Names,
@@ -35,8 +34,8 @@ _SOON_PARTS: Final = 17
 _EXACT: Final = 16
 """Old cells before this one are of one millisecond, and have the same number now."""
 _PLACES: Final = {
-    **{("req", code): place for place, code in enumerate(TYPES[:REQUESTS])},
-    **{("not", code): place for place, code in enumerate(TYPES[REQUESTS:], REQUESTS)},
+    **{("req", one.value): one.place for one in RequestType},
+    **{("not", one.value): one.place for one in NotificationType},
 }
 _NO_POINTS: Final = (0,) * len(POINTS)
 _NO_STATUS: Final = (0,) * len(STATUSES)

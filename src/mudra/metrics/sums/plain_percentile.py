@@ -1,6 +1,8 @@
-"""Percentiles from calls by cell of time, in plain Python: also where no numpy is installed.
+"""A percentile of a sum in plain Python: the one other implementation, to check `percentile` by.
 
-The cells are those of sums of metrics: exact below 8 ms, above it 8 to each doubling.
+It shares no code with it, and runs where no numpy is installed: `mudra report verify` recounts
+with it what the service computed by columns. Cells of time are exact below 8 ms, above it there are
+8 to each doubling.
 """
 
 from collections.abc import Mapping
@@ -9,7 +11,7 @@ from typing import Final
 _FINE_BITS: Final = 3
 _FINE: Final = 1 << _FINE_BITS
 PLACES: Final = _FINE * (53 - _FINE_BITS + 1)
-"""The number of cells."""
+"""The number of cells of the times below 2^53 ms."""
 
 
 def first_ms(place: int) -> int:
@@ -18,7 +20,7 @@ def first_ms(place: int) -> int:
     return (place - shift * _FINE) << shift
 
 
-def percentile(calls: Mapping[int, int], percent: int, longest: int) -> int | None:
+def plain_percentile(calls: Mapping[int, int], percent: int, longest: int) -> int | None:
     """Returns this percentile (nearest rank) in milliseconds, an estimate; None without calls.
 
     The calls of one cell are spread evenly in it, and none took longer than the longest.
