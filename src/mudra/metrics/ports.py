@@ -113,6 +113,20 @@ class RollupQueries(Protocol):
         """Returns the sums of each AA over all FIPs, or to one."""
         ...
 
+    async def with_times(
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        share: tuple[int, int] | None = None,
+    ) -> "Totals":
+        """Returns the sums of each pair and type with estimated times, also of a single window.
+
+        `share` is one of so many parts of all FIPs.
+        """
+        ...
+
     async def calls_of_pairs(self, within: TimeRange) -> "Totals":
         """Returns the sums of all calls for customers of each pair, without percentiles."""
         ...
