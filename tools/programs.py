@@ -142,6 +142,7 @@ LIST: Final[tuple[Need, ...]] = (
     Program("nginx", "the tests behind nginx", ("nginx",), ("nginx-light",)),
     Program("caddy", "the tests of the example for Caddy", ("caddy",), ("caddy",)),
     Program("haproxy", "the tests of the example for HAProxy", ("haproxy",), ("haproxy",)),
+    Program("logrotate", "the tests of logs that it rotates", ("logrotate",), ("logrotate",)),
     Program("systemd-analyze", "the tests of the units", ("systemd-analyze",), ("systemd",)),
     Program("mount", "the tests of a full disk", ("mount",), ("mount",)),
     # Named by its way to speak TLS, which is a package of its own and needs the program.
@@ -189,6 +190,12 @@ LIST: Final[tuple[Need, ...]] = (
         "openapi-generator", "the tests of the generated Java client",
         "tests/conformance/java/requirements.txt", "files", ".build/openapi-generator",
         "openapi_generator_cli/openapi-generator.jar", slow=True,
+    ),
+    Locked(
+        "opentelemetry-java", "the tests of OpenTelemetry's SDK of Java",
+        "tests/conformance/java/opentelemetry/requirements.txt", "files",
+        ".build/opentelemetry-java",
+        "pyflink/plugins/metrics-otel/flink-metrics-otel-2.3.0.jar", slow=True,
     ),
     Locked(
         "spectral", "the tests of the OpenAPI document by Spectral",

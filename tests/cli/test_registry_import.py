@@ -125,6 +125,22 @@ def test_people_see_a_bar_and_what_was_refused(kept: Service, tmp_path):
     assert "live" in done.output
 
 
+def test_half_a_character_costs_the_entry_that_has_it(kept: Service, tmp_path):
+    """Programs that cut a name in the middle of an emoji leave one; the others move."""
+    file = tmp_path / "cut.json"
+    text = json.dumps([fip(48_720, name="CUT HERE"), fip(48_721)])
+    file.write_text(text.replace("CUT HERE", "Bank \\ud83d"))
+
+    done = kept.cli("migrate", "registry-file", str(file), "--json", check=False)
+
+    cut, whole = json.loads(done.stdout)
+    assert cut["result"] == "refused"
+    assert cut["detail"].startswith("$[0] has half of a character")
+    assert whole["result"] != "refused"
+    lint = kept.cli("registry", "lint", str(file), check=False)
+    assert "half of a surrogate pair" in lint.output
+
+
 def published_sample() -> dict[str, Any]:
     """A FIU as the network's own description of its registry shows one (names and key are ours)."""
     sample = fiu(48_700, id="fiu@sabarmati", baseurl="https://fiu.sabarmati.example/v1")

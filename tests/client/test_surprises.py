@@ -20,12 +20,16 @@ from mudra.client import (
     AsyncEntityTokenSource,
     BodySigner,
     Directory,
+    DirectoryUnavailable,
     EntityTokenAuth,
     EntityTokenSource,
+    KeysUnavailable,
     RequestsTokenAuth,
     RetryableError,
+    RevocationsUnavailable,
     SecretUnreadable,
     ServiceUnavailable,
+    TokenMalformed,
     TokenMissing,
     TokenVerifier,
     TooManyRequests,
@@ -62,9 +66,22 @@ def test_what_is_no_secret_is_named_by_its_type_and_never_sent(
 ) -> None:
     tokens = EntityTokenSource(issuer.url, "HDFC-FIP", lambda: given_)  # type: ignore[arg-type,return-value]
 
-    with pytest.raises(SecretUnreadable, match=f"secret_provider returned {named}, not the secret"):
+    with pytest.raises(SecretUnreadable, match=f"^secret_provider returned {named}[,;] "):
         tokens.token()
     assert issuer.requests == []
+
+
+def test_a_secret_in_place_of_the_function_is_named_at_once_and_not_shown(issuer: Issuer) -> None:
+    with pytest.raises(TypeError, match=r"must be a function that returns the secret, not str$"):
+        EntityTokenSource(issuer.url, "HDFC-FIP", SECRET)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("presented", [None, b"a.b.c", 7, ["a.b.c"]])
+def test_a_token_that_is_no_text_is_refused_like_any_other(
+    issuer: Issuer, presented: object
+) -> None:
+    with pytest.raises(TokenMalformed, match=f"the token is {type(presented).__name__}, not a"):
+        TokenVerifier(issuer.url).verify(presented)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", [f"{SECRET}\n", f"{SECRET}\r\n", f"\ufeff{SECRET}\r\n", SECRET])
@@ -87,8 +104,27 @@ def test_the_version_of_the_interface_is_no_part_of_the_base_url() -> None:
 
 def test_what_another_try_may_end_is_caught_by_one_class() -> None:
     assert mudra.client.RetryableError is RetryableError
-    assert issubclass(TooManyRequests, RetryableError)
-    assert issubclass(ServiceUnavailable, RetryableError)
+    for kind in (
+        *(TooManyRequests, ServiceUnavailable),
+        *(KeysUnavailable, RevocationsUnavailable, DirectoryUnavailable),
+    ):
+        assert issubclass(kind, RetryableError)
+        assert kind("it is away", "try again").retry_after > 0
+
+
+def test_a_stopped_issuer_says_when_another_try_may_succeed(issuer: Issuer) -> None:
+    token = issuer.token()
+    issuer.status = 503
+
+    with pytest.raises(RetryableError) as of_keys:
+        TokenVerifier(issuer.url).verify(token)
+    source = EntityTokenSource(issuer.url, "HDFC-FIP", lambda: SECRET)
+    directory = Directory(issuer.url, source, TokenVerifier(issuer.url))
+    with pytest.raises(RetryableError) as of_copy:
+        directory.entry("X")
+
+    assert of_keys.value.retry_after > 0
+    assert of_copy.value.retry_after > 0
 
 
 def test_each_fetch_is_logged_and_no_secret_in_it(

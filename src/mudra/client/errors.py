@@ -6,16 +6,19 @@
         WrongIssuer  WrongAudience  NotAnEntityToken  TokenRevoked
         ProofRefused    TooManyProofs: answer 429
       SignatureRefused    a body that its sender did not sign as registered
-      DirectoryUnavailable                no proven copy of the registry yet
-      KeysUnavailable  RevocationsUnavailable     answer 503: the issuer could not be asked
       SecretRefused  SecretUnreadable     our own credentials
-      RetryableError      TooManyRequests  ServiceUnavailable
+      RetryableError      another try may succeed: answer 503 to those who wait for it
+        TooManyRequests  ServiceUnavailable        our own token
+        KeysUnavailable  RevocationsUnavailable    the issuer could not be asked
+        DirectoryUnavailable                       no proven copy of the registry yet
       UnexpectedResponse  another server answered
 
 None of them ever contains a token, a secret or a claim that the bearer chose freely.
 """
 
-from typing import Self
+from typing import Final, Self
+
+_PAUSE_SECONDS: Final = 5.0
 
 
 class MudraClientError(Exception):
@@ -30,7 +33,7 @@ class MudraClientError(Exception):
 class RetryableError(MudraClientError):
     """Another try after `retry_after` seconds may succeed."""
 
-    def __init__(self, diagnosis: str, way_out: str, retry_after: float) -> None:
+    def __init__(self, diagnosis: str, way_out: str, retry_after: float = _PAUSE_SECONDS) -> None:
         super().__init__(diagnosis, way_out)
         self.retry_after = retry_after
 
@@ -91,15 +94,15 @@ class SignatureRefused(MudraClientError):
     """A body whose signature is missing, of another form, or by another key."""
 
 
-class DirectoryUnavailable(MudraClientError):
+class DirectoryUnavailable(RetryableError):
     """The registry could not be read, and there is no copy that was proven complete."""
 
 
-class RevocationsUnavailable(MudraClientError):
+class RevocationsUnavailable(RetryableError):
     """The issuer's list of revoked tokens is older than `max_revocation_age` permits."""
 
 
-class KeysUnavailable(MudraClientError):
+class KeysUnavailable(RetryableError):
     """The issuer's keys could not be fetched, and none in the cache is recent enough."""
 
 
@@ -108,7 +111,7 @@ class SecretRefused(MudraClientError):
 
 
 class SecretUnreadable(MudraClientError):
-    """The program's own secret provider failed."""
+    """The program's own secret provider failed, or gave no text: None, bytes, an empty one."""
 
     @classmethod
     def by(cls, error: Exception) -> Self:
@@ -121,9 +124,12 @@ class SecretUnreadable(MudraClientError):
     @classmethod
     def of(cls, given: object) -> Self:
         """Report the type of what is no secret, never what it is."""
-        what = "an empty text" if given == "" else type(given).__name__
+        if given == "":
+            return cls(
+                "secret_provider returned an empty text", "check that what it reads from is there"
+            )
         return cls(
-            f"secret_provider returned {what}, not the secret as a text",
+            f"secret_provider returned {type(given).__name__}, not the secret as a text",
             "have it return str: decode bytes, and check that what it reads from is there",
         )
 

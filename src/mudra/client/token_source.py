@@ -46,6 +46,11 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
         address = checked_url(base_url, allow_http=allow_http)
         if address.endswith("/v1"):
             raise ValueError(f"leave /v1 out of base_url: {address.removesuffix('/v1')}")
+        if not callable(secret_provider):
+            given = type(secret_provider).__name__
+            raise TypeError(
+                f"secret_provider must be a function that returns the secret, not {given}"
+            )
         self._url = f"{address}/v1/entity/token/generate"
         self._entity_id = entity_id
         self._secret_provider = secret_provider
@@ -150,11 +155,11 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
 class EntityTokenSource(_TokenSource[httpx2.Client, str], OnThreads):
     """One entity's token, shared by all threads of a program.
 
-    `secret_provider` reads the secret from where the program stores it; it is called
-    again after a 401 and while the secret is in its grace period, so a rotation needs
-    no restart. A line feed at its end is left out. The token is renewed at 80 % of its life by one
-    caller while the others continue to use it. `on_warning` is called once when the secret in use
-    will end.
+    `secret_provider` returns the secret as `str`, from where the program stores it; None, bytes and
+    an empty text raise SecretUnreadable. It is called again after a 401 and while the secret is in
+    its grace period, so a rotation needs no restart. A line feed at its end is left out. The token
+    is renewed at 80 % of its life by one caller while the others continue to use it. `on_warning`
+    is called once when the secret in use will end.
 
     With `dpop` the tokens are bound to that key: each request with one needs a proof, which
     EntityTokenAuth makes.

@@ -63,13 +63,16 @@ class Gate(Struct, Generic[C_co], frozen=True):
     The call of the handler lasts as long as the block of `enter`.
     """
 
-    bearer: ClassVar[bool] = True
-    """Whether the caller presents a bearer token."""
     admits_first: ClassVar[bool] = False
     """Whether `admit` comes before a byte of the body is read: where reading it costs something.
 
     Who is admitted is in the context of `enter`.
     """
+
+    @property
+    def needs(self) -> str:
+        """Return which token the caller presents, for the document; empty for none."""
+        raise NotImplementedError
 
     def enter(
         self, context: RequestContext, received: object, opening: Opening
@@ -85,7 +88,10 @@ class Gate(Struct, Generic[C_co], frozen=True):
 class OpenGate(Gate[Call[Any]], frozen=True):
     """Lets anyone pass; the handler opens the transactions that it needs."""
 
-    bearer: ClassVar[bool] = False
+    @property
+    def needs(self) -> str:
+        """Return that no token is needed."""
+        return ""
 
     @asynccontextmanager
     async def enter(

@@ -91,7 +91,7 @@ class Mount(Struct, Generic[C], frozen=True, kw_only=True):
             self.summary,
             None if self.receive is receive_query else self.document or takes,
             *response_types(handler),
-            bearer=gate.bearer,
+            needs=gate.needs,
             media=self.media,
             status=self.status,
             query=self.query or (takes if in_query else None),

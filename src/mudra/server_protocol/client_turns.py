@@ -8,7 +8,7 @@ of its body, an answer of the database. The turns of a round are few.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Awaitable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Generator, Iterable
 from time import perf_counter
 from typing import Any, Final
 
@@ -21,8 +21,8 @@ from uvicorn._types import (
     HTTPScope,
 )
 
-from mudra.server_protocol.client_address import client_address
-from mudra.shared.network_address import Network, address_key
+from mudra.server_protocol.client_address import NO_PROXIES, TrustedProxies, client_address
+from mudra.shared.network_address import address_key
 
 _IN_ALL: Final = 4
 """Turns in one round of the loop, of as many clients."""
@@ -68,7 +68,7 @@ class _Line:
 class ClientTurns:
     """The turns of all clients of a process, in rotation: one of each in a round of the loop."""
 
-    def __init__(self, proxies: Sequence[Network] = ()) -> None:
+    def __init__(self, proxies: TrustedProxies = NO_PROXIES) -> None:
         self._proxies = proxies
         self._had: set[str] = set()
         """The clients that had a turn in this round."""
@@ -120,12 +120,7 @@ class ClientTurns:
 
     def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return whose request it is: a trusted proxy names the client for whom it sends it."""
-        forwarded = [
-            value.decode("latin-1")
-            for name, value in (headers if self._proxies else ())
-            if name == b"x-forwarded-for"
-        ]
-        return address_key(client_address(peer, forwarded, self._proxies))
+        return address_key(client_address(peer, headers, self._proxies))
 
 
 class RequestTurns:

@@ -10,8 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.server_protocol.client_address import NO_PROXIES, TrustedProxies
 from mudra.server_protocol.raw_response import RawError
-from mudra.shared.network_address import Network, address_key, is_within
+from mudra.shared.network_address import address_key, is_within
 
 
 class ConnectionLimits(Struct, frozen=True):
@@ -29,7 +30,7 @@ class ConnectionLimits(Struct, frozen=True):
     header_fields: int = 100
     per_address: int = 500
     pipelined: int = 8
-    proxies: tuple[Network, ...] = ()
+    proxies: TrustedProxies = NO_PROXIES
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ class OpenConnections:
 
     def _is_uncounted(self, address: str) -> bool:
         try:
-            return is_within(ip_address(address_key(address)), self.limits.proxies)
+            return is_within(ip_address(address_key(address)), self.limits.proxies.networks)
         except ValueError:
             return False
 

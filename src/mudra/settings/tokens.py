@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mudra.server_protocol.client_address import ForwardedHeader, TrustedProxies
 from mudra.settings import parse
 from mudra.settings.setting import setting
 
@@ -13,7 +14,11 @@ class TokenSettings:
     # fmt: off
     trusted_proxies: tuple[parse.Network, ...] = setting("TRUSTED_PROXIES", (), parse.networks,
         "networks in CIDR form, separated by commas",
-        "proxies with a trusted X-Forwarded-For", first=True)
+        "proxies that may name the client in the header of MUDRA_FORWARDED_HEADER", first=True)
+    forwarded_header: ForwardedHeader = setting("FORWARDED_HEADER", "x-forwarded-for",
+        parse.choice("x-forwarded-for", "forwarded"), "x-forwarded-for or forwarded (RFC 7239)",
+        "the header that these proxies write; the other one is never read, since they pass it on "
+        "as a client sent it")
     address_binding: str = setting("ADDRESS_BINDING", "watch", parse.choice("watch", "enforce"),
         "watch or enforce",
         "what happens when the right secret or client assertion comes from an address that is not "
@@ -41,3 +46,9 @@ class TokenSettings:
         "above that")
     argon2_memory_mib: int = setting("ARGON2_MEMORY_MIB", 64, parse.whole(19, 1024), "19 to 1024",
         "memory of one password hash, MiB")
+    # fmt: on
+
+    @property
+    def proxies(self) -> TrustedProxies:
+        """Return the operator's own proxies, with the header that they write."""
+        return TrustedProxies(self.trusted_proxies, self.forwarded_header)

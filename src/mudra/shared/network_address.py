@@ -18,7 +18,9 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 _IPV6_CUSTOMER_BITS: Final = 64
 """What one customer is given; a limit per single IPv6 address limits no one."""
-_WITH_PORT: Final = re.compile(r"\[([^\[\]]+)\](?::[0-9]{0,5})?|([0-9.]+):[0-9]{0,5}", re.ASCII)
+_PORT: Final = r":(?:[0-9]{0,5}|_[0-9A-Za-z._-]+)"
+"""A port, or the name that a proxy gives it in its place (RFC 7239 6.2)."""
+_WITH_PORT: Final = re.compile(rf"\[([^\[\]]+)\](?:{_PORT})?|([0-9.]+){_PORT}", re.ASCII)
 
 
 @lru_cache(maxsize=4096)

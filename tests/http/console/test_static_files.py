@@ -39,6 +39,7 @@ def test_a_file_that_the_browser_has_is_not_sent_again(service: Service) -> None
     again = get(service, "mudra.css", if_none_match=tag)
 
     assert (again.status_code, again.content) == (304, b"")
+    assert get(service, "mudra.css", if_none_match=f'"other", {tag}').status_code == 304
     assert get(service, "mudra.css", if_none_match='"other"').status_code == 200
 
 
@@ -51,6 +52,21 @@ def test_it_is_packed_for_those_who_unpack(service: Service) -> None:
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
     assert packed.content == plain.content
     assert int(packed.headers["content-length"]) < len(plain.content) / 2
+
+
+@pytest.mark.parametrize("path", ["iam/static/mudra.css", "status", "status/feed.atom"])
+def test_who_refuses_gzip_gets_the_plain_form(service: Service, path: str) -> None:
+    """Of files, pages and open data alike; without a form that is taken, the plain one."""
+
+    def coding(accepted: str) -> str | None:
+        headers = {"Accept-Encoding": accepted}
+        found = httpx2.get(f"{service.root}/{path}", headers=headers, timeout=10, verify=NO_TLS)
+        assert found.status_code == 200
+        return found.headers.get("content-encoding")
+
+    assert coding("gzip, identity;q=0") == "gzip"
+    for accepted in ("gzip;q=0", "*;q=0", "identity;q=0", "identity, gzip;q=0.2"):
+        assert coding(accepted) is None
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,30 @@ def test_the_network_s_setting_binds_those_that_list_addresses(strict: Service) 
     assert one.generate(client).status_code == 401
 
 
+def test_the_address_is_in_the_header_that_the_network_s_proxies_write(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """By RFC 7239 here: what a client sends in the other header passes the proxy, and counts for nothing."""
+    proxies = {
+        "MUDRA_ADDRESS_BINDING": "enforce",
+        "MUDRA_TRUSTED_PROXIES": "127.0.0.0/8",
+        "MUDRA_FORWARDED_HEADER": "forwarded",
+    }
+    folder = tmp_path_factory.mktemp("forwarded") / "data"
+    with running_service(folder, **proxies) as service:
+        one = member_with_entry(service, "203.0.113.7", "2001:db8::/48")
+
+        def status(forwarded: str) -> int:
+            claimed = {"X-Forwarded-For": "203.0.113.7", "Forwarded": forwarded}
+            return one.generate(one.registry.member.client, **claimed).status_code
+
+        assert status('for=198.51.100.4, for="203.0.113.7:443";proto=https') == 200
+        assert status('by=10.0.0.1;for="[2001:db8::1]:4711"') == 200
+        assert status("for=203.0.113.7, for=198.51.100.4") == 401
+        assert status("for=203.0.113.7, for=_hidden") == 401
+        assert status("for=unknown") == 401
+
+
 @pytest.fixture(scope="module")
 def listed(strict: Service) -> Bound:
     """A member with one address, which no test changes."""

@@ -39,7 +39,7 @@ from tests.unit.deploy.charts import (
 from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
-from mudra.server_protocol.client_address import client_address
+from mudra.server_protocol.client_address import TrustedProxies, client_address
 from mudra.storage.crypto.master_key import parse_master_keys
 from mudra.storage.database.roles import SERVICE, as_role
 
@@ -342,13 +342,16 @@ def test_no_pod_but_the_ingress_chooses_its_address() -> None:
     """What the guide and the values show: a pod, and a member on a private line, stay who they are."""
     values = values_of_the_guide()
     network = values["settings"]["MUDRA_TRUSTED_PROXIES"]
-    trusted = [ip_network(network)]
-    ingress, pod = str(trusted[0][9]), "10.244.9.8"
+    trusted = ip_network(network)
+    ingress, pod = str(trusted[9]), "10.244.9.8"
 
-    assert trusted[0].prefixlen >= 24
-    assert client_address(ingress, ["6.6.6.6, 203.0.113.7"], trusted) == "203.0.113.7"
-    assert client_address(ingress, ["6.6.6.6, 10.1.2.3"], trusted) == "10.1.2.3"
-    assert client_address(pod, ["6.6.6.6"], trusted) == pod
+    def seen(peer: str, forwarded: bytes) -> str:
+        return client_address(peer, [(b"x-forwarded-for", forwarded)], TrustedProxies((trusted,)))
+
+    assert trusted.prefixlen >= 24
+    assert seen(ingress, b"6.6.6.6, 203.0.113.7") == "203.0.113.7"
+    assert seen(ingress, b"6.6.6.6, 10.1.2.3") == "10.1.2.3"
+    assert seen(pod, b"6.6.6.6") == pod
     (peer,) = values["networkPolicy"]["clients"]
     assert peer["namespaceSelector"]["matchLabels"].keys() == {"kubernetes.io/metadata.name"}
     shown = (HELM / "mudra" / "values.yaml").read_text()

@@ -17,7 +17,7 @@ from mudra.agent.delivery.credentials import read_source
 from mudra.agent.host.assembly import tokens_of, user_agent
 from mudra.agent.host.config import Config
 from mudra.agent.host.log_check import CheckResult, check_log
-from mudra.agent.spool.spool import FILE_NAME, read_only
+from mudra.agent.spool.spool import FILE_NAME, SpoolReadable, read_only, refuse_readable
 from mudra.client import MudraClientError
 
 MAX_OFFSET: Final = 60_000
@@ -142,12 +142,16 @@ def _disk(config: Config) -> CheckResult:
             file.write(bytes(4096))
             file.flush()
             os.fsync(file.fileno())
+        refuse_readable(directory)
         free = shutil.disk_usage(directory).free
         state = "ok"
         if (directory / FILE_NAME).exists():
             db = read_only(directory)
             state = db.execute("PRAGMA quick_check").fetchone()[0]
             db.close()
+    except SpoolReadable as error:
+        fact, _, way = str(error).partition(": ")
+        return CheckResult("disk", ok=False, found=fact, way_out=way)
     except (OSError, sqlite3.Error) as error:
         way = f"make {directory} writable for the agent's user and free room on its disk"
         return CheckResult("disk", ok=False, found=f"{directory}: {error}", way_out=way)

@@ -30,7 +30,7 @@ _TABLES: Final[dict[str, type[msgspec.Struct]]] = {
 }
 _MEANING: Final = {
     "aa_id": "entity ID of the AA",
-    "directory": "where spool and dead letters are stored; an absolute path",
+    "directory": "where spool and dead letters are stored: an absolute path, of mode 0700",
     "fips": "host, with or without port, to the FIP's entity ID; for traces and logs",
     "operator.token_url": "`{base_url}` of the token service, without `/v1`",
     "operator.push_url": "where the payloads go",

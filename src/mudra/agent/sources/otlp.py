@@ -58,6 +58,11 @@ _NO_ADDRESS: Final = urlsplit("")
 Attributes = Mapping[str, AttributeValue]
 
 
+_NO_SPAN: Final = (
+    "no span is where OTLP has them: resourceSpans[].scopeSpans[].spans[], lowerCamelCase"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Spans:
     """The spans of a request: the counted calls, and how many spans are not counted for a fault."""
@@ -67,19 +72,21 @@ class Spans:
     unreadable: int = 0
     fault: str = ""
     """What is wrong with one of them."""
+    warning: str = ""
+    """Why there is none, though something was sent."""
 
 
 def read_protobuf(body: bytes, context: SourceContext) -> Spans:
     """Return what a protobuf body holds. Raises Unreadable and TooMuch."""
-    return _read(ProtobufSpans(body), context)
+    return _read(ProtobufSpans(body), context, is_empty=len(body) == 0)
 
 
 def read_json(body: bytes, context: SourceContext) -> Spans:
     """Return what a JSON body holds. Raises Unreadable and TooMuch."""
-    return _read(JsonSpans(body), context)
+    return _read(JsonSpans(body), context, is_empty=len(body) <= len("{}"))
 
 
-def _read(spans: ProtobufSpans | JsonSpans, context: SourceContext) -> Spans:
+def _read(spans: ProtobufSpans | JsonSpans, context: SourceContext, *, is_empty: bool) -> Spans:
     calls = _Calls(context)
     before = context.metrics.counts[Reason.OUT_OF_TIME]
     unreadable, fault, number = 0, "", 0
@@ -93,19 +100,25 @@ def _read(spans: ProtobufSpans | JsonSpans, context: SourceContext) -> Spans:
             context.metrics.leave_out(error.reason, f"span: {error}")
     for _ in range(spans.damaged):
         context.metrics.leave_out(Reason.MALFORMED, spans.fault)
+    warning = ""
     if not number and not spans.damaged:
-        context.metrics.leave_out(Reason.EMPTY)
+        warning = "" if is_empty else _NO_SPAN
+        context.metrics.leave_out(Reason.EMPTY, warning)
     return Spans(
         calls.found,
         context.metrics.counts[Reason.OUT_OF_TIME] - before,
         unreadable + spans.damaged,
         fault or spans.fault,
+        warning,
     )
 
 
 def refused_spans(spans: Spans, *, as_json: bool) -> bytes:
-    """Return the answer to a request: a partial success where spans of it are not counted."""
-    reasons = []
+    """Return the answer to a request: a partial success where spans of it are not counted.
+
+    Without a span it rejects none, and warns (OTLP: a partial success with `rejected_spans` 0).
+    """
+    reasons = [spans.warning] if spans.warning else []
     if spans.late:
         reasons.append("spans of more than 7 days ago or of the future are not counted")
     if spans.unreadable:
@@ -113,8 +126,8 @@ def refused_spans(spans: Spans, *, as_json: bool) -> bytes:
     refused, message = spans.late + spans.unreadable, "; ".join(reasons)
     if as_json:
         partial = {"rejectedSpans": str(refused), "errorMessage": message}
-        return msgspec.json.encode({"partialSuccess": partial} if refused else {})
-    if not refused:
+        return msgspec.json.encode({"partialSuccess": partial} if message else {})
+    if not message:
         return b""
     # ExportTraceServiceResponse{partial_success: {rejected_spans, error_message}}
     text = message.encode()

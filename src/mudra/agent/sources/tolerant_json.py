@@ -13,18 +13,13 @@ import msgspec
 
 from mudra.agent.sources.left_out import Reason, Unreadable
 from mudra.shared.byte_order_mark import MARK
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.undecodable import UNDECODABLE, without_lone_surrogates
 
 MAX_VALUES: Final = 400_000
 """Objects and arrays of one body, and commas: more than 8 MiB hold as exporters write them."""
 
 _T = TypeVar("_T")
 _CONTROL_AS_BLANK: Final = bytes.maketrans(bytes(range(32)), b" " * 32)
-# Possessive: a repetition that may give back what it took keeps 100 bytes for each byte of a body.
-_SURROGATE: Final = re.compile(
-    rb"(?<!\\)(?:\\\\)*+(?:\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2}))"
-)
 _BRACKET: Final = re.compile(rb"[\[\]{},]")
 _TOKEN: Final = re.compile(rb'["\[\]{},]')
 _IN_TEXT: Final = re.compile(rb'\\.|"', re.DOTALL)
@@ -62,7 +57,7 @@ def decoded(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T:
 def cleaned(body: bytes) -> bytes:
     """Return a text in UTF-8 without control characters and halves of surrogate pairs."""
     body = body.decode("utf-8", "replace").encode().translate(_CONTROL_AS_BLANK)
-    return _without_lone_surrogates(body) if b"\\u" in body else body
+    return without_lone_surrogates(body)
 
 
 def elements(body: bytes) -> Iterator[bytes]:
@@ -122,18 +117,3 @@ def _end_of_text(body: bytes, at: int) -> int:
         if found[0] == b'"':
             return found.end()
     return 0
-
-
-def _without_lone_surrogates(body: bytes) -> bytes:
-    """Return a text with U+FFFD for each half of a surrogate pair.
-
-    Piece by piece: to substitute a million of them at once takes 100 times the memory of the text.
-    """
-    kept, at = bytearray(), 0
-    for found in _SURROGATE.finditer(body):
-        if found[1] is not None:
-            kept += body[at : found.start(1)]
-            kept += b"\\ufffd"
-            at = found.end()
-    kept += body[at:]
-    return bytes(kept)

@@ -91,7 +91,7 @@ class Spool:
     def __init__(self, directory: Path) -> None:
         made = [folder for folder in directory.parents if not folder.exists()]
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _refuse_readable(directory)
+        refuse_readable(directory)
         self.path = directory / FILE_NAME
         self._lock = os.fdopen(
             os.open(directory / "agent.lock", os.O_RDWR | os.O_CREAT, 0o600), "w"
@@ -317,7 +317,7 @@ def read_only(directory: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{directory / FILE_NAME}?mode=ro", uri=True, timeout=2)
 
 
-def _refuse_readable(directory: Path) -> None:
+def refuse_readable(directory: Path) -> None:
     """Raise SpoolReadable when others may look into the directory or the file."""
     for path in (directory, directory / FILE_NAME):
         with contextlib.suppress(FileNotFoundError):

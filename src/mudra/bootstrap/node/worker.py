@@ -64,7 +64,7 @@ async def _serve(
         app = tracing.traced(app)
     prompt = instrumented_fast_path(build_fast_path(edge.http), observe)
     watch = LoopWatch(monotonic, thread_time, random)
-    limits = ConnectionLimits(proxies=dependencies.settings.trusted_proxies)
+    limits = ConnectionLimits(proxies=dependencies.settings.proxies)
     server = StoppingServer(
         uvicorn.Config(
             app,

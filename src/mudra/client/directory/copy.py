@@ -52,7 +52,7 @@ class DirectoryEntry(msgspec.Struct, frozen=True):
 
     @property
     def base_url(self) -> str:
-        """Return the address of the entity's own API."""
+        """Return `baseurl` as registered: `v2:https://…`, several versions with commas."""
         return str(self.info.get("baseurl") or "")
 
     @property

@@ -135,9 +135,13 @@ class Following:
         self._failure = failure
         pause = self._refresh_seconds
         if failure is not None:
-            pause = failure.retry_after if isinstance(failure, RetryableError) else PAUSE_SECONDS
+            pause = self._pause(failure)
             _log.warning("copy of %s not refreshed: %s", self.registry, _text(failure))
         self._next_at = self._steady() + pause
+
+    @staticmethod
+    def _pause(failure: Exception) -> float:
+        return failure.retry_after if isinstance(failure, RetryableError) else PAUSE_SECONDS
 
     def check_refresh(self) -> None:
         """Raise DirectoryUnavailable if the last refresh failed, or could not be saved."""
@@ -145,6 +149,7 @@ class Following:
             raise DirectoryUnavailable(
                 f"the copy of {self.registry} could not be refreshed: {_text(self._failure)}",
                 "lookups go on with the last proven copy; try again later",
+                self._pause(self._failure),
             ) from self._failure
         if self._not_saved_because:
             raise DirectoryUnavailable(

@@ -47,6 +47,9 @@ class TokenParts(msgspec.Struct, frozen=True):
 
 def split(token: str) -> TokenParts:
     """Return the three parts of a token in its one allowed spelling; raises TokenMalformed."""
+    given: object = token
+    if not isinstance(given, str):
+        refuse(f"the token is {type(given).__name__}, not a text")
     if len(token) > MAX_LENGTH:
         refuse(f"the token is longer than {MAX_LENGTH} characters")
     match = _FORM.fullmatch(token)

@@ -9,6 +9,8 @@ from litestar.params import FromPath
 from mudra.console.framework.static_assets import ASSETS, StaticAsset
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, new_context
+from mudra.http.response.content_coding import coding_for
+from mudra.http.response.entity_tag import has_it
 from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
@@ -34,17 +36,18 @@ def answer_file(
     request: AnyRequest, found: StaticAsset, more: Mapping[str, str]
 ) -> Response[bytes]:
     """Answer with a file, or 304 for what the browser has; `more` are headers of its own."""
+    tag = f'"{found.digest}"'
     headers = {
-        "ETag": f'"{found.digest}"',
+        "ETag": f"W/{tag}",  # of the packed form as well
         "Vary": "Accept-Encoding",
         "Cache-Control": _ASK_EACH_TIME,
         "Cross-Origin-Resource-Policy": "same-origin",
         **more,
     }
-    if found.digest in request.headers.get("if-none-match", ""):
+    if has_it(request, tag):
         return Response(b"", status_code=304, headers=headers, media_type=found.media_type)
     body = found.body
-    if found.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+    if found.packed is not None and coding_for(request) != "plain":
         headers["Content-Encoding"] = "gzip"
         body = found.packed
     return Response(body, headers=headers, media_type=found.media_type)

@@ -87,6 +87,10 @@ class EntityCall(Call[B], frozen=True, kw_only=True):
         return Owner(self.entity.entity_id)
 
 
+_OF_ENTITY: Final = "Entity Access Token"
+_OF_PERSON: Final = "User Access Token"
+
+
 class PersonGate(Gate[C_co], frozen=True):
     """Lets people pass who are signed in; each kind lets all of them pass, or fewer."""
 
@@ -99,6 +103,11 @@ class UserGate(PersonGate[UserCall[Any]], frozen=True):
     """Lets everyone pass who is signed in; without `scheme_needed` the token may come bare."""
 
     scheme_needed: bool = True
+
+    @property
+    def needs(self) -> str:
+        """Return which token the caller presents."""
+        return _OF_PERSON
 
     def refusal(self, user: User, scopes: frozenset[Scope], entity_id: str) -> Refusal | None:
         """Refuse no one."""
@@ -128,6 +137,12 @@ class MemberGate(UserGate, frozen=True):
 
     readers: bool = False
 
+    @property
+    def needs(self) -> str:
+        """Return which token the caller presents."""
+        who = "an admin or a reader" if self.readers else "an admin"
+        return f"{_OF_PERSON} of {who} of this entity"
+
     def refusal(self, user: User, scopes: frozenset[Scope], entity_id: str) -> Refusal | None:
         """Return why the person is no such admin or reader."""
         del scopes
@@ -139,6 +154,12 @@ class OperatorGate(PersonGate[C_co], frozen=True):
     """Lets operators pass who have the scope, or any scope where none is named."""
 
     scope: Scope | None
+
+    @property
+    def needs(self) -> str:
+        """Return which token the caller presents."""
+        scope = "any scope" if self.scope is None else f"the scope `{self.scope}`"
+        return f"{_OF_PERSON} of an operator with {scope}"
 
     def refusal(self, user: User, scopes: frozenset[Scope], entity_id: str) -> Refusal | None:
         """Return why the person is no such operator."""
@@ -210,6 +231,12 @@ class EntityGate(Gate[EntityCall[Any]], frozen=True):
     """Lets entities of these types pass, of any type where none is named."""
 
     types: tuple[EntityType, ...]
+
+    @property
+    def needs(self) -> str:
+        """Return which token the caller presents."""
+        kinds = " or ".join(self.types)
+        return f"{_OF_ENTITY} of an entity of the type {kinds}" if kinds else _OF_ENTITY
 
     @asynccontextmanager
     async def enter(

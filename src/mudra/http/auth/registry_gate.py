@@ -37,6 +37,12 @@ class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
     checks_only: bool = False
     """Whether the call stores nothing: such calls have a limit of their own."""
 
+    @property
+    def needs(self) -> str:
+        """Return which tokens a caller may present."""
+        people = "User Access Token of its admin, or of an operator with the scope `registry`"
+        return f"Entity Access Token of this entity, or {people}"
+
     @asynccontextmanager
     async def enter(
         self, context: RequestContext, received: object, opening: Opening

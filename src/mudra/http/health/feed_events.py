@@ -170,7 +170,12 @@ def feed_events_route(events: FeedEvents) -> HTTPRouteHandler:
 
     @get(
         "/feed/events",
-        operation_class=described("Listen to the health feed", None, EventStream, bearer=True),
+        operation_class=described(
+            "Listen to the health feed",
+            None,
+            EventStream,
+            needs="Entity Access Token of an FIU or AA",
+        ),
     )
     async def feed_events(
         request: AnyRequest, dependencies: InjectedDependencies

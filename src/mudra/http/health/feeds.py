@@ -101,7 +101,7 @@ def feed_route(source: Feed) -> HTTPRouteHandler:
             "Read the health feed",
             None,
             HealthFeed,
-            bearer=True,
+            needs="Entity Access Token of an FIU or AA",
             headers=_REVALIDATED | {"x-jws-signature": "Detached JWS over the body (RFC 7797)."},
         ),
     )

@@ -46,7 +46,12 @@ _log = structlog.get_logger()
     "/push",
     status_code=200,
     operation_class=described(
-        "Push metrics", Report, PushResponse, bearer=True, conflict=True, findings=True
+        "Push metrics",
+        Report,
+        PushResponse,
+        needs="Entity Access Token of the AA in `aaId`",
+        conflict=True,
+        findings=True,
     ),
 )
 async def push(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:

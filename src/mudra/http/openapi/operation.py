@@ -78,7 +78,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     summary: str,
     reads: object,
     *answers: object,
-    bearer: bool = False,
+    needs: str = "",
     media: str = JSON,
     status: int = 200,
     query: type[msgspec.Struct] | None = None,
@@ -93,6 +93,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     `reads` is a struct, to which the envelope's fields are added, or a JSON Schema.
     `answers` are the types of its response; CsvText, PdfFile and EventStream are no JSON.
     `conflict`: it may return 409.
+    `needs`: which token the caller presents, such as "Entity Access Token of an AA".
     `findings`: its 400 may list all findings in a document. `headers`: those of a response
     that can be revalidated, with their descriptions; such a handler may return 304.
     `refuses`: the body of 400, 401 and 429 where it is not that of part 7. `traced`: whether
@@ -105,8 +106,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
         # there are as many as there are handlers.
         def __init__(self, **known: Any) -> None:  # as the framework fills it
             super().__init__(**known)
-            self.summary = summary
-            self.operation_id = operation_id(summary)
+            self.summary, self.operation_id = summary, operation_id(summary)
             if reads is not None:
                 self.request_body = RequestBody(
                     content={media: _content(reads, envelope_of=media if traced else "")},
@@ -131,9 +131,15 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
                 )
             if query is not None:
                 self.parameters = [*(self.parameters or []), *_parameters(query)]
-            self.security = [{"bearer": []}] if bearer else []
+            _ask_for(self, needs)
 
     return Described
+
+
+def _ask_for(operation: Operation, needs: str) -> None:
+    operation.security = [{"bearer": []}] if needs else []
+    if needs:
+        operation.description = f"{operation.description or operation.summary}\n\nNeeds: {needs}."
 
 
 def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:

@@ -130,11 +130,26 @@ ANY_PAYLOAD: Final[JsonSchema] = {
 }
 
 read_all = described(
-    "List live entries", None, list[Entry], bearer=True, query=MomentQuery, headers=_SIGNED
+    "List live entries",
+    None,
+    list[Entry],
+    needs="Entity Access Token",
+    query=MomentQuery,
+    headers=_SIGNED,
 )
 read_one = described(
-    "Show a live entry", None, Entry, bearer=True, query=MomentQuery, headers=_SIGNED
+    "Show a live entry",
+    None,
+    Entry,
+    needs="Entity Access Token",
+    query=MomentQuery,
+    headers=_SIGNED,
 )
 read_changes = described(
-    "Follow changes", None, ChangesResponse, bearer=True, query=ChangesQuery, headers=_SIGNED
+    "Follow changes",
+    None,
+    ChangesResponse,
+    needs="Entity Access Token",
+    query=ChangesQuery,
+    headers=_SIGNED,
 )

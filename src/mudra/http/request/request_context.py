@@ -145,9 +145,7 @@ class RequestContext(Struct, frozen=True):
 def address_of(request: AnyRequest, dependencies: HttpDependencies) -> str:
     """Return the caller's address; only trusted proxies may name it."""
     peer = request.client.host if request.client else ""
-    return client_address(
-        peer, request.headers.getall("x-forwarded-for", []), dependencies.settings.trusted_proxies
-    )
+    return client_address(peer, request.scope["headers"], dependencies.settings.proxies)
 
 
 def new_context(request: AnyRequest, dependencies: HttpDependencies) -> RequestContext:

@@ -112,15 +112,8 @@ def _presented(
     received = decode_struct(form, EntityTokenRequest)
     if isinstance(received, Refusal):
         return refusal(Envelope(txn_id, dependencies.clock()), received)
-    trusted = dependencies.settings.trusted_proxies
-    forwarded = [
-        value.decode("latin-1")
-        for key, value in (headers if trusted else ())
-        if key == b"x-forwarded-for"
-    ]
-    return PresentedCredentials(
-        received.id, received.secret, client_address(peer, forwarded, trusted), txn_id
-    )
+    address = client_address(peer, headers, dependencies.settings.proxies)
+    return PresentedCredentials(received.id, received.secret, address, txn_id)
 
 
 def _success(envelope: Envelope, issued: IssuedEntityToken) -> JsonResponse:

@@ -6,7 +6,7 @@ has and a move does not take over is said, client by client.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, TypeVar, get_origin
 
 import msgspec
@@ -14,8 +14,16 @@ from msgspec import Struct, field
 
 from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
-from mudra.shared.whole_number import number
+from mudra.shared.undecodable import REPLACEMENT, without_lone_surrogates
 from mudra.tokens.migration.foreign_claims import SERVICE_ACCOUNT
+from mudra.tokens.migration.keycloak_client import (
+    OPENID,
+    RealmClient,
+    entity_type_of,
+    instant,
+    lost_of,
+    not_before,
+)
 from mudra.tokens.migration.keycloak_keys import Component, ExportedKey, signing_key
 
 KEY_PROVIDER: Final = "org.keycloak.keys.KeyProvider"
@@ -25,15 +33,13 @@ _OWN_CLIENTS: Final = frozenset(
         *("security-admin-console", "master-realm"),
     }
 )
-_OPENID: Final = "openid-connect"
+
 _MASKED: Final = "**********"
 MAX_SECRET: Final = 1024
 EXPIRATION: Final = "client.secret.expiration.time"
 ROTATED: Final = "client.secret.rotated"
 ROTATED_EXPIRATION: Final = "client.secret.rotated.expiration.time"
 """Attributes of a client where Keycloak's feature client-secret-rotation is on."""
-_NO_TIME: Final = "an expiry that is no time in seconds"
-_TRUE: Final = frozenset({"true", True})
 
 
 _NOTHING: Final = msgspec.Raw(b"null")
@@ -41,26 +47,6 @@ _NOTHING: Final = msgspec.Raw(b"null")
 
 class ExportUnreadable(Exception):
     """The file is no export of a realm: the text says why, without anything of its content."""
-
-
-class _Mapper(Struct):
-    protocol_mapper: str | None = field(name="protocolMapper", default="")
-    config: dict[str, object] | None = None
-
-
-class _Client(Struct, rename="camel"):
-    client_id: str
-    name: object = ""
-    enabled: bool = True
-    public_client: bool = False
-    bearer_only: bool = False
-    protocol: object = _OPENID
-    service_accounts_enabled: bool = False
-    client_authenticator_type: str = "client-secret"
-    secret: str = ""
-    not_before: object = 0
-    attributes: dict[str, object] = field(default_factory=dict)
-    protocol_mappers: object = ()
 
 
 class _Realm(Struct, rename="camel"):
@@ -71,6 +57,12 @@ class _Realm(Struct, rename="camel"):
     users: msgspec.Raw = _NOTHING
     groups: msgspec.Raw = _NOTHING
     identity_providers: msgspec.Raw = _NOTHING
+    roles: msgspec.Raw = _NOTHING
+
+
+_REALMS: "Final[msgspec.json.Decoder[list[_Realm] | _Realm]]" = msgspec.json.Decoder(
+    list[_Realm] | _Realm, strict=False
+)
 
 
 class ExportedSecret(Struct, frozen=True):
@@ -113,7 +105,7 @@ def read_export(data: bytes, realm: str = "") -> Export:
     Raises ExportUnreadable.
     """
     try:
-        whole = msgspec.json.decode(without_mark(data), type=list[_Realm] | _Realm, strict=False)
+        whole = _whole(without_mark(data))
     except NotUtf8 as error:
         raise ExportUnreadable(str(error)) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -127,12 +119,20 @@ def read_export(data: bytes, realm: str = "") -> Export:
     return _read(found[0])
 
 
+def _whole(data: bytes) -> list[_Realm] | _Realm:
+    """Return the file; half of a character costs the text that has it alone."""
+    try:
+        return _REALMS.decode(data)
+    except msgspec.DecodeError:
+        return _REALMS.decode(without_lone_surrogates(data))
+
+
 def _read(realm: _Realm) -> Export:
     clients: dict[str, ExportedClient] = {}
     keys: list[ExportedKey] = []
     skipped, unreadable = list[tuple[str, str]](), list[tuple[str, str]]()
     for place, raw in enumerate(realm.clients or ()):
-        client = _one(raw, _Client)
+        client = _one(raw, RealmClient)
         if isinstance(client, str):
             unreadable.append((_name_of(raw) or f"client {place + 1} of the export", client))
         elif why := _no_member(client):
@@ -216,9 +216,12 @@ def _of_realm(realm: _Realm) -> Iterator[tuple[str, str]]:
     if providers := _elements(realm.identity_providers):
         name = f"identity providers ({len(providers)})"
         yield name, "operators sign in by one provider: MUDRA_SSO_ISSUER"
-    not_before = _one(realm.not_before, object)
-    if not_before:
-        yield f"realm {realm.realm[:64]}", f"{_not_before(not_before)}: of all its clients"
+    roles = _one(realm.roles, _Roles)
+    if isinstance(roles, _Roles) and (own := [one for one in roles.realm if _is_own(one)]):
+        yield f"roles of the realm ({len(own)})", "a member's type is its only role"
+    since = _one(realm.not_before, object)
+    if since:
+        yield f"realm {realm.realm[:64]}", f"{not_before(since)}: of all its clients"
 
 
 def _is_person(raw: msgspec.Raw) -> bool:
@@ -229,24 +232,25 @@ def _is_person(raw: msgspec.Raw) -> bool:
     )
 
 
+class _Roles(Struct):
+    realm: list[object] = field(default_factory=list)
+
+
+def _is_own(role: object) -> bool:
+    """Return whether a role is none of those that each realm of Keycloak has."""
+    name = str(role.get("name", "")) if isinstance(role, dict) else ""
+    return not (name in {"", "offline_access", "uma_authorization"} or name.startswith("default-"))
+
+
 class _User(Struct, rename="camel"):
     username: str = ""
     service_account_client_id: str = ""
 
 
-def _not_before(seconds: object) -> str:
-    refused = f"refuses tokens that were issued before {_day(instant(seconds))}"
-    return f"{refused}, which are accepted here until the imported keys end"
-
-
-def _day(at: datetime | str | None) -> str:
-    return at.strftime("%Y-%m-%d") if isinstance(at, datetime) else "an unknown time"
-
-
-def _no_member(client: _Client) -> str:
+def _no_member(client: RealmClient) -> str:
     if client.client_id in _OWN_CLIENTS or client.client_id.endswith("-realm"):
         return "Keycloak's own"
-    if client.protocol not in ("", _OPENID):
+    if client.protocol not in ("", OPENID):
         return "no client of OpenID Connect"
     if not client.enabled:
         return "disabled"
@@ -257,21 +261,21 @@ def _no_member(client: _Client) -> str:
     return ""
 
 
-def _client(client: _Client) -> ExportedClient:
+def _client(client: RealmClient) -> ExportedClient:
     secret = _secret(client)
     rotated, lost = _rotated(client)
     return ExportedClient(
         client_id=client.client_id,
         name=client.name if client.name and isinstance(client.name, str) else client.client_id,
-        entity_type=_entity_type(client),
+        entity_type=entity_type_of(client),
         secret=None if isinstance(secret, str) else secret,
         why=secret if isinstance(secret, str) else "",
         rotated=rotated,
-        lost=(*lost, *_lost(client)),
+        lost=(*lost, *lost_of(client)),
     )
 
 
-def _secret(client: _Client) -> ExportedSecret | str:
+def _secret(client: RealmClient) -> ExportedSecret | str:
     if client.client_authenticator_type != "client-secret":
         return f"it authenticates by {client.client_authenticator_type[:40]}, not by a secret"
     if not client.secret:
@@ -279,7 +283,7 @@ def _secret(client: _Client) -> ExportedSecret | str:
     return _text_of(client.secret, client.attributes.get(EXPIRATION), "the secret")
 
 
-def _rotated(client: _Client) -> tuple[ExportedSecret | None, Sequence[str]]:
+def _rotated(client: RealmClient) -> tuple[ExportedSecret | None, Sequence[str]]:
     """Return the secret before the last rotation, or what is lost of it."""
     text = client.attributes.get(ROTATED)
     if text is None or text in ("", client.secret):
@@ -297,6 +301,8 @@ def _text_of(text: str, ends: object, what: str) -> ExportedSecret | str:
         return f"{what} is masked: export with kc.sh export, not from the admin console"
     if text.startswith("${vault."):
         return f"{what} is in a vault"
+    if REPLACEMENT in text:
+        return f"{what} has half of a character"
     if len(text) > MAX_SECRET:
         return f"{what} is longer than {MAX_SECRET} characters"
     ends_at = instant(ends)
@@ -306,46 +312,6 @@ def _text_of(text: str, ends: object, what: str) -> ExportedSecret | str:
         if isinstance(ends_at, str)
         else ExportedSecret(SecretText(text), ends_at)
     )
-
-
-def instant(value: object) -> datetime | str | None:
-    """Return the time that Keycloak writes as seconds; None for none, a text if it is no time.
-
-    `0` and an empty text are none.
-    """
-    try:
-        seconds = number(0 if value is None or value == "" else value)
-        if seconds is None:
-            return _NO_TIME
-        return datetime.fromtimestamp(seconds, UTC) if seconds else None
-    except (ValueError, OverflowError, OSError):
-        return _NO_TIME
-
-
-def _lost(client: _Client) -> Iterator[str]:
-    """Say what is required of a client there and not here."""
-    if client.not_before:
-        yield f"it {_not_before(client.not_before)}"
-    if client.attributes.get("dpop.bound.access.tokens") in _TRUE:
-        yield "its tokens need a key there (DPoP), here only those that it asks for with one"
-    if client.attributes.get("tls.client.certificate.bound.access.tokens") in _TRUE:
-        yield "its tokens are bound to its TLS certificate there, not here"
-
-
-def _entity_type(client: _Client) -> str:
-    """Return the type that a hardcoded claim `roles` gives, else that at the end of the ID."""
-    mappers = client.protocol_mappers
-    for one in mappers if isinstance(mappers, list) else ():
-        try:
-            mapper = msgspec.convert(one, _Mapper)
-        except msgspec.ValidationError:
-            continue  # it says no type
-        config = mapper.config or {}
-        named = config.get("claim.name")
-        if mapper.protocol_mapper == "oidc-hardcoded-claim-mapper" and named == "roles":
-            return str(config.get("claim.value", "")).upper()[:8]
-    ending = client.client_id.rpartition("-")[2].upper()
-    return ending if ending in {"FIP", "FIU", "AA"} else ""
 
 
 Admins = Mapping[str, "AdminOf"]

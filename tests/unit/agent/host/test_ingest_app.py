@@ -308,6 +308,27 @@ def test_of_a_trace_what_is_wrong_costs_itself_and_is_said() -> None:
     assert "startTimeUnixNano" in partial["errorMessage"] or "scopeSpans" in partial["errorMessage"]
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"resource_spans": [{"scope_spans": [{"spans": [{}]}]}]},  # protobuf's own names
+        {"resourceSpans": [{"instrumentationLibrarySpans": [{"spans": [{}]}]}]},  # before 0.15
+        {"spans": [{}]},
+        {"resourceSpans": [{"scopeSpans": [{"spans": []}]}]},
+    ],
+)
+def test_a_request_with_something_but_a_span_is_answered_with_a_warning(
+    sent: dict[str, object],
+) -> None:
+    answer, recorded = _ask("POST", "/v1/traces", json=sent)
+
+    assert (answer.status_code, recorded) == (200, [])
+    partial = answer.json()["partialSuccess"]
+    assert partial["rejectedSpans"] == "0"
+    assert "resourceSpans[].scopeSpans[].spans[]" in partial["errorMessage"]
+    assert _ask("POST", "/v1/traces", json={})[0].json() == {}
+
+
 @pytest.mark.parametrize("path", ["/sna/v1/aa/", "/readyz/", "/v1/traces/"])
 def test_a_final_slash_is_no_other_address(path: str) -> None:
     method = "GET" if "readyz" in path else "POST"

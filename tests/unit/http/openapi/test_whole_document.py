@@ -57,6 +57,14 @@ def test_every_field_says_what_it_means(document: dict[str, Any]) -> None:
     assert silent == []
 
 
+def test_each_call_says_which_token_it_needs(document: dict[str, Any]) -> None:
+    """There are two kinds, of a person and of an entity: "a bearer token" leaves one to guess."""
+    kinds = {"User Access Token", "Entity Access Token"}
+    for name, operation in operations(document):
+        says = operation.get("description", "").partition("\n\nNeeds: ")[2]
+        assert bool(operation.get("security")) == any(kind in says for kind in kinds), name
+
+
 def test_every_text_is_about_a_field(document: dict[str, Any]) -> None:
     named = {
         one

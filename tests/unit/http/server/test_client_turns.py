@@ -23,6 +23,7 @@ from tests.support.until import until
 
 from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
+from mudra.server_protocol.client_address import TrustedProxies
 from mudra.server_protocol.connection_limits import ConnectionLimits
 
 CROWD = 50
@@ -201,7 +202,7 @@ def clients() -> Iterator[Clients]:
 
 @pytest.fixture
 def proxied() -> Iterator[Clients]:
-    yield from served(ConnectionLimits(proxies=(ip_network(f"{STRANGER}/32"),)))
+    yield from served(ConnectionLimits(proxies=TrustedProxies((ip_network(f"{STRANGER}/32"),))))
 
 
 def ahead_of_other(clients: Clients, other: str = OTHER) -> int:

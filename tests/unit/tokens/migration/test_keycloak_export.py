@@ -55,6 +55,60 @@ def test_keys_that_cannot_be_read_are_said(components: object) -> None:
     assert "cannot be read" in why
 
 
+@pytest.mark.parametrize("half", ["\\ud83d", "\\udc00", "\\uDBFF\\ud83d"])
+@pytest.mark.parametrize("place", ["displayName", "name", "description", "attributes", "users"])
+def test_half_a_character_costs_the_text_that_has_it(place: str, half: str) -> None:
+    """Programs that cut a text in the middle of an emoji leave one."""
+    odd = {"name": "HERE", "description": "HERE", "attributes": {"a": "HERE"}}
+    client = GOOD | {key: value for key, value in odd.items() if key == place}
+    realm = {"displayName": "HERE", "users": [{"username": "HERE"}]}
+    of_realm = {key: value for key, value in realm.items() if key == place}
+    text = json.dumps({"realm": "aa", "clients": [client], **of_realm})
+    assert "HERE" in text
+
+    (found,) = read_export(text.replace("HERE", half).encode()).clients
+
+    assert found.secret is not None
+    assert found.secret.text.reveal() == GOOD["secret"]
+
+
+def test_a_secret_with_half_a_character_does_not_move() -> None:
+    text = json.dumps({"realm": "aa", "clients": [GOOD | {"secret": "HERE" * 8}]})
+
+    (client,) = read_export(text.replace("HERE", "\\ud800").encode()).clients
+
+    assert (client.secret, client.why) == (None, "the secret has half of a character")
+
+
+def test_each_thing_that_a_client_has_there_and_not_here_is_named() -> None:
+    mappers = [
+        {"name": "Client ID", "config": {"claim.name": "clientId"}},
+        {
+            "name": "t",
+            "protocolMapper": "oidc-hardcoded-claim-mapper",
+            "config": {"claim.name": "tenant"},
+        },
+        {"name": "gateway", "config": {"included.custom.audience": "fip-gateway"}},
+        {"config": {"claim.name": "roles", "claim.value": "FIP"}},
+    ]
+    there = {
+        "attributes": {"access.token.lifespan": "3600"},
+        "redirectUris": ["https://app.example/*"],
+        "protocolMappers": mappers,
+    }
+
+    found = exported(
+        GOOD | there, roles={"realm": [{"name": "offline_access"}, {"name": "auditor"}]}
+    )
+
+    assert found.clients[0].lost == (
+        "its tokens live 3600 seconds there, 24 hours here",
+        "addresses of its sign-in pages are not carried",
+        "mappers of its tokens are not carried: tenant, gateway (2)",
+    )
+    assert found.skipped == [("roles of the realm (1)", "a member's type is its only role")]
+
+
 @pytest.mark.parametrize("not_before", ["soon", 1.5, 10**20, True])
 def test_a_time_that_is_none_is_said(not_before: object) -> None:
     (client,) = exported(GOOD | {"notBefore": not_before}).clients

@@ -65,7 +65,8 @@ class LineReader:
             try:
                 read = _object(text)
                 for name in self._dotted:
-                    read[name] = value_of(read, name)
+                    if (value := value_of(read, name)) is not None:
+                        read[name] = value
                 call = self._call(read, now, mono)
             except Unreadable as error:
                 self._context.metrics.leave_out(error.reason, f"{self._name}: {error}")
@@ -88,6 +89,8 @@ class LineReader:
             self._text(line, fields.method), self._text(line, fields.path), inbound=self._inbound
         )
         if not code:
+            if fields.path not in line:  # of another form, such as Docker's around each line
+                raise Unreadable(Reason.BAD_FIELD, f"it has no field {fields.path}")
             context.metrics.leave_out(Reason.OTHER_CALL)
             return None
         host = self._text(line, fields.host)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
+import msgspec
 import typer
 from msgspec import Struct
 from rich.progress import track
@@ -33,6 +34,7 @@ from mudra.registry.ports import Registry
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.undecodable import REPLACEMENT, without_lone_surrogates
 
 T = TypeVar("T")
 File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]
@@ -184,13 +186,18 @@ def import_file(
         VocabularyStore,
     )
 
-    raws = [_typed(raw, entity_type) for raw in _payloads(file)]
+    raws = [_typed(raw, entity_type) for raw in _payloads(file, older=older)]
 
     async def act(dependencies: Dependencies) -> Imported:
         async with dependencies.transaction() as tx:
             vocabulary = await read_vocabulary(VocabularyStore(tx))
             policy = tx.service(RegistrationService).policy
-        checked = check_all(raws, policy, vocabulary, older=older)
+        checked = [
+            _cut(place) if _is_cut(raw) else found
+            for place, (raw, found) in enumerate(
+                zip(raws, check_all(raws, policy, vocabulary, older=older), strict=True)
+            )
+        ]
         lines: list[Line] = []
         for one in track(checked, "importing", console=console, disable=as_json):
             try:
@@ -236,12 +243,23 @@ def _one_payload(file: Path) -> object:
     return raws[0]
 
 
-def _payloads(file: Path) -> list[object]:
+def _payloads(file: Path, *, older: bool = False) -> list[object]:
+    """Return the payloads of a file; in an `older` one half of a character costs its entry."""
+    data = read_file(file)
     try:
-        raw = parse(read_file(file))
+        raw = parse(without_lone_surrogates(data) if older else data)
     except ValueError as wrong:
         fail(f"{file} is not JSON: {wrong}", Exit.USAGE)
     return raw if isinstance(raw, list) else [raw]
+
+
+def _cut(place: int) -> list[Finding]:
+    problem = "has half of a character (a lone surrogate)"
+    return [Finding(f"$[{place}]", problem, "a text of whole characters")]
+
+
+def _is_cut(raw: object) -> bool:
+    return REPLACEMENT.encode() in msgspec.json.encode(raw)
 
 
 def _typed(raw: object, entity_type: EntityType | None) -> object:

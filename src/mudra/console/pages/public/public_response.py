@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.content_coding import coding_for
 from mudra.http.response.entity_tag import entity_tag, has_it
 from mudra.localization.language import current, use
 
@@ -69,7 +70,8 @@ async def public(
     headers = _headers(answer, tag)
     if has_it(request, tag):
         return Response(b"", status_code=_NOT_MODIFIED, headers=headers)
-    if len(body) >= _MIN_PACKED and _can_unpack(request):
+    coding = coding_for(request)
+    if coding == "only gzip" or (coding == "gzip" and len(body) >= _MIN_PACKED):
         headers["Content-Encoding"] = "gzip"
         body = gzip.compress(body, _LEVEL, mtime=0)
     return Response(
@@ -87,7 +89,7 @@ def public_file(
     headers = _headers(answer, file.tag)
     if has_it(request, file.tag):
         return Response(b"", status_code=_NOT_MODIFIED, headers=headers)
-    if _can_unpack(request):
+    if coding_for(request) != "plain":
         headers["Content-Encoding"] = "gzip"
         return Response(file.packed, media_type=answer.media_type, headers=headers)
     headers["Content-Length"] = str(file.size)
@@ -120,7 +122,3 @@ def _headers(answer: Response[str] | Response[bytes], tag: str) -> dict[str, str
         "ETag": f"W/{tag}",
         "Cache-Control": f"public, max-age={_MAX_AGE_S}",
     }
-
-
-def _can_unpack(request: AnyRequest) -> bool:
-    return "gzip" in request.headers.get("accept-encoding", "")

@@ -51,7 +51,9 @@ _SHORT: Final = {
 """The state of the network where its headline has letters that the font has not."""
 _PNG: Final = "image/png"
 _SVG: Final = "image/svg+xml"
-_REVALIDATED: Final = {"ETag": "Strong; sent back in If-None-Match it gives 304."}
+_REVALIDATED: Final = {
+    "ETag": "The version of the answer; sent back in If-None-Match it gives 304."
+}
 
 
 @get(["/status/feed.atom", "/status/feed.rss"], include_in_schema=False, opt=OPEN_DATA)

@@ -87,6 +87,7 @@ ACCOUNT_FIELDS: Final = {
     "new": "number of members that are new",
     "unchanged": "number of members that are there already",
     "refused": "number of those that were refused",
+    "StatusResponse.status": "the act that was done, in words",
     "ReceiptsResponse.refused": "payloads that were refused, the newest first",
     "left": "number of those that were not begun in time: send the same again",
     "done": "number of members for which it was done",

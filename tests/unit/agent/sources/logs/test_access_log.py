@@ -7,6 +7,7 @@ import pytest
 from tests.support.manual_clock import START, MovedClock
 
 from mudra.agent.counting.event import FiStatus, Notification
+from mudra.agent.sources.left_out import Reason
 from mudra.agent.sources.logs.access_log import LineReader
 from mudra.agent.sources.logs.log_formats import FORMATS, renamed
 from mudra.agent.sources.route import Peers, SourceContext
@@ -203,6 +204,32 @@ def test_a_line_that_cannot_be_read_is_counted_and_stops_nothing(line: bytes) ->
 
     assert len(calls) == 1
     assert reader._context.metrics.unreadable == 1
+
+
+WHEN = "2026-04-01T10:00:00.250Z"
+OTHERS = {
+    "Docker": {"log": _line("nginx").decode(), "stream": "stdout", "time": WHEN},
+    "Traefik": {
+        "time": WHEN,
+        "RequestMethod": "POST",
+        "RequestPath": "/FI/fetch",
+        "OriginStatus": 200,
+    },
+    "application": {"time": WHEN, "level": "info", "msg": "POST /FI/fetch 200"},
+}
+
+
+@pytest.mark.parametrize("writer", OTHERS)
+def test_json_of_another_form_is_unreadable_and_no_call_of_another_kind(writer: str) -> None:
+    """Counted as another call it would look healthy, and no call to a FIP would ever count."""
+    reader = _reader("nginx")
+
+    calls = reader.calls([json.dumps(OTHERS[writer]).encode(), _line("nginx", uri="")])
+
+    metrics = reader._context.metrics
+    assert calls == []
+    assert (metrics.unreadable, metrics.counts[Reason.OTHER_CALL]) == (1, 1)
+    assert metrics.samples[Reason.BAD_FIELD] == "line: it has no field uri"
 
 
 @pytest.mark.parametrize("kind", ["envoy", "haproxy"])

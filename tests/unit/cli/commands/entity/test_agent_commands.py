@@ -43,6 +43,18 @@ def _checked(tmp_path: Path, hostile: HostileOperator, clock: MovedClock, **chan
     return {one.name: one for one in found}
 
 
+def test_a_spool_that_others_can_read_is_found_before_the_start(tmp_path: Path) -> None:
+    """`run` refuses it, so `check` does."""
+    assert _checked(tmp_path, HostileOperator(1), MovedClock())["disk"].ok
+    Path(agents.config(tmp_path).directory).chmod(0o755)
+
+    wrong = _checked(tmp_path, HostileOperator(1), MovedClock())["disk"]
+
+    assert not wrong.ok
+    assert "has mode 0755 and is open to others" in wrong.found
+    assert wrong.way_out.startswith("chmod -R go= ")
+
+
 def test_a_good_installation_passes_every_check(tmp_path: Path) -> None:
     found = _checked(tmp_path, HostileOperator(1), MovedClock())
 
