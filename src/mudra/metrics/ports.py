@@ -130,10 +130,7 @@ class RollupQueries(Protocol):
     async def pairs(
         self, within: TimeRange, codes: Collection[str], *, fip_ids: Collection[str] | None = None
     ) -> "Totals":
-        """Returns the sums of each pair and each of these types, without percentiles.
-
-        Of these FIPs; None for all.
-        """
+        """Returns the sums of each pair, type and FIP (None: all), without percentiles."""
         ...
 
     async def contested(
