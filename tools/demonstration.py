@@ -101,7 +101,10 @@ def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
 def member_pages(
     entity_id: str, email: str, incident_id: str = "", dispute_id: str = "", report_id: str = ""
 ) -> list[Page]:
-    """The pages of an entity as its admin sees them; those of an empty ID are left out."""
+    """The pages of an entity as its admin sees them; those of an empty ID are left out.
+
+    With a report comes the league table, which an operator has to show.
+    """
     kind = entity_id.rsplit("-", 1)[-1].lower()
     words = {
         item.word or "overview": item.word
@@ -114,20 +117,26 @@ def member_pages(
         words["dispute"] = f"disputes/{dispute_id}"
     if report_id:
         words["level-report"] = f"levels/{report_id}"
+        words["level-league"] = "levels/league"
     return [
         Page(f"{kind}-{name}", member_path(entity_id, word), email) for name, word in words.items()
     ]
 
 
-def operator_pages(
+def operator_pages(  # noqa: PLR0913, PLR0917  # an ID for each kind of page
     email: str,
     aa_id: str,
     fip_id: str,
     incident_id: str,
     announcement_id: str = "",
     dispute_id: str = "",
+    report_id: str = "",
+    mail_id: str = "",
 ) -> list[Page]:
-    """The pages of an operator who has every scope; those of an empty ID are left out."""
+    """The pages of an operator who has every scope; those of an empty ID are left out.
+
+    `mail_id` is an email to this operator, seen as an email of the service and as a notification.
+    """
     deeper = {
         "member": f"members/{fip_id}",
         "onboard": "onboard",
@@ -143,24 +152,25 @@ def operator_pages(
         "funnel-aa": f"funnel/aa/{aa_id}",
         "funnel-pair": f"funnel/pair/{aa_id}/{fip_id}",
     }
-    of_one = {"incidents": incident_id, "announcements": announcement_id, "disputes": dispute_id}
+    of_one = {
+        "incidents": incident_id,
+        "announcements": announcement_id,
+        "disputes": dispute_id,
+        "mails": mail_id,
+    }
     deeper |= {word[:-1]: f"{word}/{one}" for word, one in of_one.items() if one}
+    deeper["level-league"] = "levels/league"
+    if report_id:
+        deeper["level-report"] = f"levels/{report_id}"
     words = {item.word: item.word for item in OPERATOR_ITEMS} | deeper
+    of_mail = [Page("notification", f"{ACCOUNT}/notifications/{mail_id}", email)] if mail_id else []
     return [
+        *of_mail,
         *(Page(f"operator-{name}", operator_path(word), email) for name, word in words.items()),
         Page("account", ACCOUNT, email),
         Page("second-factor", SECOND_FACTOR, email),
         Page("own-webhook", f"{ACCOUNT}/webhooks", email),
         Page("notifications", f"{ACCOUNT}/notifications", email),
-    ]
-
-
-def pages_from_lists(email: str, report_id: str, mail_id: str) -> list[Page]:
-    """A report of service levels, and an email as operators see it and as its reader does."""
-    return [
-        Page("operator-level-report", operator_path(f"levels/{report_id}"), email),
-        Page("operator-mail", operator_path(f"mails/{mail_id}"), email),
-        Page("notification", f"{ACCOUNT}/notifications/{mail_id}", email),
     ]
 
 

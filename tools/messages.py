@@ -24,6 +24,7 @@ _FOLDERS: Final = (
     "demo",
     "http",
     "identity",
+    "levels",
     "localization",
     "mail",
     "metrics",

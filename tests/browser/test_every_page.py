@@ -7,6 +7,7 @@ no new page is left out. What only an act leads to is looked at where the act is
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
@@ -45,6 +46,8 @@ class Network:
     incident_id: str
     announcement_id: str
     dispute_id: str
+    report_id: str
+    mail_id: str
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +78,27 @@ def a_network(service: Service) -> Network:
         lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
     )
     dispute_id = contest(fip, incident_id)
-    return Network(service, aa, fip, fiu, operator, incident_id, announcement_id, dispute_id)
+    report_id = a_report(service, operator, fip.entity_id, aa.last_window())
+    ids = incident_id, announcement_id, dispute_id, report_id, an_email(service, operator)
+    return Network(service, aa, fip, fiu, operator, *ids)
+
+
+def a_report(service: Service, operator: str, fip_id: str, end: datetime) -> str:
+    """Make a report of the FIP, and let members see the league table."""
+    noc = with_token(service, operator)
+    today = datetime.fromtimestamp(service.wall(), UTC).date().isoformat()
+    rule = {"since": today, "noticeHours": 24, "hoursAMonth": 24, "league": True}
+    assert noc.post("/levels/rule", **rule, reason="a test").status_code == 200
+    period = {"start": (end - 24 * WINDOW).isoformat(), "end": end.isoformat()}
+    made = noc.post("/levels/reports", entityId=fip_id, **period)
+    assert made.status_code == 200, made.text
+    return str(made.json()["report"]["reportId"])
+
+
+def an_email(service: Service, operator: str) -> str:
+    """The ID of an email to the operator: of the dispute."""
+    found = with_token(service, operator).get("/mails", to=operator).json()["mails"]
+    return str(found[0]["id"])
 
 
 def contest(fip: Member, incident_id: str) -> str:
@@ -170,7 +193,7 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
         "fiu": (network.fiu.entity_id, network.fiu.email),
     }
     entity_id, email = members[kind]
-    of_fip = (network.incident_id, network.dispute_id) if kind == "fip" else ()
+    of_fip = (network.incident_id, network.dispute_id, network.report_id) if kind == "fip" else ()
     pages = member_pages(entity_id, email, *of_fip)
     if kind != "fip":
         pages = [one for one in pages if one.name.removeprefix(f"{kind}-") in BY_TYPE]
@@ -188,7 +211,8 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
 def test_pages_of_an_operator(tour: Visit, network: Network) -> None:
     sign_in(tour, network.operator)
     ids = network.aa.aa_id, network.fip.entity_id, network.incident_id, network.announcement_id
-    are_sound(tour, operator_pages(network.operator, *ids, network.dispute_id))
+    lists = network.dispute_id, network.report_id, network.mail_id
+    are_sound(tour, operator_pages(network.operator, *ids, *lists))
 
     page = tour.page
     page.goto(f"{tour.service.root}{operator_path(f'members/{network.fip.entity_id}')}")

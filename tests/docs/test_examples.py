@@ -37,6 +37,7 @@ LEFT_OUT: Final = {
     "sandbox traffic": "fills days with traffic: http/health/test_demo_traffic.py",
     "health admit": "needs a report that is held: http/health/test_held_reports.py",
     "health refuse": "needs a report that is held: http/health/test_held_reports.py",
+    "report own-league": "needs a table that the operator shows: http/health/test_levels.py",
     "mail retry": "needs an email that was refused: faults/test_mail_outbox.py",
     "database moved": "needs a database that was moved: faults/test_moved_databases.py",
 }

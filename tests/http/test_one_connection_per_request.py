@@ -107,6 +107,12 @@ SENT: dict[str, dict[str, object]] = {
         "since": "2099-01-01",
         "reason": "a test",
     },
+    "/operator/v1/levels/rule": {
+        "since": "2099-01-01",
+        "noticeHours": 24,
+        "hoursAMonth": 24,
+        "reason": "a test",
+    },
     "/iam/v1/user/alarm/webhooks": {"url": "https://alarms.example/mudra"},
     "/operator/v1/health/webhooks": {"url": "https://alarms.example/mudra"},
     "/metrics/perf/v1/webhooks": {"url": "https://alarms.example/mudra"},
@@ -142,6 +148,7 @@ NOT_SHOWN = {
     f"GET /console/entity/{FIP}/health/incidents/{UNKNOWN}",
     f"GET /console/operator/levels/{UNKNOWN}",
     f"GET /console/entity/{FIP}/levels/{UNKNOWN}",
+    f"GET /console/entity/{FIP}/levels/league",  # the operator shows none
 }
 """Pages that do not exist here; every other one is shown."""
 ACCEPTED_FORMS = 13

@@ -209,6 +209,10 @@ class EventName(enum.StrEnum):
     """An operator ended a target of service levels."""
     LEVELS_REPORT_MAKE = "levels:report:make"
     """A version of a report of service levels was made and signed."""
+    LEVELS_RULE_SET = "levels:rule:set"
+    """An operator set the rule of service levels: maintenance, and who sees the league table."""
+    LEVELS_BUDGET_ALARM = "levels:budget:alarm"
+    """An alarm was sent: a month's error budget will be gone before its end, or is gone."""
 
     KEYS_SIGNING_DROP = "keys:signing:drop"
     """A signing key was dropped at once, with the tokens that it signed."""

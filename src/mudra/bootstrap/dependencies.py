@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mudra.audit.archive_files import ArchiveFiles
 from mudra.audit.chain import Checkpoint
@@ -19,6 +19,7 @@ from mudra.bootstrap.console_address import console_address
 from mudra.bootstrap.health_store import shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance
+from mudra.bootstrap.separate_process.report_print import ReportPrinter
 from mudra.bootstrap.separate_process.submission_check import (
     SubmissionChecker,
     check_here,
@@ -26,6 +27,7 @@ from mudra.bootstrap.separate_process.submission_check import (
 )
 from mudra.bootstrap.use_cases import add_use_cases
 from mudra.demo.time_machine import PostgresTimeMachine
+from mudra.levels.printing.pdf import PrintPdf
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.health.recorded_history import HistoryService
@@ -88,6 +90,7 @@ class Dependencies(Struct, frozen=True):
     health_values: MadeOnce
     check_submission: CheckSubmission
     prepare_check: Callable[[str], Awaitable[None]]
+    print_pdf: PrintPdf = field(default_factory=lambda: ReportPrinter().print)
 
     def transaction(
         self, *, within_s: float = TRANSACTION_S

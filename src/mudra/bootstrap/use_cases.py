@@ -14,7 +14,7 @@ from mudra.audit.chain_store import LedgerStore
 from mudra.audit.checkpoint_store import CheckpointStore
 from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.bootstrap import alarm_wiring, health_store, metrics_store
-from mudra.bootstrap.levels.level_wiring import level_service
+from mudra.bootstrap.levels.level_wiring import budget_service, level_service
 from mudra.comparison.funnel_service import FunnelService
 from mudra.comparison.role_service import RoleService
 from mudra.comparison.volume_service import VolumeService
@@ -23,6 +23,7 @@ from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.memberships.onboard import FirstSecret
+from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.level_service import LevelService
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
@@ -148,6 +149,7 @@ def _add_metrics(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(RoleService, lambda tx: RoleService(tx.service(HealthService)))
     use_cases.add(VolumeService, lambda tx: VolumeService(tx.service(HealthService)))
     use_cases.add(LevelService, lambda tx: level_service(parts, tx))
+    use_cases.add(BudgetService, lambda tx: budget_service(parts, tx))
     use_cases.add(IncidentService, lambda tx: IncidentService(PostgresIncidents(tx)))
     use_cases.add(
         IncidentActService, lambda tx: IncidentActService(PostgresIncidentActs(tx), AuditLog(tx))

@@ -129,6 +129,7 @@ def open_http_edge(dependencies: Dependencies, owner: Operator | None = None) ->
         directory=DirectoryReads(log=log, listings=_signed_listings(keys)),
         push_limits=push_limits,
         prepare_check=dependencies.prepare_check,
+        print_pdf=dependencies.print_pdf,
         check_push=PushChecker(dependencies.clock, push_limits).check,
         hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
         passkeys=PasskeyVerifier(relying_party(settings.issuer)),

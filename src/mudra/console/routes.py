@@ -13,7 +13,7 @@ from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
 from mudra.console.pages import notifications, webhooks
 from mudra.console.pages.comparison import member_funnel, operator_funnel, volume
-from mudra.console.pages.levels import levels
+from mudra.console.pages.levels import levels, network_rules
 from mudra.console.pages.member import (
     account,
     account_alarms,
@@ -94,6 +94,7 @@ _HANDLERS: Final[list[ControllerRouterHandler]] = [
     *timeline_pages.handlers,
     *held_reports.handlers,
     *levels.handlers,
+    *network_rules.handlers,
     *operator_members.handlers,
     *operator_member_file.handlers,
     *operator_member_bulk.handlers,

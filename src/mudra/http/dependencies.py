@@ -14,6 +14,7 @@ from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.operators.operator import Operator
 from mudra.identity.passkeys.passkey_verifier import PasskeyVerifier
 from mudra.identity.single_sign_on.ports import IdentityProvider
+from mudra.levels.printing.pdf import PrintPdf
 from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
@@ -121,6 +122,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     Before a transaction is opened for the check.
     """
     check_push: CheckPush
+    print_pdf: PrintPdf
     directory: DirectoryReads
     hasher: PasswordHasher
     passkeys: PasskeyVerifier

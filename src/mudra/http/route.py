@@ -38,7 +38,7 @@ from mudra.http.request.request_context import (
     receive_json,
     receive_query,
 )
-from mudra.http.response.json_response import response_of
+from mudra.http.response.json_response import finished, response_of
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.deadline import TRANSACTION_S
@@ -83,7 +83,7 @@ class Mount(Struct, Generic[C], frozen=True, kw_only=True):
             if admitted is not None:
                 context = replace(context, admitted=admitted)
             outcome = await respond(gate, handler, context, received, in_path, self.opening)
-            return response_of(context.envelope, outcome, self.status)
+            return await finished(context.envelope, outcome, self.status)
 
         take_signature(handle, handler)
         in_query = self.receive is receive_query and takes is not NoParameters

@@ -10,17 +10,19 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec import Struct
 
+from mudra.disputes.correction_store import corrections
 from mudra.levels.evidence import Calls, Evidence, MissedReports, Span, TimedCalls
-from mudra.levels.level_ports import Corrections, LevelSums
 from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
 from mudra.levels.target import Target
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType
+from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.metrics.sums.cells import APIS, COUNTS, STATUSES, Cells
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
+from mudra.storage.database.transaction import Transaction
 
 _DAY: Final = timedelta(days=1)
 _FINOT: Final = NotificationType.FI.value
@@ -97,17 +99,17 @@ class Network(Struct, frozen=True):
 class Gathering(Struct, frozen=True):
     """Reads the calls of reports."""
 
-    sums: LevelSums
-    corrections: Corrections
+    transaction: Transaction
+    sums: RollupQueries
 
     async def evidence(
         self, member: Member, network: Network, whole: Sequence[PairCalls] | None = None
     ) -> Evidence:
         """Returns the evidence of a report; `whole` are a FIP's calls where they were read."""
         within = network.within
-        corrections = await self.corrections(member.entity_id, within.start, within.end)
+        decided = await corrections(self.transaction, member.entity_id, within.start, within.end)
         spans = spans_of(
-            member, within, network.incidents, network.maintenances, corrections, network.rule
+            member, within, network.incidents, network.maintenances, decided, network.rule
         )
         calls = await self.whole(member, within) if whole is None else whole
         apart = [

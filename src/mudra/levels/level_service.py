@@ -7,24 +7,32 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.levels.evidence import Evidence
 from mudra.levels.gathering import Gathering, Network, PairCalls
-from mudra.levels.level_ports import Sign
 from mudra.levels.months import month_of
+from mudra.levels.printing.league import Place, league_of
+from mudra.levels.printing.printed import Printed, printed_report
 from mudra.levels.proof import Proof, unequal_days
 from mudra.levels.report import Report, next_version, report_of, signed_text
-from mudra.levels.report_store import Listed, Reports, Signed
-from mudra.levels.spans import MaintenanceRule, Member
+from mudra.levels.report_news import ReportNews
+from mudra.levels.report_store import Listed, Reports, Sign, Signed
+from mudra.levels.spans import Member
 from mudra.levels.target import (
+    MAX_RULES,
     MAX_TARGETS,
     NO_SUCH_TARGET,
+    TOO_MANY_RULES,
     TOO_MANY_TARGETS,
+    NetworkRule,
     Target,
     TargetCommand,
     in_force,
+    rule_on,
+    rule_refused,
     target_refused,
 )
 from mudra.levels.target_store import Targets
@@ -69,7 +77,7 @@ class LevelService(Struct, frozen=True):
     """The time zone of the network, in which months begin."""
     kept: timedelta
     """How long single windows and maintenances are kept: an older period cannot be made."""
-    rule: MaintenanceRule = MaintenanceRule()
+    news: ReportNews
 
     async def all_targets(self) -> Sequence[Target]:
         """Returns all targets that were ever set."""
@@ -105,6 +113,36 @@ class LevelService(Struct, frozen=True):
         await self._note(EventName.LEVELS_TARGET_END, caller, ended)
         return ended
 
+    async def rules(self) -> Sequence[NetworkRule]:
+        """Returns all rules that were ever set, in the order of their days."""
+        return await self.targets.rules()
+
+    async def rule_now(self, now: datetime) -> NetworkRule:
+        """Returns the rule in force now."""
+        return rule_on(await self.targets.rules(), now.astimezone(UTC).date())
+
+    async def set_rule(
+        self, rule: NetworkRule, caller: Caller, now: datetime
+    ) -> NetworkRule | ValueRefused | PlainRefusal:
+        """Sets the rule of the network from a day on; reports keep the one of their first day."""
+        refused = rule_refused(rule, now.astimezone(UTC).date())
+        if refused is not None:
+            return refused
+        await self.targets.add_alone()
+        if len(await self.targets.rules()) >= MAX_RULES:
+            return TOO_MANY_RULES
+        made = replace(rule, reason=rule.reason.strip())
+        await self.targets.put_rule(made, caller.actor, now)
+        detail: dict[str, str | int] = {
+            "since": made.since.isoformat(),
+            "noticeHours": made.notice_hours,
+            "hoursAMonth": made.hours_a_month,
+            "league": "shown" if made.league else "hidden",
+        }
+        entry = AuditEntry(EventName.LEVELS_RULE_SET, caller, reason=made.reason, detail=detail)
+        await self.audit_log.append(entry)
+        return made
+
     async def list(self, entity_id: str | None) -> Sequence[Listed]:
         """Returns the stored versions of a member (empty: the network), or of all for None."""
         return await self.reports.list(entity_id=entity_id, limit=MAX_LISTED)
@@ -134,6 +172,16 @@ class LevelService(Struct, frozen=True):
             # Reports that came since, or windows that are kept no more: the evidence has it all.
             proof = Proof(proof.report, proof.signature, proof.key, evidence)
         return proof
+
+    def printed(self, signed: Signed, network: str) -> Printed:
+        """Returns the texts of a version for print, in the current language."""
+        return printed_report(
+            signed.report, network, ZoneInfo(self.zone), signed.key.get("kid", "")
+        )
+
+    async def league(self, within: TimeRange, role: EntityType) -> Sequence[Place]:
+        """Returns the members of a role by what they delivered in a period."""
+        return await asyncio.to_thread(league_of, await self.reports.latest_of_all(within), role)
 
     async def make(
         self, entity_id: str, within: TimeRange, caller: Caller, now: datetime, sign: Sign
@@ -176,7 +224,7 @@ class LevelService(Struct, frozen=True):
             maintenances,
             await self.reports.reported(within),
             await coverage_of(self.members, self.marks, within, now),
-            self.rule,
+            rule_on(await self.targets.rules(), within.start.date()).maintenance,
             in_force(await self.targets.all(), within.start.date()),
         )
 
@@ -193,9 +241,7 @@ class LevelService(Struct, frozen=True):
         within = network.within
         evidence = await self.gathering.evidence(member, network, whole)
         before = await self.reports.latest(member.entity_id, within)
-        made = await asyncio.to_thread(
-            _version, self, member, within, evidence, network.targets, now, before
-        )
+        made = await asyncio.to_thread(_version, self, member, network, evidence, now, before)
         if made is None:
             return None
         text = signed_text(made)
@@ -210,6 +256,7 @@ class LevelService(Struct, frozen=True):
         }
         entry = AuditEntry(EventName.LEVELS_REPORT_MAKE, caller, member.entity_id, detail=detail)
         await self.audit_log.append(entry)
+        await self.news.send(report_id, made, by_job=caller.actor == "system")
         return made
 
     def month(self, text: str, now: datetime) -> TimeRange | PlainRefusal:
@@ -252,19 +299,18 @@ class LevelService(Struct, frozen=True):
 def _version(
     service: LevelService,
     member: Member,
-    within: TimeRange,
+    network: Network,
     evidence: Evidence,
-    targets: Sequence[Target],
     now: datetime,
     before: Report | None,
 ) -> Report | None:
     made = report_of(
         member,
-        within,
+        network.within,
         evidence,
-        targets,
+        network.targets,
         issuer=service.issuer,
-        rule=service.rule,
+        rule=network.rule,
         now=now,
         percentile_of=percentile_of,
     )

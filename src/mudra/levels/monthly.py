@@ -11,16 +11,16 @@ import structlog
 
 from mudra.audit.event import Caller
 from mudra.levels.gathering import pair_calls
-from mudra.levels.level_ports import Sign
 from mudra.levels.level_service import NETWORK, LevelService
 from mudra.levels.months import month_before
+from mudra.levels.report_store import Sign
 from mudra.levels.spans import Member
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 
-SHARES: Final = 32
-"""Parts of all FIPs that are read together: some 60 of a nation's, a few megabytes."""
+OF_A_SHARE: Final = 64
+"""FIPs that are read together: a few megabytes."""
 SHARE_S: Final = 300.0
 LATE_FOR: Final = timedelta(days=9)
 """A report of an AA is accepted for seven days: until then a month may get a further version."""
@@ -66,13 +66,18 @@ async def make_all(
 ) -> int:
     """Makes the reports of these members and of the network; returns how many versions."""
     fips = {one.entity_id: one for one in members if one.role is EntityType.FIP}
-    number = 0
-    for share in range(SHARES if fips else 0):
-        number += await _of_share(open_tx, sign, within, now, fips, share)
+    number, shares = 0, shares_of(len(fips))
+    for share in range(shares):
+        number += await _of_share(open_tx, sign, within, now, fips, (share, shares))
     for one in (*fips.values(), *(one for one in members if one.role is EntityType.AA), NETWORK):
         # What is left of the FIPs had no call in the period.
         number += await _of_one(open_tx, sign, within, now, one)
     return number
+
+
+def shares_of(fips: int) -> int:
+    """Returns into how many parts so many FIPs are divided: a power of two, none of none."""
+    return 1 << (-(-fips // OF_A_SHARE) - 1).bit_length() if fips else 0
 
 
 async def _of_share(
@@ -81,12 +86,12 @@ async def _of_share(
     within: TimeRange,
     now: datetime,
     fips: dict[str, Member],
-    share: int,
+    share: tuple[int, int],
 ) -> int:
     async with open_tx(within_s=SHARE_S) as tx:
         service = tx.service(LevelService)
         network = await service.network(within, now)
-        totals = await service.gathering.sums.with_times(within, share=(share, SHARES))
+        totals = await service.gathering.sums.with_times(within, share=share)
         number = 0
         # One FIP after the other: those of a share take 100 MB as tuples.
         for fip_id, calls in groupby(pair_calls(totals), key=lambda one: one.fip_id):

@@ -1,7 +1,7 @@
 """A report: the levels of a member in a period, as they are signed."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from mudra.levels.calculation import Figure, PercentileOf, figures
 from mudra.levels.evidence import Evidence, MissedReports, Span
 from mudra.levels.spans import MaintenanceRule, Member
-from mudra.levels.target import Target
+from mudra.levels.target import Measure, Target
 from mudra.metrics.rollup.coverage import TimeRange
 
 FORM: Final = 1
@@ -53,6 +53,14 @@ class Report(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Why they changed: late reports, decided disputes, incidents found or withdrawn."""
     evidence: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
     """SHA-256 of the evidence as compact JSON."""
+
+    def by_api(self, measures: Container[Measure]) -> Mapping[str, Mapping[Measure, Figure]]:
+        """Returns the figures of these measures by API, in their order."""
+        found: dict[str, dict[Measure, Figure]] = {}
+        for one in self.figures:
+            if one.measure in measures:
+                found.setdefault(one.api, {})[one.measure] = one
+        return found
 
 
 _encoder: Final = msgspec.json.Encoder()

@@ -1,21 +1,31 @@
 """Versions of reports in PostgreSQL, and who and what reports are made of."""
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
+from sqlalchemy.dialects.postgresql import distinct_on
 
+from mudra.identity.accounts.user import UserState
+from mudra.identity.operators.operator import Scope
 from mudra.levels.evidence import Evidence
 from mudra.levels.report import Report, encoded_evidence, read_report
 from mudra.levels.spans import Member
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.tables.identity import entity
+from mudra.storage.tables.alarms import alarm_preference
+from mudra.storage.tables.identity import (
+    entity,
+    entity_admin,
+    entity_reader,
+    operator_scope,
+    user_account,
+)
 from mudra.storage.tables.levels import level_report
 from mudra.storage.tables.metrics import metrics_receipt
 
@@ -27,6 +37,34 @@ _LISTED: Final = (
 _FAST: Final = 1
 _M: Final = metrics_receipt.c
 _E: Final = entity.c
+_U: Final = user_account.c
+_WANTING: Final = (
+    sa.select(_U.email, _U.name)
+    .join(alarm_preference, alarm_preference.c.user_id == _U.user_id)
+    .where(alarm_preference.c.level_reports, _U.state == UserState.ACTIVE.value)
+    .order_by(_U.email)
+)
+_WHO_BELONGS: Final = _WANTING.where(
+    _U.user_id.in_(
+        sa.union(
+            sa.select(entity_admin.c.user_id).where(
+                entity_admin.c.entity_id == sa.bindparam("entity_id")
+            ),
+            sa.select(entity_reader.c.user_id).where(
+                entity_reader.c.entity_id == sa.bindparam("entity_id")
+            ),
+        )
+    )
+)
+_WHO_OPERATES: Final = _WANTING.where(
+    _U.user_id.in_(
+        sa.select(operator_scope.c.user_id).where(operator_scope.c.scope == Scope.HEALTH.value)
+    )
+)
+
+
+Sign: TypeAlias = Callable[[bytes], tuple[str, Mapping[str, str]]]
+"""Returns the detached signature of some bytes, and the public key (JWK) that checks it."""
 
 
 class Listed(Struct, frozen=True, rename="camel"):
@@ -129,6 +167,26 @@ class Reports:
         )
         assert packed is not None, report_id
         return msgspec.json.decode(zlib.decompress(packed), type=Evidence)
+
+    async def readers(self, entity_id: str) -> Sequence[tuple[str, str]]:
+        """Returns the addresses and names of those who want a member's reports by email.
+
+        For an empty ID, operators with the scope health, who want those of the network.
+        """
+        query = _WHO_OPERATES if not entity_id else _WHO_BELONGS
+        given = {"entity_id": entity_id} if entity_id else {}
+        rows = await self._tx.connection.execute(query, given)
+        return [(email, name) for email, name in rows]
+
+    async def latest_of_all(self, within: TimeRange) -> Sequence[bytes]:
+        """Returns the text of each member's last version of exactly this period."""
+        found = await self._tx.connection.scalars(
+            sa.select(_R.report)
+            .where(_R.starts == within.start, _R.ends == within.end, _R.entity_id != "")
+            .ext(distinct_on(_R.entity_id))
+            .order_by(_R.entity_id, _R.version.desc())
+        )
+        return [bytes(one) for one in found]
 
     async def made_of(self, within: TimeRange) -> frozenset[str]:
         """Returns the members that have a report of exactly this period."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.levels.spans import MaintenanceRule
 from mudra.metrics.payload.catalogue import CALL_CODES, RequestType
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
@@ -92,11 +93,42 @@ class TargetCommand(Struct, frozen=True):
     reason: str
 
 
+class NetworkRule(Struct, frozen=True, rename="camel"):
+    """The rule of a network from a day (UTC) on, until a later rule begins."""
+
+    since: date
+    notice_hours: int
+    """Maintenance is left out if it was announced so long before it began."""
+    hours_a_month: int
+    """The first so many hours of maintenance in 30 days are left out."""
+    league: bool
+    """Whether members see each other's figures in a league table."""
+    reason: str
+
+    @property
+    def maintenance(self) -> MaintenanceRule:
+        """The part that a report is made by."""
+        return MaintenanceRule(self.notice_hours, self.hours_a_month)
+
+
+MAX_NOTICE_HOURS: Final = 720
+MAX_HOURS_A_MONTH: Final = 240
+MAX_RULES: Final = 500
+TOO_MANY_RULES: Final = PlainRefusal(
+    RefusalKind.CONFLICT, f"{MAX_RULES} rules are stored: replace one that has not begun"
+)
 NO_SUCH_TARGET: Final = PlainRefusal(RefusalKind.NOT_FOUND, "no target of this ID holds or will")
 TOO_MANY_TARGETS: Final = PlainRefusal(
     RefusalKind.CONFLICT, f"{MAX_TARGETS} targets are stored: end one first"
 )
 _BEGINNING: Final = date(2000, 1, 1)
+SHIPPED_RULE: Final = NetworkRule(
+    _BEGINNING,
+    notice_hours=24,
+    hours_a_month=24,
+    league=False,
+    reason="members can tell their customers a day ahead; no member is shown another's figures",
+)
 
 
 def _shipped(measure: Measure, value: float, reason: str, api: str = ALL_APIS) -> Target:
@@ -147,13 +179,36 @@ def target_refused(command: TargetCommand, today: date) -> ValueRefused | None:
     most = float(MAX_MS) if command.measure.in_ms else _WHOLE
     if not 0 < command.value <= most:
         unit = "milliseconds" if command.measure.in_ms else "percent"
-        return ValueRefused("value", f"must be above 0 and at most {most:g} {unit}")
-    if command.since < today:
+        return ValueRefused("value", f"must be above 0 and at most {most:,.0f} {unit}")
+    return _day_refused(command.since, today) or _reason_refused(command.reason)
+
+
+def rule_refused(rule: NetworkRule, today: date) -> ValueRefused | None:
+    """Returns why a rule cannot be set; None for one that can."""
+    if not 0 <= rule.notice_hours <= MAX_NOTICE_HOURS:
+        return ValueRefused("noticeHours", f"must be 0 to {MAX_NOTICE_HOURS}")
+    if not 0 <= rule.hours_a_month <= MAX_HOURS_A_MONTH:
+        return ValueRefused("hoursAMonth", f"must be 0 to {MAX_HOURS_A_MONTH}")
+    return _day_refused(rule.since, today) or _reason_refused(rule.reason)
+
+
+def _day_refused(since: date, today: date) -> ValueRefused | None:
+    if since < today:
         return ValueRefused("since", f"must be {today.isoformat()} or later: the past is fixed")
-    reason = command.reason.strip()
+    return None
+
+
+def _reason_refused(text: str) -> ValueRefused | None:
+    reason = text.strip()
     if not 0 < len(reason) <= MAX_REASON or first_unseen(reason):
         return ValueRefused("reason", f"must be one line of 1 to {MAX_REASON} characters")
     return None
+
+
+def rule_on(stored: Iterable[NetworkRule], day: date) -> NetworkRule:
+    """Returns the rule of a day: the latest that has begun by then, else the shipped one."""
+    begun = [one for one in stored if one.since <= day]
+    return max(begun, key=lambda one: one.since, default=SHIPPED_RULE)
 
 
 def in_force(stored: Iterable[Target], day: date) -> tuple[Target, ...]:

@@ -104,6 +104,14 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *(*_OF_SECRET, "kind", "about", "since", "until", "act", "by", "state"),
         *("said", "due_at", "waits_for", "page"),
     ),
+    # outlook is burning or gone; measure as in reports; gone_at is empty where it is gone.
+    NoticeKind.LEVELS_BUDGET: (
+        *(*_OF_SECRET, "outlook", "measure", "target", "allowed", "spent"),
+        *("day_rate", "week_rate", "gone_at", "page"),
+    ),
+    # entity_name is empty for the network; from_day and to_day are days of the network's zone,
+    # missed is empty where no target was missed.
+    NoticeKind.LEVELS_REPORT: (*_OF_SECRET, "from_day", "to_day", "version", "missed", "page"),
 }
 
 OCCASIONS: Final[Mapping[NoticeKind, str]] = {
@@ -140,6 +148,10 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
         "A comment or dispute took a step: to the member, and to operators unless they took it."
     ),
     NoticeKind.ADDRESSES_BOUND: "Addresses of an entity are enforced, or no longer.",
+    NoticeKind.LEVELS_BUDGET: (
+        "A month's error budget will be gone before its end, or is gone: to the member."
+    ),
+    NoticeKind.LEVELS_REPORT: "A report of a month was made: to those who want such emails.",
 }
 """When each is sent, for the reference."""
 

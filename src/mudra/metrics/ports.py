@@ -97,13 +97,9 @@ class RollupQueries(Protocol):
         ...
 
     async def over_aas(
-        self,
-        within: TimeRange,
-        *,
-        fip_id: str | None = None,
-        tag: Tag | None = None,
+        self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None,
         codes: Collection[str] = (),
-    ) -> "Totals":
+    ) -> "Totals":  # fmt: skip
         """Returns the sums of each FIP over all AAs, of all types or these."""
         ...
 
@@ -111,6 +107,13 @@ class RollupQueries(Protocol):
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> "Totals":
         """Returns the sums of each AA over all FIPs, or to one."""
+        ...
+
+    async def with_times(
+        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None,
+        share: tuple[int, int] | None = None,
+    ) -> "Totals":  # fmt: skip
+        """Returns the sums with estimated times; `share` is one of so many parts of all FIPs."""
         ...
 
     async def calls_of_pairs(self, within: TimeRange) -> "Totals":
@@ -127,10 +130,7 @@ class RollupQueries(Protocol):
     async def pairs(
         self, within: TimeRange, codes: Collection[str], *, fip_ids: Collection[str] | None = None
     ) -> "Totals":
-        """Returns the sums of each pair and each of these types, without percentiles.
-
-        Of these FIPs; None for all.
-        """
+        """Returns the sums of each pair, type and FIP (None: all), without percentiles."""
         ...
 
     async def contested(

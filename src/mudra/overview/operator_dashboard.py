@@ -13,10 +13,15 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mudra.disputes.dispute import Dispute, Side, State
+from mudra.disputes.dispute_service import DisputeService
 from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
+from mudra.levels.budgets.budget_service import BudgetService
+from mudra.levels.budgets.burn_rule import Outlook
+from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
@@ -53,6 +58,8 @@ class Kind(enum.StrEnum):
     MAIL = "mail"
     SUBSCRIPTIONS = "subscriptions"
     NO_ADMIN = "no-admin"
+    BUDGET = "budget"
+    DISPUTE = "dispute"
 
 
 class Urgency(enum.StrEnum):
@@ -75,6 +82,8 @@ NEEDED: Final = {
     Kind.MAIL: Scope.MEMBERS,
     Kind.SUBSCRIPTIONS: Scope.HEALTH,
     Kind.NO_ADMIN: Scope.MEMBERS,
+    Kind.BUDGET: Scope.HEALTH,
+    Kind.DISPUTE: Scope.HEALTH,
 }
 
 
@@ -120,6 +129,10 @@ async def read_dashboard(
         rows += [_incident(one) for one in to_handle]
         rows += _held(await tx.service(HeldReportService).list())
         rows += _crowd(await tx.service(Subscriptions).crowd())
+        burns = await tx.service(BudgetService).of_now(now, in_danger=True)
+        rows += [_budget(one) for one in burns]
+        waiting = await tx.service(DisputeService).list(only_open=True)
+        rows += [_dispute(one) for one in waiting if _is_late(one, now)]
     if Scope.MEMBERS in scopes:
         rows += [_secret(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)]
         rows += [_mail(one) for one in await MailQueue(tx).queue(failed=True, limit=_READ)]
@@ -240,6 +253,42 @@ def _held(reports: Sequence[HeldReport]) -> list[DashboardRow]:
         )
         for aa_id, held in by_aa.items()
     ]
+
+
+def _budget(one: StoredBurn) -> DashboardRow:
+    burn = one.burn
+    gone = burn.outlook is Outlook.GONE
+    state = "is used up" if gone else "will not last the month"
+    return DashboardRow(
+        Kind.BUDGET,
+        Urgency.SOON if gone else Urgency.WAITS,
+        one.entity_id,
+        one.entity_id,
+        one.at if burn.gone_at is None else burn.gone_at,
+        f"error budget of {one.entity_id} ({burn.measure.value}) {state}: "
+        f"{burn.spent:,} of {burn.allowed:,} failures",
+        "Ask the member what it does about it",
+    )
+
+
+def _is_late(one: Dispute, now: datetime) -> bool:
+    return one.waits_for is Side.OPERATOR and (
+        one.is_overdue(now) or (one.due_at is not None and one.due_at <= now + URGENT)
+    )
+
+
+def _dispute(one: Dispute) -> DashboardRow:
+    assert one.due_at is not None
+    act = "Take it" if one.state is State.RAISED else "Decide it"
+    return DashboardRow(
+        Kind.DISPUTE,
+        Urgency.SOON,
+        one.dispute_id,
+        one.entity_id,
+        one.due_at,
+        f"{one.entity_id}'s dispute has to be acted on",
+        act,
+    )
 
 
 def _mail(one: QueuedMail) -> DashboardRow:

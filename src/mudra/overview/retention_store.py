@@ -207,6 +207,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "webhook_event": ByJob("the latest 50 of each webhook are kept"),
     "webhook_attempt": ByJob("the latest 20 of each webhook are kept"),
     "webhook_message": ByJob("deleted once delivered, or given up after 24 hours"),
+    "level_burn": Kept("a row for each member, measure and month"),
+    "level_rule": Kept("the rules by which reports were made"),
     "dispute": Kept("proof of what was contested, and how it was decided"),
     "dispute_step": Kept("200 of each dispute at most"),
     "dispute_evidence": Kept("5 files of each dispute at most"),

@@ -42,6 +42,8 @@ class NoticeKind(enum.StrEnum):
     STATUS_ANNOUNCEMENT = "status_announcement"
     SUBSCRIPTION_FAILING = "subscription_failing"
     DISPUTE_STEP = "dispute_step"
+    LEVELS_BUDGET = "levels_budget"
+    LEVELS_REPORT = "levels_report"
 
 
 class Notice(Struct, frozen=True):

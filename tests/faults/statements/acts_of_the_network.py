@@ -121,6 +121,8 @@ def levels(w: World) -> None:
     target = {"role": "FIP", "measure": "success", "value": "97.5", **WHY}
     made = w.act(path, w.staff, target | {"since": w.now().date().isoformat()}).json()["target"]
     w.act(f"{path}/{{target_id}}/end", w.staff, target_id=made["targetId"])
+    rule = {"since": w.now().date().isoformat(), "noticeHours": 24, "hoursAMonth": 24, **WHY}
+    w.act("POST /operator/v1/levels/rule", w.staff, rule)
 
 
 def disputes(w: World) -> None:

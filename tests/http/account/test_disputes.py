@@ -20,6 +20,7 @@ from tests.support.service import Service
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.disputes.correction import Correction
 from mudra.disputes.correction_store import corrections
+from mudra.jobs.dispute_jobs import pass_deadlines
 
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
 INDIA = ZoneInfo("Asia/Kolkata")
@@ -96,6 +97,38 @@ def in_force(member: Member) -> tuple[Correction, ...]:
             return await corrections(tx, member.entity_id, now - timedelta(days=90), now)
 
     return member.service.in_store(read)
+
+
+def pass_time_and_run(member: Member, by: str) -> None:
+    """Move the clock, and run the job of the deadlines as it runs every ten minutes."""
+    member.service.advance(by)
+    member.service.in_store(lambda parts: pass_deadlines(parts.transaction))
+
+
+def test_a_deadline_that_passes_is_noted_once_and_an_unanswered_question_ends_the_dispute(
+    bank: Member, noc: Operator
+) -> None:
+    which = contest(bank, 5)["dispute"]["disputeId"]
+    pass_time_and_run(bank, "P4D")
+    before = own(bank, f"/{which}").json()
+    board = {(one["kind"], one["subject"]) for one in noc.get("/board").json()["rows"]}
+    pass_time_and_run(bank, "P1DT1H")
+    pass_time_and_run(bank, "PT10M")
+    late = own(bank, f"/{which}").json()
+    for sent in ({"act": "review"}, {"act": "ask", "text": "Which gateway?"}):
+        answer = noc.post(f"/disputes/{which}/steps", **sent)
+        assert answer.status_code == 200, answer.text
+    pass_time_and_run(bank, "P16D")
+    lapsed = own(bank, f"/{which}").json()
+
+    assert acts(before) == ["raise"]
+    assert ("dispute", which) in board  # due within two days
+    assert acts(late) == ["raise", "overdue"]
+    assert lapsed["dispute"]["state"] == "lapsed"
+    assert acts(lapsed)[-1] == "lapse"
+    for mailbox in (bank.email, noc.email):
+        subjects = [one["subject"] for one in mails(bank.service, mailbox) if which in one["text"]]
+        assert any("overdue" in one for one in subjects)
 
 
 def test_a_contested_day_is_asked_about_accepted_and_left_out_of_the_figures(

@@ -31,7 +31,7 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
     saved = browser.act(
         "/console/account", "/console/account/alarms",
         timeZone="Asia/Dubai", quietFrom="", quietUntil="", breaksQuiet="none", ofMembers="major",
-        **{"api.fif": "on"},
+        levelReports="yes", **{"api.fif": "on"},
     )  # fmt: skip
     assert saved.status_code == 303, saved.text
     shown = json.loads(service.cli("alarms", "show", "--json").stdout)
@@ -43,6 +43,7 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
         "breaksQuiet": "none",
         "ofMembers": "major",
         "ofNetwork": "major",
+        "levelReports": True,
         "channel": "email",
         "apis": ["fif"],
     }

@@ -1,62 +1,35 @@
 """Reports of service levels: made, read by whom they concern, proven offline, made again."""
 
+import html
+import io
 import json
-from datetime import datetime, timedelta
+import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from pypdf import PdfReader
+from tests.http.health.level_world import AAS, CALLS, REPORTS, WINDOW, LevelWorld
 from tests.support.forked_command import run_mudra
-from tests.support.metrics.health_network import a_network, at_fip, on_path, requests_of
+from tests.support.mailbox import mails
+from tests.support.metrics.health_network import at_fip, requests_of
 from tests.support.people.console import reader
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.http.levels.signing import signing
+from mudra.levels.budgets.budget_run import work_out_budgets
 from mudra.levels.level_service import LevelService
 from mudra.levels.monthly import make_all
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 
-WINDOW = timedelta(minutes=10)
-REPORTS = "/levels/reports"
-CALLS = 100
-AAS = 4
 
-
-class LevelWorld:
-    """A network in which one FIP was down for three windows, and a path to it for three others."""
-
-    def __init__(self, service: Service) -> None:
-        self.network = a_network(service, aas=AAS, fips=4)
-        self.fip = self.network.fips[0].entity_id
-        self.other = self.network.fips[1]
-        net, fip = self.network, self.fip
-        net.windows(6)
-        self.start = self._next() - 6 * WINDOW
-        net.windows(3, at_fip(fip, "fireq", failing=0.6))
-        net.windows(4)
-        net.windows(3, on_path(net.aas[1].aa_id, fip, failing=0.7))
-        net.windows(4)
-        net.settled()
-        self.end = self._next()
-
-    def _next(self) -> datetime:
-        assert self.network.reported_to is not None
-        return self.network.reported_to + WINDOW
-
-    def period(self, **more: object) -> dict[str, object]:
-        return {"start": self.start.isoformat(), "end": self.end.isoformat(), **more}
-
-    def make(self, entity_id: str) -> dict[str, Any]:
-        answer = self.network.noc.post(REPORTS, **self.period(entityId=entity_id))
-        assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()["report"]
-        return found
-
-    def read(self, report_id: str, more: str = "", **query: str) -> httpx2.Response:
-        return self.network.noc.get(f"{REPORTS}/{report_id}{more}", **query)
+def budgets_worked_out(service: Service) -> int:
+    """The job, which runs once a day; returns how many alarms it sent."""
+    return service.in_store(lambda parts: work_out_budgets(parts.transaction))
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +73,26 @@ def test_csv_has_the_numbers_of_the_json(world: LevelWorld) -> None:
         (one["measure"], one["api"], str(one["part"]), str(one["whole"]))
         for one in report["figures"]
     ]
+
+
+def test_the_pdf_has_the_numbers_of_the_json_in_the_language_that_is_asked_for(
+    world: LevelWorld,
+) -> None:
+    report_id = world.make(world.fip)["reportId"]
+    report = world.read(report_id).json()["report"]
+
+    answer = world.read(report_id, format="pdf", language="hi")
+    unknown = world.read(report_id, format="pdf", language="xx")
+
+    assert answer.headers["content-type"] == "application/pdf"
+    pages = PdfReader(io.BytesIO(answer.content)).pages
+    text = " ".join(page.extract_text() for page in pages)
+    up = of(report, "availability", "fireq")
+    assert f"{int(up['value'] * 100) / 100:.2f} %" in text
+    assert f"{up['whole']:,}" in text
+    assert any("\u0900" <= one <= "\u097f" for one in text)
+    assert unknown.status_code == 400
+    assert unknown.json()["errorMsg"] == "language must be one of en, hi"
 
 
 def test_a_further_version_is_made_only_where_a_number_differs_and_says_why(
@@ -225,6 +218,101 @@ def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(
     assert (wrong.status_code, "at most 100 percent" in wrong.json()["errorMsg"]) == (400, True)
 
 
+def test_a_budget_that_will_not_last_is_announced_once_and_not_during_a_silence(
+    world: LevelWorld,
+) -> None:
+    service, noc, bank = world.network.service, world.network.noc, world.network.fips[0]
+    while service.advance("PT0S") < world.end + timedelta(hours=1, minutes=10):
+        service.advance("PT10M")
+    ends = (service.advance("PT0S") + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    silence = noc.post("/health/silences", entityId=world.fip, ends=ends, reason="a planned test")
+    assert silence.status_code == 200, silence.text
+
+    def emails() -> list[dict[str, Any]]:
+        return [one for one in mails(service, bank.email) if "error budget" in one["subject"]]
+
+    budgets_worked_out(service)
+    in_silence = len(emails())
+    noc.post(f"/health/silences/{silence.json()['silence']['silenceId']}/end")
+    after, again = budgets_worked_out(service), budgets_worked_out(service)
+
+    (availability,) = [
+        one["burn"]
+        for one in noc.get("/levels/budgets", entityId=world.fip).json()["budgets"]
+        if one["burn"]["measure"] == "availability"
+    ]
+    assert (in_silence, len(emails()), after, again) == (0, 1, 1, 0)
+    # Of 99.5 % lost calls: 3 windows of 4 AAs with 60 of 100 failing.
+    assert availability["spent"] == 3 * AAS * 60
+    assert availability["outlook"] in {"burning", "gone"}
+    assert availability["weekRate"] > 1
+    token = bank.entity_token(bank.secret()).json()["accessToken"]
+    own = bank.client.get(
+        f"{service.root}/metrics/perf/v1/levels/budgets",
+        headers={"Authorization": f"Bearer {token}"},
+    ).json()["budgets"]
+    assert {one["entityId"] for one in own} == {world.fip}
+    assert f"{3 * AAS * 60} of" in emails()[0]["text"]
+    board = noc.get("/board").json()["rows"]
+    assert ("budget", world.fip) in {(one["kind"], one["entityId"]) for one in board}
+    staff = reader(service)
+    assert staff.sign_in(noc.email).status_code == 303
+    page = staff.get("/console/operator/levels").text
+    assert "Error budgets of this month" in page
+    assert "used up" in page or "will not last" in page
+
+
+def test_the_rule_of_the_network_decides_what_maintenance_counts_and_who_sees_the_league(
+    world: LevelWorld,
+) -> None:
+    noc, bank = world.network.noc, world.network.fips[0]
+    today = world.network.service.advance("PT0S").date().isoformat()
+    token = bank.entity_token(bank.secret()).json()["accessToken"]
+    address = f"{world.network.service.root}/metrics/perf/v1/levels/league?month=2026-01"
+
+    def league() -> httpx2.Response:
+        return bank.client.get(address, headers={"Authorization": f"Bearer {token}"})
+
+    shipped = noc.get("/levels/rule").json()
+    hidden = league()
+    asked = {"since": today, "noticeHours": 48, "hoursAMonth": 12, "reason": "agreed"}
+    made = noc.post("/levels/rule", **asked, league=True)
+    wrong = noc.post("/levels/rule", **{**asked, "noticeHours": 721})
+
+    assert shipped["inForce"]["noticeHours"] == 24
+    assert (hidden.status_code, "no league table" in hidden.json()["errorMsg"]) == (404, True)
+    assert made.status_code == 200, made.text
+    assert noc.get("/levels/rule").json()["inForce"] == made.json()["rule"]
+    assert league().json()["places"] == []
+    assert wrong.status_code == 400
+    assert "noticeHours" in wrong.json()["errorMsg"]
+    back = noc.post("/levels/rule", **{**asked, "noticeHours": 24, "hoursAMonth": 24})
+    assert back.json()["rule"]["league"] is False
+
+
+def test_operators_set_and_end_targets_on_the_page(world: LevelWorld) -> None:
+    noc, service = world.network.noc, world.network.service
+    staff, path = reader(service), "/console/operator/levels"
+    assert staff.sign_in(noc.email).status_code == 303
+    today = service.advance("PT0S").date().isoformat()
+    typed = {"role": "FIP", "measure": "p95", "api": "fif", "since": today, "reason": "agreed"}
+
+    wrong = staff.act(path, f"{path}/targets", **typed, value="0")
+    made = staff.act(path, f"{path}/targets", **typed, value="7500")
+
+    assert wrong.status_code == 400
+    assert "at most 604,800,000 milliseconds" in wrong.text
+    assert made.status_code == 303
+    (target,) = [
+        one
+        for one in noc.get("/levels/targets").json()["inForce"]
+        if (one["measure"], one["api"]) == ("p95", "fif")
+    ]
+    assert target["value"] == 7500
+    assert staff.act(path, f"{path}/targets/{target['targetId']}/end").status_code == 303
+    assert target not in noc.get("/levels/targets").json()["inForce"]
+
+
 def test_the_job_makes_each_member_s_report_of_the_month_once(world: LevelWorld) -> None:
     service, made = world.network.service, list[int]()
 
@@ -238,7 +326,19 @@ def test_the_job_makes_each_member_s_report_of_the_month_once(world: LevelWorld)
         within = TimeRange(world.start, world.end - WINDOW)
         return await make_all(dependencies.transaction, signing(keys), within, members, world.end)
 
+    bank = world.network.fips[0]
+    wanted = bank.client.post(
+        "/v1/user/alarm/preferences", json={"levelReports": True}, headers=bank.bearer()
+    )
+    assert wanted.json()["levelReports"] is True
     made += [service.in_store(run), service.in_store(run)]
+
+    got = [one for one in mails(service, bank.email) if "service levels from" in one["subject"]]
+    assert len(got) == 1
+    assert "Missed targets: availability" in got[0]["text"]
+    assert not [
+        one for one in mails(service, world.other.email) if "service levels from" in one["subject"]
+    ]
 
     listed = world.network.noc.get(REPORTS).json()["reports"]
     of_job = [one for one in listed if one["madeBy"] == "system"]
@@ -274,5 +374,14 @@ def test_its_pages_show_the_numbers_in_both_languages(world: LevelWorld) -> None
     assert "missed" in page
     assert "सेवा स्तर" in hindi
     assert '<html lang="hi">' in hindi
+    printed = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=pdf")
+    assert printed.content.startswith(b"%PDF-")
+    assert printed.headers["content-disposition"].endswith('.pdf"')
+    assert bank.reset(oldSecretValidity=0).status_code == 200
+    world.network.service.advance("PT20M")  # its chart ends with a window that is over
+    shown = admin.get(f"/console/entity/{bank.entity_id}/health?range=24h&over-time=part").text
+    (figures,) = re.findall(r"data-figures='([^']*)'", shown)
+    marks = [text for _, text in json.loads(html.unescape(figures))["marks"]]
+    assert any(bank.entity_id in one for one in marks)
     proof = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=proof")
     assert proof.json()["report"] == world.read(report_id, "/proof").json()["report"]

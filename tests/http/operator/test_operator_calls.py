@@ -234,7 +234,9 @@ def test_a_scope_shows_its_own_rows_of_the_board_only(
     onboard(service)
     answer = operators["health"].get("/board").json()
 
-    assert {row["kind"] for row in answer["rows"]} <= {"silent-aa", "incident", "held-report"}
+    assert {row["kind"] for row in answer["rows"]} <= {
+        *("silent-aa", "incident", "held-report", "budget", "dispute"),
+    }
     assert set(answer["hidden"]) == {"secret", "approval", "mail", "no-admin"}
 
 

@@ -110,6 +110,12 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/operator/v1/health/webhooks/{webhook_id:uuid}/events/{message_id:uuid}/resend",
         "webhook resend",
     ),
+    ("operator_levels", "{{ path }}/targets"): ("/operator/v1/levels/targets", "report set-target"),
+    ("operator_levels", "{{ path }}/targets/{{ one.target_id }}/end"): (
+        "/operator/v1/levels/targets/{target_id:uuid}/end",
+        "report end-target",
+    ),
+    ("operator_levels", "{{ path }}/rule"): ("/operator/v1/levels/rule", "report set-rule"),
     ("operator_levels", "{{ path }}"): ("/operator/v1/levels/reports", "report make"),
     ("levels", "{{ path }}"): ("/metrics/perf/v1/levels/reports", "report make-own"),
     ("disputes", "{{ path }}"): ("/iam/v1/entity/disputes", "dispute raise"),

@@ -10,8 +10,10 @@ from tests.support.memory_transaction import MemoryTransaction
 
 from mudra.console.framework.render import environment
 from mudra.console.pages.operator.dashboard import EXPORTED, left_out
+from mudra.disputes.dispute_service import DisputeService
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Scope
+from mudra.levels.budgets.budget_service import BudgetService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.held_reports import HeldReportService
@@ -44,6 +46,8 @@ def board(judged_until: datetime | None, *scopes: Scope) -> Dashboard:
         IncidentService: SimpleNamespace(to_handle=answers([])),
         HeldReportService: SimpleNamespace(list=answers([])),
         Subscriptions: SimpleNamespace(crowd=answers(None)),
+        BudgetService: SimpleNamespace(of_now=answers([])),
+        DisputeService: SimpleNamespace(list=answers([])),
         HealthService: SimpleNamespace(judged_until=answers(judged_until)),
     }
     tx: Any = MemoryTransaction(NOW, use_cases)

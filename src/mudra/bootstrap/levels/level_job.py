@@ -6,17 +6,23 @@ from typing import Final
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.http.levels.signing import signing
 from mudra.jobs.scheduler import Job
+from mudra.levels.budgets.budget_run import work_out_budgets
 from mudra.levels.monthly import make_last_month
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 
 _DAY: Final = timedelta(days=1)
 _AT: Final = timedelta(hours=1, minutes=10)
 """06:40 in India: the last windows of the day before are there, and their sums."""
+_BUDGETS_AT: Final = timedelta(hours=2, minutes=10)
+"""07:40 in India: people read their alarms by day."""
 _LIMIT: Final = timedelta(hours=6)
 
 
-def level_job(dependencies: Dependencies) -> Job:
-    """Returns the job; it runs daily, as late reports and decisions change the last month."""
+def level_jobs(dependencies: Dependencies) -> list[Job]:
+    """Returns the jobs; both run daily.
+
+    Late reports and decisions change the last month, and a budget is that of a month.
+    """
     found = dependencies
     keys = NodeKeys(
         *(found.database, found.invalidation, found.clock), found.settings.token_type_header
@@ -26,4 +32,17 @@ def level_job(dependencies: Dependencies) -> Job:
         await keys.ready()
         await make_last_month(found.transaction, signing(keys))
 
-    return Job(name="level-reports", every=_DAY, offset=_AT, run=run, limit=_LIMIT)
+    return [
+        Job(name="level-reports", every=_DAY, offset=_AT, run=run, limit=_LIMIT),
+        Job(
+            name="level-budgets",
+            every=_DAY,
+            offset=_BUDGETS_AT,
+            run=lambda: _budgets(found),
+            limit=_LIMIT,
+        ),
+    ]
+
+
+async def _budgets(dependencies: Dependencies) -> None:
+    await work_out_budgets(dependencies.transaction)

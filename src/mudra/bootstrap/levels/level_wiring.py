@@ -1,18 +1,21 @@
 """The service of levels over the database."""
 
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING
 
 from mudra.audit.audit_log_store import AuditLog
-from mudra.disputes.correction_store import corrections
+from mudra.levels.budgets.budget_service import BudgetService
+from mudra.levels.budgets.burn_store import Burns
 from mudra.levels.gathering import Gathering
 from mudra.levels.level_service import LevelService
+from mudra.levels.report_news import ReportNews
 from mudra.levels.report_store import Reports
 from mudra.levels.target_store import Targets
 from mudra.metrics.incidents.silence_service import RETENTION
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
+from mudra.storage.metrics.alarm_mails import PostgresAlarmPreferences
+from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.incidents import PostgresIncidents
@@ -25,11 +28,11 @@ if TYPE_CHECKING:  # it imports what imports this module
 
 def level_service(parts: "Dependencies", transaction: Transaction) -> LevelService:
     """Returns the service of levels in a transaction."""
-    settings = parts.settings
+    settings, reports = parts.settings, Reports(transaction)
     return LevelService(
-        Reports(transaction),
+        reports,
         Targets(transaction),
-        Gathering(BlockQuestions(transaction), partial(corrections, transaction)),
+        Gathering(transaction, BlockQuestions(transaction)),
         PostgresReportMarks(transaction),
         OnboardedMembers(transaction),
         PostgresIncidents(transaction),
@@ -39,4 +42,21 @@ def level_service(parts: "Dependencies", transaction: Transaction) -> LevelServi
         settings.issuer,
         settings.time_zone,
         min(timedelta(days=settings.metrics_raw_days), RETENTION),
+        ReportNews(
+            transaction,
+            reports,
+            PostgresWebhooks(transaction, parts.encryption),
+            settings.time_zone,
+        ),
+    )
+
+
+def budget_service(parts: "Dependencies", transaction: Transaction) -> BudgetService:
+    """Returns the service of error budgets in a transaction."""
+    return BudgetService(
+        transaction,
+        level_service(parts, transaction),
+        Burns(transaction),
+        PostgresWebhooks(transaction, parts.encryption),
+        PostgresAlarmPreferences(transaction),
     )

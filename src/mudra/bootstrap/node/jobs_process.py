@@ -22,7 +22,7 @@ from mudra.audit.sealing_delay_store import sealing_delay
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.levels.level_job import level_job
+from mudra.bootstrap.levels.level_job import level_jobs
 from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.mail_jobs import mail_jobs
@@ -127,7 +127,7 @@ async def _work(
         *watch_jobs(dependencies, board),
         *audit_export_jobs(dependencies),
         *_metrics_jobs(dependencies),
-        level_job(dependencies),
+        *level_jobs(dependencies),
     ]
     if dependencies.settings.rehearsal:
         jobs = [job for job in jobs if job.name not in OUTWARD]

@@ -106,10 +106,16 @@ class Api:
         self, path: str, query: Mapping[str, str] = _NOTHING, names: Names = _NOTHING
     ) -> str:
         """Read a text, such as CSV. For `names` see `post`."""
+        return (await self.file(path, query, names)).decode()
+
+    async def file(
+        self, path: str, query: Mapping[str, str] = _NOTHING, names: Names = _NOTHING
+    ) -> bytes:
+        """Read a file, such as a PDF. For `names` see `post`."""
         response = await self._answered("GET", path, {"params": _filled(query)})
         if not response.is_success:
             self.done(response.status_code, self._members(path, response), names)
-        return response.text
+        return response.content
 
     async def pages(
         self,

@@ -66,3 +66,21 @@ _TITLES: Final[Mapping[tuple[Kind, About], str]] = {
     (Kind.COMMENT, About.LINE): translatable("Comment on %(apis)s, %(days)s"),
     (Kind.COMMENT, About.INCIDENT): translatable("Comment on an incident, %(days)s"),
 }
+
+_REFUSALS: Final = (
+    translatable("no dispute of this ID"),
+    translatable("no file of this ID at this dispute"),
+    translatable("10 disputes of this member are open: withdraw one, or wait for a decision"),
+    translatable("20 comments and disputes of this member were made in 24 hours: try again later"),
+    translatable("a dispute has at most 200 steps: raise another one"),
+    translatable(
+        "a dispute has at most 5 files: join them into one, or name where they can be had"
+    ),
+    translatable("a member attaches at most 20 files in 24 hours: attach it later"),
+    translatable("day must be a day that is over (IST)"),
+    translatable("lastDay must not be earlier than firstDay"),
+    translatable("incidentId is missing: the ID of an incident of this member"),
+    translatable("day ended more than 62 days ago: it can no longer be contested"),
+    translatable("text must be 1 to 4000 characters, without control ones but line ends"),
+)
+"""Texts of the API that a member can meet on these pages: `page_problem` translates them."""

@@ -60,7 +60,7 @@ Turn = Callable[
     [RequestContext, Fields | Refusal], AbstractAsyncContextManager[PageResponse | None]
 ]
 """What a visit waits for without a connection; gives the response where it may not go on."""
-PageHandler = Callable[Concatenate[PageContext, P], Awaitable[Outcome]]
+PageHandler = Callable[Concatenate[PageContext, P], Awaitable[Outcome | LongAct]]
 FormHandler = Callable[Concatenate[PageContext, Fields, P], Awaitable[Outcome | LongAct]]
 _FULL: Final = frozenset({Stage.FULL})
 _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
@@ -98,7 +98,7 @@ def get(
     stages = _ENROLLING if enrolling else _FULL
 
     def mount(handler: PageHandler[P]) -> HTTPRouteHandler:
-        show: Callable[..., Awaitable[Outcome]] = handler
+        show: Callable[..., Awaitable[Outcome | LongAct]] = handler
 
         async def handle(
             request: AnyRequest, dependencies: InjectedDependencies, **in_path: object
@@ -159,7 +159,7 @@ async def _page_response(
     context: RequestContext,
     gate: PersonGate[object],
     stages: frozenset[Stage],
-    handle: Callable[[PageContext], Awaitable[Outcome]],
+    handle: Callable[[PageContext], Awaitable[Outcome | LongAct]],
     *,
     reads: bool,
 ) -> PageResponse:
@@ -177,6 +177,8 @@ async def _page_response(
         passed = replace(passed, on_replica=True)
         async with dependencies.reads(within_s=PAGE_S) as tx:
             outcome = await _outcome(replace(passed, tx=tx), handle)
+    if isinstance(outcome, LongAct):
+        outcome = await outcome.run()
     return await asyncio.to_thread(_written, passed, outcome)
 
 
@@ -188,8 +190,8 @@ def _written(page_context: PageContext, outcome: Outcome) -> PageResponse:
 
 
 async def _outcome(
-    page_context: PageContext, handle: Callable[[PageContext], Awaitable[Outcome]]
-) -> Outcome:
+    page_context: PageContext, handle: Callable[[PageContext], Awaitable[Outcome | LongAct]]
+) -> Outcome | LongAct:
     outcome = await handle(page_context)
     if isinstance(outcome, StreamedPage) and not supports_streaming(page_context):
         return await whole(page_context, outcome)

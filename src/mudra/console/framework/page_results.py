@@ -56,9 +56,9 @@ class StreamedPage(Struct, frozen=True):
 
 
 class LongAct(Struct, frozen=True):
-    """An act of many transactions, which begins when the transaction of its form has ended."""
+    """Work that begins when the transaction of its page or form has ended."""
 
-    run: Callable[[], Awaitable[RenderedPage | GoTo | Refusal]]
+    run: Callable[[], Awaitable[RenderedPage | GoTo | Download | Refusal]]
 
 
 Outcome = RenderedPage | StreamedPage | GoTo | Download | Refusal

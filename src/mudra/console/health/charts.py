@@ -12,6 +12,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
+from mudra.timeline.happening import Happening, HappeningKind
 
 _WEEK: Final = timedelta(days=7)
 
@@ -22,6 +23,18 @@ class Moment(Struct, frozen=True):
     start: datetime
     link: str
     health: Health | None
+
+
+_MOST_MARKS: Final = 40
+_MARKED: Final = frozenset(HappeningKind) - {HappeningKind.INCIDENT, HappeningKind.DISPUTE}
+"""Incidents are shaded, and a dispute changes nothing at the time that it is about."""
+
+
+class Mark(Struct, frozen=True):
+    """Something that was changed."""
+
+    at: datetime
+    text: str
 
 
 class Timeline(Struct, frozen=True):
@@ -79,3 +92,18 @@ def week_before(within: TimeRange) -> TimeRange:
 
 def _milliseconds(at: datetime) -> int:
     return int(at.timestamp() * 1000)
+
+
+def marks_of(changes: Sequence[Happening]) -> Sequence[Mark]:
+    """Returns the marks of what changed, the latest ones, in order."""
+    marks = [
+        Mark(one.at, f"{one.entity_id}: {one.text}" if one.entity_id else one.text)
+        for one in changes
+        if one.kind in _MARKED
+    ]
+    return sorted(marks, key=lambda one: one.at)[-_MOST_MARKS:]
+
+
+def drawn(marks: Sequence[Mark]) -> list[list[object]]:
+    """Returns marks as a chart reads them."""
+    return [[_milliseconds(one.at), one.text] for one in marks]

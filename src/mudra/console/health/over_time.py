@@ -5,7 +5,7 @@ from typing import Final
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
-from mudra.console.health.charts import successes, timeline, week_before
+from mudra.console.health.charts import drawn, marks_of, successes, timeline, week_before
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
@@ -13,6 +13,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import step_for
+from mudra.timeline.happening import Happening
 
 OVER_TIME: Final = LazyFragment("over-time", "moments")
 PART: Final = "health_over_time.html"
@@ -27,10 +28,11 @@ async def over_time(
     aa_id: str | None = None,
     fip_id: str | None = None,
     codes: frozenset[str] = frozenset(),
+    changes: Sequence[Happening] = (),
 ) -> Mapping[str, object] | Download:
     """Reads the health of each step; returns the values of `health_over_time.html`, or the CSV.
 
-    Over `codes` together, else over the API of the view.
+    Over `codes` together, else over the API of the view; `changes` are marked.
     """
     step, health = step_for(view.within), page_context.tx.service(HealthService)
 
@@ -43,6 +45,7 @@ async def over_time(
     if view.compare:
         compared = successes(await points(week_before(view.within)))
         times.data["before"] = compared if any(one is not None for one in compared) else []
+    times.data["marks"] = drawn(marks_of(changes))
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {
         "times": times,

@@ -4,7 +4,7 @@ A lazy fragment of the page of network health.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from typing import Final
 
@@ -12,7 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.console.framework.page_context import PageContext
-from mudra.console.health.charts import Timeline, successes, timeline, week_before
+from mudra.console.health.charts import (
+    Mark,
+    Timeline,
+    drawn,
+    marks_of,
+    successes,
+    timeline,
+    week_before,
+)
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
 from mudra.console.health.lazy_fragment import LazyFragment
@@ -24,7 +32,6 @@ from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import step_for
-from mudra.timeline.happening import HappeningKind
 from mudra.timeline.timeline_service import TimelineService
 
 TREND: Final = LazyFragment("trend", "moments")
@@ -32,11 +39,6 @@ TREND_PART: Final = "health_trend.html"
 _LEAST: Final = timedelta(hours=6)
 """A line of one hour has six points: nothing can be seen in it."""
 _MOST_LANES: Final = 12
-_MOST_MARKS: Final = 40
-_MARKED: Final = frozenset(HappeningKind) - {
-    HappeningKind.INCIDENT,  # the lanes show them
-    HappeningKind.DISPUTE,
-}
 
 
 class Lane(Struct, frozen=True):
@@ -47,13 +49,6 @@ class Lane(Struct, frozen=True):
     runs: Sequence[tuple[str, int, int]]
     bad: int
     """Steps that are bad."""
-
-
-class Mark(Struct, frozen=True):
-    """Something that was changed."""
-
-    at: datetime
-    text: str
 
 
 class Trend(Struct, frozen=True):
@@ -83,10 +78,11 @@ async def trend(
     now = await health.points(within, step, view.code)
     earlier = await health.points(week_before(within), step, view.code)
     times = timeline(now, step, replace(view, within=within))
-    marks = await _marks(page_context, within)
+    changes = await page_context.tx.service(TimelineService).changes(within, page_context.now)
+    marks = marks_of(changes)
     compared = successes(earlier)
     times.data["before"] = compared if any(one is not None for one in compared) else []
-    times.data["marks"] = [[int(one.at.timestamp() * 1000), one.text] for one in marks]
+    times.data["marks"] = drawn(marks)
     if causes is None or within != view.within:
         stored = await page_context.tx.service(IncidentService).since(within.start)
         causes = [one for one in causes_of(stored, within) if of_api(one.incident, view.code)]
@@ -137,14 +133,3 @@ def _lane(name: str, path: str, points: Sequence[Point]) -> Lane:
             runs.append((kind, place, length))
         place += length
     return Lane(name, path, runs, kinds.count("bad"))
-
-
-async def _marks(page_context: PageContext, within: TimeRange) -> Sequence[Mark]:
-    """Returns the changes of the network's timeline, the latest, in order."""
-    found = await page_context.tx.service(TimelineService).changes(within, page_context.now)
-    marks = [
-        Mark(one.at, f"{one.entity_id}: {one.text}" if one.entity_id else one.text)
-        for one in found
-        if one.kind in _MARKED
-    ]
-    return sorted(marks, key=lambda one: one.at)[-_MOST_MARKS:]

@@ -25,6 +25,7 @@ class AlarmPreferencesResponse(ResponseBody, kw_only=True, rename="camel"):
     of_network: str
     channel: str
     apis: list[str]
+    level_reports: bool
 
 
 @get("/user/alarm/preferences", "Read your own alarm preferences", gate=SIGNED_IN)
@@ -53,6 +54,7 @@ def _response(preferences: AlarmPreferences) -> AlarmPreferencesResponse:
         of_network=severity_word(preferences.of_network),
         channel=preferences.channel.value,
         apis=sorted(preferences.apis),
+        level_reports=preferences.level_reports,
     )
 
 

@@ -20,7 +20,7 @@ from mudra.http.health.feed_events import FeedEvents, feed_events_route
 from mudra.http.health.feeds import Feed, feed_route, public_status_routes
 from mudra.http.health.health_queries import health_matrix, health_rows, own_health
 from mudra.http.health.metrics_push import own_receipts, push
-from mudra.http.levels import reports, targets
+from mudra.http.levels import network_rules, reports, targets
 from mudra.http.server.router import Router
 from mudra.http.timeline import timeline_calls
 from mudra.metrics.health.latest_health import FEED_SPAN, LatestHealth
@@ -39,6 +39,7 @@ _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     *timeline_calls.operator_handlers,
     *incidents.operator_handlers,
     *targets.operator_handlers,
+    *network_rules.operator_handlers,
     *reports.operator_handlers,
 ]
 
@@ -63,6 +64,7 @@ def metrics_routes(
         *webhooks.member_handlers,
         *silences.member_handlers,
         *followed_fips.member_handlers,
+        *network_rules.member_handlers,
         *reports.member_handlers,
         feed_route(feed),
         feed_events_route(events),

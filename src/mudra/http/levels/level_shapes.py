@@ -1,16 +1,26 @@
 """Requests and responses about service levels, as the wire carries them."""
 
 from datetime import date
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mudra.http.request.fields import Instant
 from mudra.http.response.response_body import ResponseBody
+from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.evidence import Evidence, TimedCalls
+from mudra.levels.printing.league import Place
 from mudra.levels.report import Report
 from mudra.levels.report_store import Listed
-from mudra.levels.target import MAX_REASON, Measure, Target, TargetCommand
+from mudra.levels.target import (
+    MAX_HOURS_A_MONTH,
+    MAX_NOTICE_HOURS,
+    MAX_REASON,
+    Measure,
+    NetworkRule,
+    Target,
+    TargetCommand,
+)
 from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.entity_type import EntityType
 
@@ -130,3 +140,82 @@ class ProofResponse(ResponseBody, kw_only=True):
     key: dict[str, str]
     evidence: Evidence
     days: list[TimedCalls]
+
+
+class RuleRequest(Struct, frozen=True, rename="camel"):
+    """The rule of the network from a day on."""
+
+    since: Annotated[date, Meta(description="the first day (UTC), today or later")]
+    notice_hours: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=MAX_NOTICE_HOURS,
+            description="maintenance is left out if announced so many hours ahead",
+        ),
+    ]
+    hours_a_month: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=MAX_HOURS_A_MONTH,
+            description="so many hours of maintenance in 30 days are left out",
+        ),
+    ]
+    reason: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_REASON,
+            description=f"why: one line of 1 to {MAX_REASON} characters",
+            examples=["the network's agreement of 2026"],
+            extra_json_schema={"format": "plain-line"},
+        ),
+    ]
+    league: Annotated[bool, Meta(description="whether members see a league table")] = False
+
+    @property
+    def rule(self) -> NetworkRule:
+        """The rule of the use case."""
+        return NetworkRule(
+            self.since, self.notice_hours, self.hours_a_month, self.league, self.reason
+        )
+
+
+class RulesResponse(ResponseBody, kw_only=True, rename="camel"):
+    """The rule in force, and all that were set."""
+
+    in_force: NetworkRule
+    all: list[NetworkRule]
+
+
+class RuleResponse(ResponseBody, kw_only=True):
+    """One rule as it was stored."""
+
+    rule: NetworkRule
+
+
+class BudgetsResponse(ResponseBody, kw_only=True):
+    """Error budgets of the month that runs, the emptiest first."""
+
+    budgets: list[StoredBurn]
+
+
+class LeagueParameters(Struct, frozen=True):
+    """A month and a role."""
+
+    month: Annotated[
+        str,
+        Meta(
+            pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])\Z",
+            description="a month of the network's time zone",
+            examples=["2026-03"],
+        ),
+    ]
+    role: Annotated[Literal["FIP", "AA"], Meta(description="FIP or AA")] = "FIP"
+
+
+class LeagueResponse(ResponseBody, kw_only=True):
+    """The members of a role, the best first."""
+
+    places: list[Place]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
@@ -25,13 +26,14 @@ from mudra.http.levels.level_shapes import (
 from mudra.http.levels.signing import signing
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.http_refusals import InvalidField
-from mudra.http.response.response_body import CsvText
+from mudra.http.response.response_body import CsvText, PdfFile
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
-from mudra.levels.report_csv import report_as_csv
-from mudra.levels.report_store import Listed
+from mudra.levels.printing.report_csv import report_as_csv
+from mudra.levels.report_store import Listed, Signed
+from mudra.localization.language import written_in
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
@@ -47,8 +49,17 @@ class ReportParameters(Struct, frozen=True):
     """The format of a report."""
 
     format: Annotated[
-        Literal["json", "csv"], Meta(description="json, or csv with a line for each number")
+        Literal["json", "csv", "pdf"],
+        Meta(description="json, csv with a line for each number, or pdf to print"),
     ] = "json"
+    language: Annotated[
+        str,
+        Meta(
+            pattern=r"^([a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?)?\Z",
+            description="the language of a pdf, such as hi; the network's when left out",
+            examples=["hi"],
+        ),
+    ] = ""
 
 
 @get("/operator/v1/levels/reports", "List reports of levels", gate=operator(Scope.HEALTH))
@@ -77,9 +88,9 @@ async def make(call: OperatorCall[ReportRequest]) -> ReportMadeResponse | Refusa
 )
 async def report(
     call: OperatorCall[ReportParameters], report_id: FromPath[UUID]
-) -> ReportResponse | CsvText | Refusal:
-    """Show one version, as JSON or CSV of the same numbers."""
-    return await _shown(call.tx, report_id, call.body.format, _ANY)
+) -> ReportResponse | CsvText | PdfFile | Refusal:
+    """Show one version, as JSON, CSV or PDF of the same numbers."""
+    return await _shown(call, call.tx, report_id, _ANY, call.caller)
 
 
 @get(
@@ -118,9 +129,9 @@ async def make_own(call: EntityCall[PeriodRequest]) -> ReportMadeResponse | Refu
 @get("/levels/reports/{report_id:uuid}", "Show an own report of levels", gate=entity())
 async def own_report(
     call: EntityCall[ReportParameters], report_id: FromPath[UUID]
-) -> ReportResponse | CsvText | Refusal:
+) -> ReportResponse | CsvText | PdfFile | Refusal:
     """Show one version of the calling entity's or the network's report."""
-    return await _shown(call.tx, report_id, call.body.format, _readable(call))
+    return await _shown(call, call.tx, report_id, _readable(call), call.caller)
 
 
 @get(
@@ -162,15 +173,35 @@ def _within(service: LevelService, period: PeriodRequest, now: datetime) -> Time
 
 
 async def _shown(
-    tx: Transaction, report_id: UUID, format_: str, readable: Sequence[str] | None
-) -> ReportResponse | CsvText | Refusal:
-    found = await tx.service(LevelService).find(str(report_id), readable)
+    call: Call[ReportParameters],
+    tx: Transaction,
+    report_id: UUID,
+    readable: Sequence[str] | None,
+    caller: Caller,
+) -> ReportResponse | CsvText | PdfFile | Refusal:
+    service, wanted = tx.service(LevelService), call.body.format
+    found = await service.find(str(report_id), readable)
     if isinstance(found, Refusal):
         return found
     listed, signed = found
-    if format_ == "csv":
+    if wanted == "pdf":
+        return _pdf(call, service, signed, caller)
+    if wanted == "csv":
         return CsvText(await asyncio.to_thread(report_as_csv, signed.report))
     return ReportResponse(listed=listed, report=signed.report)
+
+
+def _pdf(
+    call: Call[ReportParameters], service: LevelService, signed: Signed, caller: Caller
+) -> PdfFile | Refusal:
+    known, tag = call.dependencies.languages, call.body.language
+    language = known.find(tag) if tag else known.default
+    if language is None:
+        return InvalidField(f"language must be one of {', '.join(c.tag for c in known.choices)}")
+    with written_in(language):
+        printed = service.printed(signed, call.dependencies.settings.network_name)
+    made_at = signed.report.made_at
+    return PdfFile(partial(call.dependencies.print_pdf, caller.actor, printed, made_at))
 
 
 async def _proof(

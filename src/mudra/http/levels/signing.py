@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mudra.levels.level_ports import Sign
+from mudra.levels.report_store import Sign
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import Signer
 

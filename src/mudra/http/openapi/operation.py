@@ -19,7 +19,7 @@ from litestar.openapi.spec import (
     RequestBody,
     Schema,
 )
-from litestar.openapi.spec.enums import OpenAPIType
+from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 
 from mudra.http.openapi.components import mapping
 from mudra.http.openapi.operation_ids import operation_id
@@ -29,6 +29,7 @@ from mudra.http.response.response_body import (
     ErrorBody,
     EventStream,
     FindingsErrorBody,
+    PdfFile,
     ResponseBody,
 )
 from mudra.shared.secret_text import SecretText
@@ -62,8 +63,13 @@ _ALWAYS: Final[Mapping[str, str]] = {
 _NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 _TEXT: Final = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
 CSV: Final = "text/csv"
+PDF: Final = "application/pdf"
 _TEXTS: Final[Mapping[object, tuple[str, OpenAPIMediaType]]] = {
     CsvText: (CSV, _TEXT),
+    PdfFile: (
+        PDF,
+        OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.BINARY)),
+    ),
     EventStream: ("text/event-stream", _TEXT),
 }
 
@@ -85,8 +91,8 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     """Make the Operation class of one handler.
 
     `reads` is a struct, to which the envelope's fields are added, or a JSON Schema.
-    `answers` are the types of its response; CsvText and EventStream are text. `conflict`: it may
-    return 409.
+    `answers` are the types of its response; CsvText, PdfFile and EventStream are no JSON.
+    `conflict`: it may return 409.
     `needs`: which token the caller presents, such as "Entity Access Token of an AA".
     `findings`: its 400 may list all findings in a document. `headers`: those of a response
     that can be revalidated, with their descriptions; such a handler may return 304.

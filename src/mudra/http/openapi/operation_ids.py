@@ -77,6 +77,12 @@ _CHOSEN: Final = {
     "Make an own report of levels": "generateOwnLevelReport",
     "Show an own report of levels": "getOwnLevelReport",
     "Prove an own report of levels": "getOwnLevelProof",
+    "Show the rule of levels": "getLevelRule",
+    "Set the rule of levels": "setLevelRule",
+    "List error budgets": "listErrorBudgets",
+    "List own error budgets": "listOwnErrorBudgets",
+    "Show the league table": "getLeague",
+    "Show the league table to members": "getOwnLeague",
     # Disputes and the timeline
     "List the entity's disputes": "listOwnDisputes",
     "Raise a dispute, or publish a comment": "addDispute",

@@ -45,7 +45,8 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     `ofMembers` and `ofNetwork` are the least severity of alarms about one's own entities and, for
     operators, about the network; none means no alarms. Quiet hours are in `timeZone`. `channel` is
     how alarms come; webhook and both need a webhook of one's own. `apis` are the codes of the
-    APIs that alarms are wanted about; none are all.
+    APIs that alarms are wanted about; none are all. With `levelReports`, monthly reports of
+    service levels come by email.
     """
 
     time_zone: Annotated[
@@ -67,6 +68,9 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
         list[_Api],
         Meta(max_length=len(ALARM_APIS), description="codes of APIs", examples=[["fireq", "fif"]]),
     ] = []
+    level_reports: Annotated[
+        bool, Meta(description="whether monthly reports of service levels come by email")
+    ] = False
 
     def preferences(self) -> AlarmPreferences:
         """Returns the preferences that are asked for."""
@@ -79,6 +83,7 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
             _severity(self.of_network),
             Channel(self.channel),
             frozenset(self.apis),
+            self.level_reports,
         )
 
 

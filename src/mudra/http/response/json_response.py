@@ -11,7 +11,13 @@ from litestar.types import Send
 
 from mudra.http.request.request_context import Envelope
 from mudra.http.response.errors import Problem, problem_of
-from mudra.http.response.response_body import CsvText, ErrorBody, FindingsErrorBody, ResponseBody
+from mudra.http.response.response_body import (
+    CsvText,
+    ErrorBody,
+    FindingsErrorBody,
+    PdfFile,
+    ResponseBody,
+)
 from mudra.server_protocol.raw_response import status_line
 from mudra.shared.refusal import Refusal
 
@@ -24,7 +30,7 @@ _PRIVATE: Final = {
 """Also on answers that no layer of the framework sees: the hot path and its own refusals."""
 
 
-HandlerResult: TypeAlias = ResponseBody | CsvText | Refusal
+HandlerResult: TypeAlias = ResponseBody | CsvText | PdfFile | Refusal
 """What a handler returns: the body of a success, or a refusal."""
 
 
@@ -98,7 +104,29 @@ def refusal(envelope: Envelope, outcome: Refusal) -> JsonResponse:
     return response_body(envelope, problem_of(outcome))
 
 
-def response_of(envelope: Envelope, outcome: HandlerResult, status: int = 200) -> Response[bytes]:
+async def finished(
+    envelope: Envelope, outcome: HandlerResult, status: int = 200
+) -> Response[bytes]:
+    """Return the response for what a handler returned, once its transaction has ended."""
+    if not isinstance(outcome, PdfFile):
+        return response_of(envelope, outcome, status)
+    made = await outcome.make()
+    if isinstance(made, Refusal):
+        return response_of(envelope, made, status)
+    return _file(envelope, made, "application/pdf")
+
+
+def _file(envelope: Envelope, content: bytes, media_type: str) -> Response[bytes]:
+    return Response(
+        content,
+        media_type=media_type,
+        headers={"Cache-Control": "no-store", "X-Request-Id": envelope.txn_id},
+    )
+
+
+def response_of(
+    envelope: Envelope, outcome: ResponseBody | CsvText | Refusal, status: int = 200
+) -> Response[bytes]:
     """Return the response for what a handler returned; `status` is that of a success.
 
     `X-Request-Id` is the transaction ID of the request, or that of the document it sent.
@@ -106,11 +134,7 @@ def response_of(envelope: Envelope, outcome: HandlerResult, status: int = 200) -
     if isinstance(outcome, Refusal):
         return refusal(envelope, outcome).response()
     if isinstance(outcome, CsvText):
-        return Response(
-            outcome.text.encode(),
-            media_type="text/csv",
-            headers={"Cache-Control": "no-store", "X-Request-Id": envelope.txn_id},
-        )
+        return _file(envelope, outcome.text.encode(), "text/csv")
     if outcome.txn_id_of_document:
         envelope = msgspec.structs.replace(envelope, txn_id=outcome.txn_id_of_document)
     return success(envelope, outcome, status=status).response()

@@ -1,12 +1,12 @@
 """The parts of every JSON response: the envelope (spec 2.2) and a struct of its own fields."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, ClassVar, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.shared.finding import Finding
-from mudra.shared.refusal import ErrorCode
+from mudra.shared.refusal import ErrorCode, Refusal
 
 DateTime = Annotated[
     str,
@@ -69,6 +69,12 @@ class CsvText(Struct, frozen=True):
     """A response as CSV (RFC 4180)."""
 
     text: str
+
+
+class PdfFile(Struct, frozen=True):
+    """A response as PDF (ISO 32000), which is made when the call's transaction has ended."""
+
+    make: Callable[[], Awaitable[bytes | Refusal]]
 
 
 class ErrorBody(ResponseBody, kw_only=True):

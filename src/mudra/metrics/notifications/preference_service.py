@@ -40,6 +40,7 @@ class AlarmPreferenceService(Struct, frozen=True):
             "ofMembers": _word(preferences.of_members),
             "ofNetwork": _word(preferences.of_network),
             "apis": ",".join(sorted(preferences.apis)) or "all",
+            "levelReports": "yes" if preferences.level_reports else "no",
         }
         await self.audit_log.append(AuditEntry(EventName.USER_ALARMS_CHANGE, caller, detail=detail))
         return preferences

@@ -56,6 +56,8 @@ class AlarmPreferences(Struct, frozen=True):
     of_network: Severity | None = Severity.MAJOR
     channel: Channel = Channel.EMAIL
     apis: frozenset[str] = frozenset()
+    level_reports: bool = False
+    """Whether the monthly reports of service levels come by email."""
 
     @property
     def zone(self) -> ZoneInfo:

@@ -101,6 +101,7 @@ class PostgresAlarmPreferences:
             "of_network": preferences.of_network,
             "channel": preferences.channel.value,
             "apis": sorted(preferences.apis),
+            "level_reports": preferences.level_reports,
         }
         await self._tx.connection.execute(
             insert(alarm_preference)
@@ -302,6 +303,7 @@ def _preferences(row: sa.RowMapping) -> AlarmPreferences:
         _severity(row["of_network"]),
         Channel(row["channel"]),
         frozenset(row["apis"]),
+        bool(row["level_reports"]),
     )
 
 

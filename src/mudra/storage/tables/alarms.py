@@ -150,6 +150,7 @@ alarm_preference: Final = sa.Table(
     sa.Column("of_network", sa.Text),
     sa.Column("channel", sa.Text, nullable=False, server_default="email"),
     sa.Column("apis", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
+    sa.Column("level_reports", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.CheckConstraint("channel IN ('email', 'webhook', 'both', 'none')", name="channel"),
     sa.CheckConstraint(f"breaks_quiet IN {_SEVERITIES}", name="breaks_quiet"),
     sa.CheckConstraint(f"of_members IN {_SEVERITIES}", name="of_members"),

@@ -1,4 +1,4 @@
-"""Tables of service levels: targets, and every version of every report."""
+"""Tables of service levels: targets, the rule, every version of every report, budgets."""
 
 from typing import Final
 
@@ -42,3 +42,39 @@ level_report: Final = sa.Table(
     sa.Index("ix_level_report_starts", "starts", "ends"),
 )
 """An empty `entity_id` is the network. `report` has the signed bytes; `evidence` is zlib's."""
+
+level_burn: Final = sa.Table(
+    "level_burn",
+    metadata,
+    sa.Column("entity_id", sa.Text, sa.ForeignKey("entity.entity_id"), nullable=False),
+    at("starts"),
+    sa.Column("measure", sa.Text, nullable=False),
+    at("worked_out_at"),
+    sa.Column("target", sa.Double, nullable=False),
+    sa.Column("allowed", sa.BigInteger, nullable=False),
+    sa.Column("spent", sa.BigInteger, nullable=False),
+    sa.Column("left_percent", sa.Double, nullable=False),
+    sa.Column("day_rate", sa.Double, nullable=False),
+    sa.Column("week_rate", sa.Double, nullable=False),
+    at("gone_at", nullable=True),
+    sa.Column("outlook", sa.Text, nullable=False),
+    sa.Column("announced", sa.Text, nullable=False),
+    sa.PrimaryKeyConstraint("entity_id", "starts", "measure"),
+    sa.CheckConstraint("outlook IN ('within', 'burning', 'gone')", name="outlook"),
+    sa.CheckConstraint("announced IN ('within', 'burning', 'gone')", name="announced"),
+)
+"""The budget of a month as it was when it was last worked out; `announced` is the worst outlook
+about which an alarm was sent."""
+
+level_rule: Final = sa.Table(
+    "level_rule",
+    metadata,
+    sa.Column("since", sa.Date, primary_key=True),
+    sa.Column("notice_hours", sa.Integer, nullable=False),
+    sa.Column("hours_a_month", sa.Integer, nullable=False),
+    sa.Column("league", sa.Boolean, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("made_by", sa.Text, nullable=False),
+    at("made_at"),
+)
+"""The rules of a network: each holds from its day on, until that of a later one."""

@@ -13,6 +13,10 @@ from mudra.console.framework.console_errors import (
     StaleForm,
     page_problem,
 )
+from mudra.disputes.dispute_service import NoSuchDispute, NoSuchEvidence
+from mudra.disputes.evidence import TOO_MANY_FILES, TOO_MANY_FILES_TODAY
+from mudra.disputes.raise_rule import TOO_MANY_OPEN, TOO_MANY_TODAY
+from mudra.disputes.step_rule import TOO_MANY_STEPS, text_refused
 from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
 from mudra.identity.accounts.refusals import HashingBusy
@@ -21,6 +25,9 @@ from mudra.identity.passkeys.manage_passkeys import PASSKEYS_OFF, TOO_MANY_PASSK
 from mudra.identity.second_factor.check_code import CODE_REFUSED
 from mudra.identity.second_factor.enroll import FACTOR_REQUIRED, NO_SECOND_FACTOR, SET_UP_ENDED
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
+from mudra.levels.level_service import NO_LEVELS, NO_SUCH_REPORT, TOO_MANY_REPORTS
+from mudra.levels.printing.league import NO_LEAGUE
+from mudra.levels.printing.pdf import NO_PDF, TOO_MANY_PRINTS
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, USUAL, checked
@@ -45,7 +52,10 @@ REFUSALS: list[Refusal] = [
     NO_SECOND_FACTOR, SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
     SET_UP_ENDED, NO_OWN_WEBHOOK, NOTHING_IN_GRACE, NoSuchWebhook(), MESSAGE_WAITS,
     too_many_tests(90), too_many_tests(1800),
-    UNEXPECTED,
+    UNEXPECTED, NoSuchDispute(), NoSuchEvidence(), TOO_MANY_OPEN, TOO_MANY_TODAY, TOO_MANY_STEPS,
+    TOO_MANY_FILES, TOO_MANY_FILES_TODAY, NO_SUCH_REPORT, NO_LEVELS, TOO_MANY_REPORTS, NO_LEAGUE,
+    NO_PDF, TOO_MANY_PRINTS,
+    *(one for one in [text_refused(" ")] if one is not None),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
     *(one for one in WRONG_PREFERENCES if isinstance(one, ValueRefused)),

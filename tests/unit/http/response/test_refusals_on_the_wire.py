@@ -84,7 +84,9 @@ from mudra.identity.single_sign_on.claims import SignOnRefused
 from mudra.identity.single_sign_on.local_sign_in import LOCAL_SIGN_IN_OFF
 from mudra.identity.single_sign_on.ports import ProviderFailed
 from mudra.levels.level_service import NO_LEVELS, NO_SUCH_REPORT, TOO_MANY_REPORTS
-from mudra.levels.target import NO_SUCH_TARGET, TOO_MANY_TARGETS
+from mudra.levels.printing.league import NO_LEAGUE
+from mudra.levels.printing.pdf import NO_PDF, TOO_MANY_PRINTS
+from mudra.levels.target import NO_SUCH_TARGET, TOO_MANY_RULES, TOO_MANY_TARGETS
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import (
@@ -284,7 +286,7 @@ REFUSALS: tuple[Refusal, ...] = (
     TOO_MANY_OPEN, TOO_MANY_TODAY, NotInThisState(Act.ACCEPT, State.WITHDRAWN),
     NotInThisState(Act.INFORM, State.LAPSED), TOO_MANY_STEPS, TOO_LATE_TO_REOPEN, TOO_MANY_FILES,
     TOO_MANY_FILES_TODAY, NO_SUCH_REPORT, NO_LEVELS, TOO_MANY_REPORTS, NO_SUCH_TARGET,
-    TOO_MANY_TARGETS,
+    TOO_MANY_TARGETS, TOO_MANY_RULES, NO_LEAGUE, NO_PDF, TOO_MANY_PRINTS,
     # The console
     TooManyCalls(3), CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
 )  # fmt: skip

@@ -15,7 +15,7 @@ _PREFERENCES = "v1/user/alarm/preferences"
 _WEBHOOKS = "v1/user/alarm/webhooks"
 _FIELDS = (
     *("timeZone", "quietFrom", "quietUntil", "breaksQuiet"),
-    *("ofMembers", "ofNetwork", "channel", "apis"),
+    *("ofMembers", "ofNetwork", "channel", "apis", "levelReports"),
 )
 _OF_WEBHOOK = (
     *("webhookId", "url", "format", "waiting"),
@@ -62,16 +62,24 @@ async def change(  # noqa: PLR0913, PLR0917  # one option for each preference
             "--api", help="APIs to hear of by code, such as fif; several times. all for all."
         ),
     ] = None,
+    level_reports: Annotated[
+        bool | None,
+        typer.Option(
+            "--level-reports/--no-level-reports",
+            help="Whether monthly reports of service levels come by email.",
+        ),
+    ] = None,
 ) -> Shown:
     """Change what is named; the rest stays."""
     known = await api.get(_PREFERENCES)
-    changes = {
+    changes: dict[str, object] = {
         "timeZone": time_zone,
         "breaksQuiet": breaks,
         "ofMembers": of_members,
         "ofNetwork": of_network,
         "channel": channel,
         "apis": [] if api_ == ["all"] else api_,
+        "levelReports": level_reports,
         **_quiet(quiet),
     }
     named = {name: value for name, value in changes.items() if value is not None}
@@ -100,6 +108,7 @@ def _shown(found: Answer) -> Shown:
             "of your entities": found["ofMembers"],
             "of the network": found["ofNetwork"],
             "APIs": ", ".join(found.get("apis", [])) or "all",
+            "reports of service levels": "by email" if found["levelReports"] else "no email",
         },
         _picked(found, _FIELDS),
     )

@@ -9,7 +9,7 @@ import typer
 
 from mudra.cli.client.api import Answer, Api
 from mudra.cli.command import owner_command, user_command
-from mudra.cli.commands.levels import targets
+from mudra.cli.commands.levels import network_rules, targets
 from mudra.cli.commands.levels.report_verify import verify
 from mudra.cli.local.instant_option import read_instant
 from mudra.cli.output.output import Exit, fail
@@ -17,6 +17,7 @@ from mudra.cli.output.shown import Shown, line, table, text
 
 app = typer.Typer(no_args_is_help=True)
 targets.add_commands(app)
+network_rules.add_commands(app)
 app.command(epilog="Example: mudra report verify proof.json --keys jwks.json")(verify)
 _PATH: Final = "/operator/v1/levels/reports"
 _OWN: Final = "/levels/reports"
@@ -25,6 +26,10 @@ _PREFIX: Final = "/metrics/perf/v1"
 ReportId = Annotated[UUID, typer.Argument(help="ID, as mudra report list shows it.")]
 Own = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
 Out = Annotated[Path, typer.Option("--out", help="File to write; it must not exist.")]
+Pdf = Annotated[bool, typer.Option("--pdf", help="The report to print, in place of the proof.")]
+Language = Annotated[
+    str, typer.Option("--language", help="Of a PDF, such as hi; the network's when left out.")
+]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print a line for each number as CSV.")]
 Prefix = Annotated[str, typer.Option("--prefix", help="Path of the network's metrics.")]
 Month = Annotated[str, typer.Option("--month", help="A month of the network, such as 2026-03.")]
@@ -68,10 +73,16 @@ async def show(api: Api, report_id: ReportId, as_csv: AsCsv = False) -> Shown:
     return _numbers(await api.get(path))
 
 
-@owner_command(app, f"mudra report download {_ID} --out proof.json")
-async def download(api: Api, report_id: ReportId, out: Out) -> Shown:
-    """Write a report with its signature and the sums that prove it: see mudra report verify."""
-    return _written(out, (await api.get(f"{_PATH}/{report_id}/proof")).content)
+@owner_command(
+    app,
+    f"mudra report download {_ID} --out proof.json · "
+    f"mudra report download {_ID} --pdf --language hi --out report.pdf",
+)
+async def download(
+    api: Api, report_id: ReportId, out: Out, pdf: Pdf = False, language: Language = ""
+) -> Shown:
+    """Write a report with its signature and the sums that prove it, or as PDF."""
+    return await _downloaded(api, f"{_PATH}/{report_id}", out, pdf=pdf, language=language)
 
 
 @user_command(app, "mudra report own KAVERI-FIP --json")
@@ -110,11 +121,18 @@ async def show_own(
 
 @user_command(app, f"mudra report download-own KAVERI-FIP {_ID} --out proof.json")
 async def download_own(
-    api: Api, entity_id: Own, report_id: ReportId, out: Out, prefix: Prefix = _PREFIX
+    api: Api,
+    entity_id: Own,
+    report_id: ReportId,
+    out: Out,
+    pdf: Pdf = False,
+    language: Language = "",
+    prefix: Prefix = _PREFIX,
 ) -> Shown:
-    """Write such a report with its signature and the sums that prove it."""
+    """Write such a report with its signature and the sums that prove it, or as PDF."""
     member = await api.of_entity(entity_id)
-    return _written(out, (await member.get(f"{prefix}{_OWN}/{report_id}/proof")).content)
+    path = f"{prefix}{_OWN}/{report_id}"
+    return await _downloaded(member, path, out, pdf=pdf, language=language)
 
 
 def _period(month: str, start: str, end: str) -> dict[str, str]:
@@ -161,10 +179,19 @@ def _text(number: float | None) -> str:
     return "" if number is None else f"{number:,.4f}".rstrip("0").rstrip(".")
 
 
-def _written(out: Path, content: object) -> Shown:
+async def _downloaded(api: Api, path: str, out: Path, *, pdf: bool, language: str) -> Shown:
+    if language and not pdf:
+        fail("--language is that of a PDF: add --pdf", Exit.USAGE)
+    if pdf:
+        _write(out, await api.file(path, {"format": "pdf", "language": language}))
+        return line(f"{out} is written", {"file": str(out)})
+    _write(out, msgspec.json.encode((await api.get(f"{path}/proof")).content))
+    return line(f"{out} is written: check it with mudra report verify {out}", {"file": str(out)})
+
+
+def _write(out: Path, content: bytes) -> None:
     try:
         with out.open("xb") as file:
-            file.write(msgspec.json.encode(content))
+            file.write(content)
     except OSError as error:
         fail(f"--out {out}: {error.strerror}")
-    return line(f"{out} is written: check it with mudra report verify {out}", {"file": str(out)})

@@ -15,22 +15,29 @@ from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
-from mudra.console.pages.levels.view import api_rows, columns, fate_text, others
+from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
+from mudra.console.pages.levels.view import BudgetRow, api_rows, budget_rows, others
 from mudra.http.auth.gates import ADMIN, READER, operator
 from mudra.http.levels.signing import signing
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_before
-from mudra.levels.report_csv import report_as_csv
-from mudra.levels.report_store import Listed
+from mudra.levels.printing.labels import columns, fate_text
+from mudra.levels.printing.report_csv import report_as_csv
+from mudra.levels.report_store import Listed, Signed
+from mudra.levels.target import ROLES, Measure
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.refusal import Refusal
 
 _WORD: Final = "levels"
 _NETWORK: Final = ""
 _MONTH: Final = 7
+_MAX_BUDGETS: Final = 100
+"""The emptiest ones: a nation has thousands."""
+_PDF: Final = "application/pdf"
 
 
 @page.get("/operator/levels", gate=operator(Scope.HEALTH))
@@ -43,6 +50,13 @@ async def all_levels(page_context: PageContext) -> Outcome:
         "of": entity_id,
         "members": await service.reports.members(page_context.now),
         "targets": await service.targets_on(page_context.now),
+        "measures": list(Measure),
+        "roles": ROLES,
+        "apis": CALL_CODES,
+        "rule": await service.rule_now(page_context.now),
+        "rules": await service.rules(),
+        "today": page_context.now.date().isoformat(),
+        "budgets": await _budgets(page_context, None),
     }
     return await _list_page(page_context, facts, operator_path(_WORD), "operator_levels.html")
 
@@ -54,8 +68,8 @@ async def make(page_context: PageContext, fields: Fields) -> Outcome:
 
 
 @page.get("/operator/levels/{report_id:uuid}", gate=operator(Scope.HEALTH))
-async def one(page_context: PageContext, report_id: FromPath[UUID]) -> Outcome:
-    """Show a report; `download=csv` or `proof` gives it as a file."""
+async def one(page_context: PageContext, report_id: FromPath[UUID]) -> Outcome | LongAct:
+    """Show a report; `download=pdf`, `csv` or `proof` gives it as a file."""
     return await _report_page(page_context, str(report_id), None, operator_path(_WORD))
 
 
@@ -65,7 +79,12 @@ async def own_levels(page_context: PageContext) -> Outcome:
     service, own = page_context.tx.service(LevelService), page_context.member.entity_id
     reports = [each for which in (own, _NETWORK) for each in await service.list(which)]
     has_own = page_context.member.entity_type != "FIU"
-    facts = {"reports": reports, "has_own": has_own}
+    facts = {
+        "reports": reports,
+        "has_own": has_own,
+        "budgets": await _budgets(page_context, own),
+        "rule": await service.rule_now(page_context.now),
+    }
     return await _list_page(page_context, facts, member_path(own, _WORD), "levels.html")
 
 
@@ -77,11 +96,18 @@ async def make_own(page_context: PageContext, fields: Fields) -> Outcome:
 
 
 @page.get("/entity/{entity_id:str}/levels/{report_id:uuid}", gate=READER)
-async def own_one(page_context: PageContext, report_id: FromPath[UUID]) -> Outcome:
+async def own_one(page_context: PageContext, report_id: FromPath[UUID]) -> Outcome | LongAct:
     """Show one of these reports, or give it as a file."""
     own = page_context.member.entity_id
     readable = (own, _NETWORK)
     return await _report_page(page_context, str(report_id), readable, member_path(own, _WORD))
+
+
+async def _budgets(page_context: PageContext, entity_id: str | None) -> Sequence[BudgetRow]:
+    found = await page_context.tx.service(BudgetService).of_now(
+        page_context.now, entity_id=entity_id
+    )
+    return budget_rows(found[:_MAX_BUDGETS])
 
 
 async def _list_page(
@@ -119,7 +145,7 @@ async def _make(page_context: PageContext, fields: Fields, entity_id: str, path:
 
 async def _report_page(
     page_context: PageContext, report_id: str, readable: Sequence[str] | None, path: str
-) -> Outcome:
+) -> Outcome | LongAct:
     service = page_context.tx.service(LevelService)
     found = await service.find(report_id, readable)
     if isinstance(found, Refusal):
@@ -130,6 +156,8 @@ async def _report_page(
     if wanted == "csv":
         text = await asyncio.to_thread(report_as_csv, report)
         return Download(f"{name}.csv", "text/csv", text.encode())
+    if wanted == "pdf":
+        return _pdf(page_context, service, signed, f"{name}.pdf")
     if wanted == "proof":
         proof = await service.proof(report_id, readable)
         if isinstance(proof, Refusal):
@@ -153,6 +181,18 @@ async def _report_page(
         "kid": signed.key.get("kid", ""),
     }
     return RenderedPage("level_report.html", facts)
+
+
+def _pdf(page_context: PageContext, service: LevelService, signed: Signed, name: str) -> LongAct:
+    printed = service.printed(signed, page_context.dependencies.settings.network_name)
+
+    async def run() -> Download | Refusal:
+        made = await page_context.dependencies.print_pdf(
+            page_context.caller.actor, printed, signed.report.made_at
+        )
+        return made if isinstance(made, Refusal) else Download(name, _PDF, made)
+
+    return LongAct(run)
 
 
 def _file_name(listed: Listed) -> str:

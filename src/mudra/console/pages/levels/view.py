@@ -1,40 +1,21 @@
 """A report as pages show it: rows by API, and bars that print in black and white."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from markupsafe import Markup
 from msgspec import Struct
 
+from mudra.levels.budgets.burn_rule import Outlook
+from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.calculation import Figure
-from mudra.levels.evidence import Fate
+from mudra.levels.printing import labels
 from mudra.levels.report import Report
-from mudra.levels.target import ALL_APIS, Measure
+from mudra.levels.target import Measure
 from mudra.localization.language import current, gettext, translatable
-from mudra.metrics.health.api_names import api_name
 
-MEASURES: Final = {
-    Measure.AVAILABILITY: translatable("Availability"),
-    Measure.SUCCESS: translatable("Success"),
-    Measure.P95: translatable("95 % took at most"),
-    Measure.P99: translatable("99 % took at most"),
-    Measure.READY: translatable("Time to data, 95 %"),
-    Measure.DATA: translatable("FI requests that ended with data"),
-    Measure.MISSING: translatable("Missing reports"),
-}
-FATES: Final = {
-    Fate.OWN: translatable("Outage: failed calls count against the member"),
-    Fate.ELSEWHERE: translatable("Cause elsewhere: left out"),
-    Fate.UNSURE: translatable("Cause not certain: left out"),
-    Fate.MAINTENANCE: translatable("Planned maintenance: left out"),
-    Fate.LEFT_OUT: translatable("Decision about a dispute: left out"),
-    Fate.EXCUSED: translatable("Decision about a dispute: failed calls left out"),
-}
-_COLUMNS: Final = (Measure.AVAILABILITY, Measure.SUCCESS, Measure.P95, Measure.P99)
-NOTHING: Final = "\N{EN DASH}"
 _WIDTH: Final = 300
-_LOWEST: Final = 90.0
-_MINUTES: Final = 10
 _FILLED: Final = Markup('<rect x="1" y="4" width="{:.1f}" height="10" fill="currentColor"/>')
 _OUTLINE: Final = Markup(
     '<rect x="1" y="4" width="{:.1f}" height="10" fill="none" stroke="currentColor"'
@@ -74,49 +55,31 @@ class Other(Struct, frozen=True):
     shown: Shown
 
 
-def columns() -> list[str]:
-    """Returns the titles of the numbers of an API."""
-    return [gettext(MEASURES[one]) for one in _COLUMNS]
-
-
 def api_rows(report: Report) -> list[ApiRow]:
     """Returns a row for each API, all of them together first."""
-    by_api: dict[str, dict[Measure, Figure]] = {}
-    for one in report.figures:
-        if one.measure in _COLUMNS:
-            by_api.setdefault(one.api, {})[one.measure] = one
-    return [_row(api, found) for api, found in by_api.items()]
+    return [_row(api, found) for api, found in report.by_api(labels.COLUMNS).items()]
 
 
 def others(report: Report) -> list[Other]:
     """Returns the numbers that are not of one API."""
     return [
-        Other(gettext(MEASURES[one.measure]), _shown(one))
+        Other(gettext(labels.MEASURES[one.measure]), _shown(one))
         for one in report.figures
-        if one.measure not in _COLUMNS
+        if one.measure not in labels.COLUMNS
     ]
 
 
-def fate_text(fate: Fate) -> str:
-    """Returns what becomes of the calls of a span."""
-    return gettext(FATES[fate])
-
-
 def _row(api: str, found: Mapping[Measure, Figure]) -> ApiRow:
-    name = gettext("All calls for customers") if api == ALL_APIS else api_name(api)
-    numbers = [_shown(found[one]) if one in found else None for one in _COLUMNS]
+    numbers = [_shown(found[one]) if one in found else None for one in labels.COLUMNS]
     up = found.get(Measure.AVAILABILITY)
-    down = ""
-    if up is not None and up.windows:
-        minutes = current().number(up.down_windows * _MINUTES)
-        down = gettext("%(minutes)s min", minutes=minutes)
-    return ApiRow(name, numbers, down, _bar(up or found[Measure.SUCCESS]))
+    drawn = _bar(up or found[Measure.SUCCESS])
+    return ApiRow(labels.api_text(api), numbers, labels.down_text(up), drawn)
 
 
 def _shown(one: Figure) -> Shown:
     return Shown(
-        _text(one.measure, one.value, 2),
-        "" if one.target is None else _text(one.measure, one.target, 1),
+        labels.value_text(one),
+        labels.target_text(one),
         one.met,
         one.whole,
         one.left_out,
@@ -125,22 +88,79 @@ def _shown(one: Figure) -> Shown:
     )
 
 
-def _text(measure: Measure, value: float | None, places: int) -> str:
-    if value is None:
-        return NOTHING
-    if measure.in_ms:
-        return gettext("%(seconds)s s", seconds=current().number(value / 1000, 2))
-    scale = 10**places
-    return f"{current().number(int(value * scale) / scale, places)} %"
-
-
 def _bar(one: Figure) -> Markup:
     """Draws a share from 90 % on: filled where the target is met, an outline where it is missed."""
     if one.value is None:
         return Markup("")
-    length = max(one.value - _LOWEST, 0.0) / (100 - _LOWEST) * _WIDTH
+    length = labels.bar_part(one.value) * _WIDTH
     drawn = (_OUTLINE if one.met is False else _FILLED).format(length)
     mark = Markup("")
-    if one.target is not None and one.target >= _LOWEST:
-        mark = _TARGET.format((one.target - _LOWEST) / (100 - _LOWEST) * _WIDTH + 1)
+    if one.target is not None and one.target >= labels.BARS_FROM:
+        mark = _TARGET.format(labels.bar_part(one.target) * _WIDTH + 1)
     return _DRAWING.format(_WIDTH + 4, _WIDTH // 2, drawn, mark)
+
+
+class BudgetRow(Struct, frozen=True):
+    """An error budget: what is left, and how fast it goes."""
+
+    entity_id: str
+    measure: str
+    left: str
+    spent: int
+    allowed: int
+    day_rate: str
+    week_rate: str
+    gone_at: datetime | None
+    outlook: str
+    tone: str
+    at: datetime
+    bar: Markup
+
+
+_OUTLOOKS: Final = {
+    Outlook.WITHIN: (translatable("lasts the month"), "good"),
+    Outlook.BURNING: (translatable("will not last"), "warn"),
+    Outlook.GONE: (translatable("used up"), "bad"),
+}
+
+
+def budget_rows(found: Sequence[StoredBurn]) -> list[BudgetRow]:
+    """Returns the rows of budgets."""
+    return [_budget_row(one) for one in found]
+
+
+def _budget_row(one: StoredBurn) -> BudgetRow:
+    burn, number = one.burn, current().number
+    text, tone = _OUTLOOKS[burn.outlook]
+    length = min(max(burn.left_percent, 0.0), 100.0) / 100 * _WIDTH
+    drawn = (_FILLED if burn.outlook is Outlook.WITHIN else _OUTLINE).format(length)
+    return BudgetRow(
+        one.entity_id,
+        labels.measure_text(burn.measure),
+        f"{number(burn.left_percent, 1)} %",
+        burn.spent,
+        burn.allowed,
+        number(burn.day_rate, 1),
+        number(burn.week_rate, 1),
+        burn.gone_at,
+        gettext(text),
+        tone,
+        one.at,
+        _DRAWING.format(_WIDTH + 4, _WIDTH // 2, drawn, ""),
+    )
+
+
+_REFUSALS: Final = (
+    translatable("no report of this ID"),
+    translatable("only FIPs, AAs and the network (an empty entityId) have reports"),
+    translatable("50 reports of this member were made within 24 hours: read one of these, or wait"),
+    translatable("month must be such as 2026-03"),
+    translatable("end must be later than start, and not later than now"),
+    translatable("the operator of this network shows no league table to members"),
+    translatable(
+        "this node makes no PDF: its operator installs mudra-network[pdf]; CSV and JSON have the "
+        "same numbers"
+    ),
+    translatable("too many reports are being printed now; try again"),
+)
+"""Texts of the API that a member can meet on these pages: `page_problem` translates them."""

@@ -71,6 +71,7 @@ async def alarm_facts(page_context: PageContext) -> dict[str, object]:
             "of_network": severity_word(found.of_network),
             "channel": found.channel.value,
             "apis": found.apis,
+            "level_reports": found.level_reports,
         },
         "alarm_apis": {code: api_names(code) for code in TYPE_OF_API},
         "own_webhook": hooks[0] if hooks else None,
@@ -90,7 +91,9 @@ async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
     names = {one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)}
     sent = {name: fields[name].strip() for name in names if name in fields}
     apis = [code for code in TYPE_OF_API if f"api.{code}" in fields]
-    wanted = decode_struct({**sent, "apis": apis}, AlarmPreferencesRequest)
+    reports = sent.pop("levelReports", "") == "yes"
+    chosen = {**sent, "apis": apis, "levelReports": reports}
+    wanted = decode_struct(chosen, AlarmPreferencesRequest)
     if isinstance(wanted, InvalidField):
         return wanted
     outcome = await page_context.tx.service(AlarmPreferenceService).set(

@@ -47,6 +47,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA
+from mudra.timeline.timeline_service import Reader, TimelineService
 
 _QUIET: Final = "24h"
 """What the page opens on while nothing is wrong: a member's calls of one hour may be few."""
@@ -187,11 +188,16 @@ async def _charts(page_context: PageContext, view: HealthQuery) -> Mapping[str, 
     kind = EntityType(member.entity_type)
     if kind is EntityType.FIU:
         return LATER
+    own = Reader(member.entity_id)
+    changes = await page_context.tx.service(TimelineService).of_member(
+        own, view.within, page_context.now
+    )
     return await over_time(
         page_context,
         view,
         aa_id=member.entity_id if kind is EntityType.AA else None,
         fip_id=member.entity_id if kind is EntityType.FIP else None,
+        changes=changes,
     )
 
 

@@ -53,6 +53,8 @@ _LISTS: Final = {
     Kind.HELD_REPORT: operator_path("held-reports"),
     Kind.MAIL: operator_path("mails?failed=true"),
     Kind.NO_ADMIN: operator_path("members?status=active&alone=true"),
+    Kind.BUDGET: operator_path("levels#budgets"),
+    Kind.DISPUTE: operator_path("disputes"),
 }
 """The pages that list all of a kind."""
 _MAX_OF_KIND: Final = 5

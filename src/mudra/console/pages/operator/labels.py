@@ -40,6 +40,8 @@ KINDS: Final = {
     Kind.MAIL: "Failed mail",
     Kind.SUBSCRIPTIONS: "Subscriptions",
     Kind.NO_ADMIN: "No admin",
+    Kind.BUDGET: "Error budgets",
+    Kind.DISPUTE: "Disputes",
 }
 
 URGENCIES: Final = {
@@ -93,6 +95,10 @@ def row_link(row: DashboardRow) -> str:
             return operator_path("held-reports")
         case Kind.MAIL:
             return operator_path("mails?failed=true")
+        case Kind.BUDGET:
+            return operator_path("levels#budgets")
+        case Kind.DISPUTE:
+            return operator_path(f"disputes/{row.subject}")
         case Kind.SUBSCRIPTIONS:
             return operator_path("announcements")
         case _:

@@ -205,6 +205,7 @@ HEALTH_FIELDS: Final = {
     "body": "text that is posted, which is signed",
     "delivered": "whether it was delivered",
     "channel": "how alarms come: by email or webhook",
+    "levelReports": "whether monthly reports of service levels come by email",
     "ofNetwork": "whether alarms of the whole network come",
     "ofMembers": "whether alarms of members come",
     "AlarmPreferencesResponse.apis": "APIs of which alarms come, empty for all",

@@ -42,6 +42,7 @@ CREATE INDEX ix_webhook_event_webhook_id ON webhook_event (webhook_id, over_at);
 
 -- The APIs that a person wants alarms about; none are all.
 ALTER TABLE alarm_preference ADD COLUMN apis text[] NOT NULL DEFAULT '{}';
+ALTER TABLE alarm_preference ADD COLUMN level_reports boolean NOT NULL DEFAULT false;
 
 -- A hand-over waits for acceptance: its invitation names the admin from whom it takes over.
 ALTER TABLE admin_invitation ADD COLUMN takes_over text NOT NULL DEFAULT '';
@@ -374,3 +375,32 @@ CREATE TABLE level_report (
     CONSTRAINT uq_level_report_entity_id UNIQUE (entity_id, starts, ends, version)
 );
 CREATE INDEX ix_level_report_starts ON level_report (starts, ends);
+CREATE TABLE level_burn (
+    entity_id text NOT NULL,
+    starts timestamptz NOT NULL,
+    measure text NOT NULL,
+    worked_out_at timestamptz NOT NULL,
+    target double precision NOT NULL,
+    allowed bigint NOT NULL,
+    spent bigint NOT NULL,
+    left_percent double precision NOT NULL,
+    day_rate double precision NOT NULL,
+    week_rate double precision NOT NULL,
+    gone_at timestamptz,
+    outlook text NOT NULL,
+    announced text NOT NULL,
+    CONSTRAINT pk_level_burn PRIMARY KEY (entity_id, starts, measure),
+    CONSTRAINT ck_level_burn_outlook CHECK (outlook IN ('within', 'burning', 'gone')),
+    CONSTRAINT ck_level_burn_announced CHECK (announced IN ('within', 'burning', 'gone')),
+    CONSTRAINT fk_level_burn_entity_id FOREIGN KEY(entity_id) REFERENCES entity (entity_id)
+);
+CREATE TABLE level_rule (
+    since date NOT NULL,
+    notice_hours integer NOT NULL,
+    hours_a_month integer NOT NULL,
+    league boolean NOT NULL,
+    reason text NOT NULL,
+    made_by text NOT NULL,
+    made_at timestamptz NOT NULL,
+    CONSTRAINT pk_level_rule PRIMARY KEY (since)
+);

@@ -104,6 +104,8 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.LEVELS_TARGET_SET: "{actor} set a target of service levels: {measure}",
     _E.LEVELS_TARGET_END: "{actor} ended a target of service levels: {measure}",
     _E.LEVELS_REPORT_MAKE: "A report of service levels was made and signed",
+    _E.LEVELS_RULE_SET: "{actor} set the rule of service levels",
+    _E.LEVELS_BUDGET_ALARM: "The error budget of {entity} was reported as {outlook}",
     _E.MAIL_LETTER_RETRY: "{actor} had an email sent again",
     _E.MAIL_LETTER_SEND: "{actor} sent a test email",
     _E.AUDIT_CHAIN_VERIFY: "{actor} verified the audit",

@@ -1,0 +1,58 @@
+"""Works out the budgets of all members, some FIPs at a time."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import structlog
+
+from mudra.levels.budgets.budget_service import BudgetService, Networks
+from mudra.levels.gathering import PairCalls, pair_calls
+from mudra.levels.monthly import SHARE_S, OpenTransaction, shares_of
+from mudra.levels.spans import Member
+from mudra.shared.entity_type import EntityType
+
+_log = structlog.get_logger()
+
+
+async def work_out_budgets(open_tx: OpenTransaction) -> int:
+    """Stores the budgets of the month that runs, and sends alarms; returns how many.
+
+    Interrupted anywhere, the next run goes on: no alarm is sent twice.
+    """
+    async with open_tx(within_s=SHARE_S) as tx:
+        service, now = tx.service(BudgetService), await tx.now()
+        networks = await service.networks(now)
+        members = await service.levels.reports.members(now)
+    if networks is None:
+        return 0
+    fips = {one.entity_id: one for one in members if one.role is EntityType.FIP}
+    alarms, shares = 0, shares_of(len(fips))
+    for share in range(shares):
+        alarms += await _of_share(open_tx, fips, (share, shares), networks)
+    for one in members:
+        if one.role is EntityType.AA:
+            async with open_tx(within_s=SHARE_S) as tx:
+                alarms += await tx.service(BudgetService).work_out(one, networks, await tx.now())
+    _log.info("budgets of levels worked out", members=len(members), alarms=alarms)
+    return alarms
+
+
+async def _of_share(
+    open_tx: OpenTransaction, fips: dict[str, Member], share: tuple[int, int], networks: Networks
+) -> int:
+    async with open_tx(within_s=SHARE_S) as tx:
+        service, now = tx.service(BudgetService), await tx.now()
+        calls: list[dict[str, Sequence[PairCalls]]] = []
+        for within in networks.times.ranges:
+            totals = await service.levels.gathering.sums.with_times(within, share=share)
+            by_fip = defaultdict[str, list[PairCalls]](list)
+            for one in pair_calls(totals):
+                by_fip[one.fip_id].append(one)
+            calls.append(dict(by_fip))
+        alarms = 0
+        for fip_id in sorted(calls[0]):
+            member = fips.get(fip_id)
+            if member is not None:
+                whole = [one.get(fip_id, ()) for one in calls]
+                alarms += await service.work_out(member, networks, now, whole)
+        return alarms

@@ -1,0 +1,179 @@
+"""Works out the budgets of members in the caller's transaction, and sends an alarm once for each.
+
+An alarm is sent when the outlook becomes worse than any that was announced in the month. While a
+silence covers the member, none is sent and none counts as announced: the next run sends it.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.memberships.membership_store import Memberships
+from mudra.identity.memberships.notices import NoticeService
+from mudra.levels.budgets.burn_message import EVENT, body_of, facts_of
+from mudra.levels.budgets.burn_rule import LONG, SHORT, Burn, Outlook, Seen, burns_of
+from mudra.levels.budgets.burn_store import Burns, StoredBurn
+from mudra.levels.calculation import Figure, figures
+from mudra.levels.gathering import Network, PairCalls
+from mudra.levels.level_service import LevelService
+from mudra.levels.months import month_of
+from mudra.levels.spans import Member
+from mudra.metrics.incidents.incident import AaCalls, Fip, Subject
+from mudra.metrics.incidents.silence import is_silenced
+from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
+from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.payload.catalogue import window_start
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.sums.percentiles import percentile_of
+from mudra.shared.entity_type import EntityType
+from mudra.shared.notice import NoticeKind
+from mudra.storage.database.transaction import Transaction
+
+SETTLED: Final = timedelta(hours=1)
+"""Reports of AAs come within minutes; an hour later nearly all of them are there."""
+_SYSTEM: Final = Caller("system")
+_DAY: Final = timedelta(days=1)
+
+
+class Times(Struct, frozen=True):
+    """The month that runs, its part so far, and the two windows that end at the same time."""
+
+    month: TimeRange
+    so_far: TimeRange
+    week: TimeRange
+    day: TimeRange
+
+    @property
+    def ranges(self) -> tuple[TimeRange, TimeRange, TimeRange]:
+        """The three times of which figures are needed."""
+        return self.so_far, self.week, self.day
+
+
+class Networks(Struct, frozen=True):
+    """Facts that the budgets of all members share: the times, and the network in each of them."""
+
+    times: Times
+    found: Sequence[Network]
+
+
+def times_of(now: datetime, zone: ZoneInfo) -> Times | None:
+    """Returns the times of budgets; None on the first day of a month, which says nothing yet."""
+    end = window_start(now - SETTLED)
+    month = month_of(end, zone)
+    if end - month.start < _DAY:
+        return None
+    return Times(
+        month,
+        TimeRange(month.start, end),
+        TimeRange(end - LONG, end),
+        TimeRange(end - SHORT, end),
+    )
+
+
+class BudgetService(Struct, frozen=True):
+    """Works in the caller's transaction; each alarm has its audit entry."""
+
+    tx: Transaction
+    levels: LevelService
+    burns: Burns
+    messages: WebhookMessages
+    preferences: AlarmPreferenceStore
+
+    async def of_now(
+        self, now: datetime, *, entity_id: str | None = None, in_danger: bool = False
+    ) -> Sequence[StoredBurn]:
+        """Returns the budgets of the month that runs, the emptiest first."""
+        month = month_of(window_start(now - SETTLED), ZoneInfo(self.levels.zone))
+        return await self.burns.of_month(month.start, entity_id=entity_id, in_danger=in_danger)
+
+    async def networks(self, now: datetime) -> Networks | None:
+        """Returns what all members share; None while there is nothing to work out."""
+        times = times_of(now, ZoneInfo(self.levels.zone))
+        if times is None or not await self.levels.reports.reported(times.so_far):
+            return None
+        return Networks(times, [await self.levels.network(one, now) for one in times.ranges])
+
+    async def work_out(
+        self,
+        member: Member,
+        networks: Networks,
+        now: datetime,
+        whole: Sequence[Sequence[PairCalls]] | None = None,
+    ) -> int:
+        """Stores the budgets of a member; returns how many alarms were sent."""
+        seen = []
+        for place, network in enumerate(networks.found):
+            calls = None if whole is None else whole[place]
+            seen.append(await self._figures(member, network, networks.found[0], calls))
+        times = networks.times
+        burns = burns_of(Seen(*seen), times.month, times.so_far.end)
+        return await self._stored(member, burns, times, now)
+
+    async def _figures(
+        self,
+        member: Member,
+        network: Network,
+        of_month: Network,
+        whole: Sequence[PairCalls] | None,
+    ) -> Sequence[Figure]:
+        evidence = await self.levels.gathering.evidence(member, network, whole)
+        targets = [one for one in of_month.targets if one.role is member.role]
+        return await asyncio.to_thread(figures, evidence, member.role, targets, percentile_of)
+
+    async def _stored(
+        self, member: Member, burns: Sequence[Burn], times: Times, now: datetime
+    ) -> int:
+        announced = await self.burns.announced(member.entity_id, times.month.start)
+        silences = await self.levels.silences.ending_after(now) if burns else ()
+        silent = is_silenced(_subject(member), silences, now)
+        sent = 0
+        for burn in burns:
+            stored = StoredBurn(member.entity_id, times.month.start, now, burn)
+            known = announced.get(burn.measure, Outlook.WITHIN)
+            worse = burn.outlook.is_worse_than(known) and not silent
+            await self.burns.put(stored, burn.outlook if worse else known)
+            if worse:
+                await self._announce(stored)
+                sent += 1
+        return sent
+
+    async def _announce(self, stored: StoredBurn) -> None:
+        entity_id, burn = stored.entity_id, stored.burn
+        await self.tx.service(NoticeService).notify(
+            entity_id,
+            NoticeKind.LEVELS_BUDGET,
+            facts_of(stored),
+            without=await self._without(entity_id, burn.outlook),
+        )
+        await self.messages.post([entity_id], body_of(stored), stored.at, event=EVENT)
+        detail: Mapping[str, str | int] = {
+            "month": stored.month.isoformat(),
+            "measure": burn.measure.value,
+            "outlook": burn.outlook.value,
+            "allowed": burn.allowed,
+            "spent": burn.spent,
+        }
+        await self.levels.audit_log.append(
+            AuditEntry(EventName.LEVELS_BUDGET_ALARM, _SYSTEM, entity_id, detail=detail)
+        )
+
+    async def _without(self, entity_id: str, outlook: Outlook) -> Collection[str]:
+        """Returns the addresses of admins who chose to get no email of such an alarm."""
+        severity = Severity.MAJOR if outlook is Outlook.GONE else Severity.MINOR
+        found = []
+        for one in await Memberships(self.tx).admins(entity_id):
+            chosen = await self.preferences.of(one.user_id)
+            wanted = chosen.of_members is not None and severity.at_least(chosen.of_members)
+            if not (wanted and chosen.channel.has_email):
+                found.append(one.email)
+        return found
+
+
+def _subject(member: Member) -> Subject:
+    return AaCalls(member.entity_id) if member.role is EntityType.AA else Fip(member.entity_id)

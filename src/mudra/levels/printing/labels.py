@@ -1,0 +1,88 @@
+"""The texts of a report's numbers, for pages and for print, in the current language."""
+
+from typing import Final
+
+from mudra.levels.calculation import Figure
+from mudra.levels.evidence import Fate
+from mudra.levels.target import ALL_APIS, Measure
+from mudra.localization.language import current, gettext, translatable
+from mudra.metrics.health.api_names import api_name
+
+MEASURES: Final = {
+    Measure.AVAILABILITY: translatable("Availability"),
+    Measure.SUCCESS: translatable("Success"),
+    Measure.P95: translatable("95 % took at most"),
+    Measure.P99: translatable("99 % took at most"),
+    Measure.READY: translatable("Time to data, 95 %"),
+    Measure.DATA: translatable("FI requests that ended with data"),
+    Measure.MISSING: translatable("Missing reports"),
+}
+FATES: Final = {
+    Fate.OWN: translatable("Outage: failed calls count against the member"),
+    Fate.ELSEWHERE: translatable("Cause elsewhere: left out"),
+    Fate.UNSURE: translatable("Cause not certain: left out"),
+    Fate.MAINTENANCE: translatable("Planned maintenance: left out"),
+    Fate.LEFT_OUT: translatable("Decision about a dispute: left out"),
+    Fate.EXCUSED: translatable("Decision about a dispute: failed calls left out"),
+}
+COLUMNS: Final = (Measure.AVAILABILITY, Measure.SUCCESS, Measure.P95, Measure.P99)
+"""The measures that are a column of the table by API; the others are a list."""
+NOTHING: Final = "\N{EN DASH}"
+BARS_FROM: Final = 90.0
+"""Bars of shares begin at 90 percent."""
+_MINUTES: Final = 10
+_VALUE_PLACES: Final = 2
+_TARGET_PLACES: Final = 1
+
+
+def columns() -> list[str]:
+    """Returns the titles of the numbers of an API."""
+    return [gettext(MEASURES[one]) for one in COLUMNS]
+
+
+def measure_text(measure: str) -> str:
+    """Returns the name of a measure; an unknown one as it is."""
+    return gettext(MEASURES[Measure(measure)]) if measure in {*Measure} else measure
+
+
+def fate_text(fate: Fate) -> str:
+    """Returns what becomes of the calls of a span."""
+    return gettext(FATES[fate])
+
+
+def api_text(api: str) -> str:
+    """Returns the name of an API, or of all calls for customers together."""
+    return gettext("All calls for customers") if api == ALL_APIS else api_name(api)
+
+
+def value_text(one: Figure) -> str:
+    """Returns a number with its unit; shares are rounded down."""
+    return amount_text(one.measure, one.value, _VALUE_PLACES)
+
+
+def target_text(one: Figure) -> str:
+    """Returns the target of a number; empty without one."""
+    return "" if one.target is None else amount_text(one.measure, one.target, _TARGET_PLACES)
+
+
+def down_text(one: Figure | None) -> str:
+    """Returns the minutes of the member's own outages; empty where they are not measured."""
+    if one is None or not one.windows:
+        return ""
+    minutes = current().number(one.down_windows * _MINUTES)
+    return gettext("%(minutes)s min", minutes=minutes)
+
+
+def bar_part(share: float) -> float:
+    """Returns the part of a bar's width that a share in percent takes, from 0 to 1."""
+    return max(share - BARS_FROM, 0.0) / (100 - BARS_FROM)
+
+
+def amount_text(measure: Measure, value: float | None, places: int) -> str:
+    """Returns a value of a measure: seconds with two decimals, a share with so many."""
+    if value is None:
+        return NOTHING
+    if measure.in_ms:
+        return gettext("%(seconds)s s", seconds=current().number(value / 1000, 2))
+    scale = 10**places
+    return f"{current().number(int(value * scale) / scale, places)} %"

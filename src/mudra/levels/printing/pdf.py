@@ -1,0 +1,62 @@
+"""The PDF of a report, by typst (decision 0181).
+
+The template is a file of this package; it gets texts as data, sees an empty folder and knows no
+network, so that no text can make it read anything.
+"""
+
+import tempfile
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from mudra import DISTRIBUTION
+from mudra.levels.printing.printed import Printed
+from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
+
+PrintPdf: TypeAlias = Callable[[str, Printed, datetime], Awaitable[bytes | Refusal]]
+"""Returns the PDF that a caller (first) asks for; the time is that of its making."""
+_FONTS: Final = ("fontpkg_noto_sans", "fontpkg_noto_sans_devanagari")
+TOO_MANY_PRINTS: Final = PlainRefusal(
+    RefusalKind.BUSY, "too many reports are being printed now; try again", retry_after_s=5
+)
+NO_PDF: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    f"this node makes no PDF: its operator installs {DISTRIBUTION}[pdf]; CSV and JSON have the "
+    "same numbers",
+)
+
+
+def can_print() -> bool:
+    """Returns whether the extra `pdf` is installed."""
+    return all(find_spec(one) is not None for one in ("typst", *_FONTS))
+
+
+def pdf_of(printed: Printed, made_at: datetime) -> bytes:
+    """Returns the PDF, tagged for screen readers; equal input makes equal bytes."""
+    import typst  # noqa: PLC0415  # of the extra `pdf`
+
+    template = resources.files("mudra.levels.printing").joinpath("report.typ").read_bytes()
+    fonts = typst.Fonts(
+        include_system_fonts=False,
+        include_embedded_fonts=False,
+        font_paths=[Path(str(resources.files(one))) / "files" for one in _FONTS],
+    )
+    data = msgspec.json.encode(printed).decode()
+    with tempfile.TemporaryDirectory() as empty:
+        compiler = typst.Compiler(
+            template,
+            root=empty,
+            font_paths=fonts,
+            ignore_system_fonts=True,
+            sys_inputs={"data": data},
+            package_path=empty,
+            package_cache_path=empty,
+        )
+        made = compiler.compile(format="pdf", timestamp=made_at.replace(microsecond=0))
+    assert isinstance(made, bytes)
+    return made

@@ -1,0 +1,133 @@
+"""A printed report: its numbers are the report's, and no text of a member is read as markup."""
+
+import io
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from pypdf import PdfReader
+from tests.support.depth import examples
+from tests.unit.levels.recount import START, random_world
+from tests.unit.levels.worlds import MEMBER, RULE, evidence_of
+
+from mudra.levels.printing.pdf import pdf_of
+from mudra.levels.printing.printed import printed_report
+from mudra.levels.report import Report, report_of
+from mudra.levels.target import SHIPPED
+from mudra.localization.language import written_in
+from mudra.localization.languages import Languages
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.sums.percentiles import percentile_of
+
+INDIA = ZoneInfo("Asia/Kolkata")
+HOSTILE = (
+    '#read("/etc/passwd")',
+    '#import "@preview/x:1.0.0": *',
+    "#while true {}",
+    '"]#panic("x")[',
+    "$ x^2 $ *bold* _it_ `raw` <label> @label",
+    "\\u{1F600} // comment /* no */",
+    "= Heading\n- list",
+    "{{ x }} {0} %s %(page)s",
+    "\u202egnirts",
+)
+
+
+def report(seed: int = 3) -> Report:
+    world = random_world(seed)
+    within = TimeRange(START, world.at(world.windows))
+    made_at = datetime(2026, 4, 1, 6, 40, 3, 141_592, UTC)
+    return report_of(
+        MEMBER,
+        within,
+        evidence_of(world),
+        SHIPPED,
+        issuer="https://x.example/iam",
+        rule=RULE,
+        now=made_at,
+        percentile_of=percentile_of,
+    )
+
+
+def texts(content: bytes) -> list[str]:
+    return [page.extract_text() for page in PdfReader(io.BytesIO(content)).pages]
+
+
+def printed(made: Report, tag: str = "en") -> bytes:
+    language = Languages().find(tag)
+    assert language is not None
+    with written_in(language):
+        return pdf_of(printed_report(made, "Example Network", INDIA, "kid-1"), made.made_at)
+
+
+@pytest.mark.parametrize("tag", ["en", "hi"])
+def test_every_number_of_the_report_is_printed(tag: str) -> None:
+    made = report()
+
+    pages = texts(printed(made, tag))
+
+    shown = Counter(re.findall(r"[\d,]+(?:\.\d+)?", " ".join(pages)))
+    wanted = Counter[str]()
+    for one in made.figures:
+        if one.value is not None:
+            share = int(one.value * 100) / 100
+            wanted[f"{one.value / 1000:,.2f}" if one.measure.in_ms else f"{share:.2f}"] += 1
+        if one.measure.value == "availability":
+            for count in (one.whole, one.left_out, one.uncertain, one.reporters):
+                wanted[f"{count:,}"] += 1
+    assert not wanted - shown
+    assert all(f"{page} " in text or f"{page}\n" in text for page, text in enumerate(pages, 1))
+    assert made.evidence in "".join(pages).replace("\n", "")
+
+
+def test_hindi_is_in_its_own_letters() -> None:
+    # Extraction undoes no shaping: letters of a cluster come in the order in which they are drawn.
+    text = " ".join(texts(printed(report(), "hi")))
+    letters = [one for one in text if "\u0900" <= one <= "\u097f"]
+
+    assert len(letters) > 400
+    assert all(one in letters for one in "उपलब्धता")
+
+
+def test_equal_reports_are_equal_files() -> None:
+    assert printed(report()) == printed(report())
+
+
+@settings(max_examples=examples(12), deadline=None)
+@given(
+    st.one_of(
+        st.sampled_from(HOSTILE),
+        st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=64),
+    )
+)
+def test_a_text_is_printed_and_never_read_as_markup(text: str) -> None:
+    plain = report()
+    hostile = replace(
+        plain,
+        member=replace(plain.member, name=f"A{text}Z"),
+        issuer=text,
+        spans=tuple(replace(one, cause=text) for one in plain.spans),
+        targets=tuple(replace(one, reason=text) for one in plain.targets),
+    )
+
+    content = printed(hostile)
+
+    assert content.startswith(b"%PDF-")
+    if text in HOSTILE[:4]:
+        assert f"A{text}Z" in " ".join(texts(content))
+    assert b"root:" not in content
+
+
+def test_a_report_with_ten_thousand_spans_says_what_it_leaves_out() -> None:
+    made = report()
+    many = replace(made, spans=made.spans[:1] * 10_000)
+
+    pages = texts(printed(many))
+
+    assert "9,600 more are in the signed report." in " ".join(pages)
+    assert len(pages) < 40
