@@ -259,10 +259,14 @@ class LevelService(Struct, frozen=True):
         await self.news.send(report_id, made, by_job=caller.actor == "system")
         return made
 
-    def month(self, text: str, now: datetime) -> TimeRange | PlainRefusal:
-        """Returns a month of the network's zone that is over, such as 2026-03."""
+    def month(self, text: str) -> TimeRange:
+        """Returns a month of the network's zone, such as 2026-03."""
         zone = ZoneInfo(self.zone)
-        within = month_of(datetime.fromisoformat(f"{text}-01").replace(tzinfo=zone), zone)
+        return month_of(datetime.fromisoformat(f"{text}-01").replace(tzinfo=zone), zone)
+
+    def ended_month(self, text: str, now: datetime) -> TimeRange | PlainRefusal:
+        """Returns a month that is over, of which a report can be made."""
+        within = self.month(text)
         if within.end <= now:
             return within
         sentence = gettext("the month %(month)s is not over", month=text)

@@ -166,7 +166,7 @@ async def _made(
 def _within(service: LevelService, period: PeriodRequest, now: datetime) -> TimeRange | Refusal:
     start, end, month = period.start, period.end, period.month
     if isinstance(month, str) and start is UNSET and end is UNSET:
-        return service.month(month, now)
+        return service.ended_month(month, now)
     if isinstance(start, datetime) and isinstance(end, datetime) and month is UNSET:
         return TimeRange(start.astimezone(UTC), end.astimezone(UTC))
     return InvalidField("give a month, such as 2026-03, or start and end")

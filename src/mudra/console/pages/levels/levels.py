@@ -128,7 +128,7 @@ async def _make(page_context: PageContext, fields: Fields, entity_id: str, path:
     service, month = page_context.tx.service(LevelService), fields.get("month", "").strip()
     try:
         datetime.fromisoformat(f"{month}-01")
-        within = service.month(month, page_context.now) if len(month) == _MONTH else None
+        within = service.ended_month(month, page_context.now) if len(month) == _MONTH else None
     except ValueError:
         within = None
     if within is None:
