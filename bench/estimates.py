@@ -86,7 +86,7 @@ def blocks_of(windows: list[Times]) -> Cells:
     rows = np.array([[point(one, percent) for percent in (*PERCENTS, 100)] for one in windows])
     calls = np.array([len(one) for one in windows])
     zero = np.zeros(len(windows), np.int64)
-    keys = {"at": np.arange(len(windows)), "aa": zero, "type": zero, "fip": zero}
+    keys = {"at": np.arange(len(windows)), "aa": zero, "type": zero + 1, "fip": zero}
     points = dict(zip(POINTS, rows.T, strict=True))
     return Cells(keys, {"c0": calls, "c1": calls}, points["p100"], points, None)
 

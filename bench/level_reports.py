@@ -2,8 +2,8 @@
 
     python -m bench.level_reports [AAS] [FIPS]
 
-A national network is loaded as by `bench.long_ranges`; each FIP has had an outage of its own and
-each fifth one a broken path. The job's own code makes and signs the reports of the last 30 days,
+A national network is loaded as by `bench.long_ranges`; each FIP has had an outage of its own.
+The job's own code makes and signs the reports of the last 30 days,
 then works out the budgets. What counts is the CPU of this process, with that of PostgreSQL next to
 it, for 2,000 members: a smaller network is scaled by its number of reports, and says so.
 """
@@ -48,7 +48,7 @@ DAYS: Final = sized(30, 1)
 
 
 async def incidents(parts: Dependencies, end: datetime) -> int:
-    """Stores an outage of each FIP, and a broken path of each fifth; returns how many."""
+    """Stores an outage of each FIP; returns how many."""
     rows = []
     for place in range(full_traffic.FIPS):
         began = window_start(end - timedelta(hours=1 + place % 23))

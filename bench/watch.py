@@ -125,7 +125,7 @@ def calls_of(evidence: Evidence, aas: tuple[str, ...], fips: tuple[str, ...]) ->
 
 
 _TIMED = {api: place for place, api in enumerate(TIMED_APIS)}
-_TYPES: Array = np.array([[*TYPE_OF_API].index(api) for api in CALL_APIS])
+_TYPES: Array = np.array([TYPE_OF_API[api].place for api in CALL_APIS])
 
 
 def _median_ms(work: Callable[[], None]) -> float:

@@ -81,6 +81,8 @@ NOT_SERIOUS = {
     "disputes/{dispute_id:uuid}/steps",  # a decision is audited, emailed, and can be reopened
     "disputes/{dispute_id:uuid}/evidence",
     "levels",
+    "levels/rule",  # audited with its reason, and replaced by another one
+    "levels/targets",
 }
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
-from mudra.localization.language import gettext, translatable
+from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.shared.time_text import INDIA
 
@@ -51,8 +51,10 @@ _INDIA: Final = ZoneInfo(INDIA)
 
 def title_of(one: Dispute) -> str:
     """Return the heading of a dispute, in the current language."""
-    first = f"{one.start.astimezone(_INDIA):%Y-%m-%d}"
-    last = f"{(one.end - timedelta(seconds=1)).astimezone(_INDIA):%Y-%m-%d}"
+    first, last = (
+        current().day(at.astimezone(_INDIA).date())
+        for at in (one.start, one.end - timedelta(seconds=1))
+    )
     days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
     names = {"days": days, "apis": api_names(",".join(one.apis)) if one.apis else ""}
     return gettext(_TITLES[one.kind, one.about], **names)

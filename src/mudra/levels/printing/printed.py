@@ -47,7 +47,7 @@ class Row(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """A section with a table; `empty` is shown in place of one without rows."""
+    """A section with a table, and a note below it."""
 
     title: str
     columns: Sequence[str]
