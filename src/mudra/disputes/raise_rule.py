@@ -4,9 +4,8 @@ Days are those of India, as in the monthly report.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -16,7 +15,6 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.payload.catalogue import TYPE_OF_API, WINDOW, window_start
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
-from mudra.shared.time_text import INDIA
 
 CONTEST_WITHIN: Final = timedelta(days=62)
 """After its end: a day can be contested for 30 days after the report of its month."""
@@ -26,7 +24,9 @@ MAX_OPEN: Final = 10
 MAX_A_DAY: Final = 20
 """Comments and disputes of a member in 24 hours: each is emailed to the operators."""
 COUNTED: Final = timedelta(hours=24)
-_INDIA: Final = ZoneInfo(INDIA)
+_INDIA: Final = timezone(timedelta(hours=5, minutes=30))
+"""Days are those of India, whose offset has not changed since 1945: no database of zones is needed,
+which the machine of a member's command may lack."""
 _DAY: Final = timedelta(days=1)
 _FIRST_YEAR: Final = 2000
 _LAST_YEAR: Final = 2999
