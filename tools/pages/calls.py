@@ -19,6 +19,23 @@ has its own at `/schema/openapi.json`, and a [form to try each call](api.md). Ev
 with `ver`, `timestamp` and `txnId`, left out here; refusals are in [errors](errors.md). OAuth 2.0,
 the keys and the list of revoked tokens are in [token service](token-service.md). A type in
 *italics* is an object of [the list at the end](#objects).
+
+| you want | area |
+|---|---|
+| push, health, webhooks, service levels, for members | [Network metrics](#network-metrics) |
+| the same, disputes | [Network metrics for operators](#network-metrics-for-operators) |
+| OAuth 2.0, keys, revoked tokens | [OAuth](#oauth) |
+| members, users, email, audit, keys, approvals | [Operators](#operators) |
+| admins, disputes, tokens and alarms of one's own | [People](#people) |
+| the public status | [Public status](#public-status) |
+| entries and their changes | [Registry](#registry) |
+| clock, email and faults of a sandbox | [Sandbox](#sandbox) |
+| tokens and secrets | [Tokens](#tokens) |
+
+**How to read it.** *sent* `path` is a part of the address, `query` follows `?`, `form` is
+`application/x-www-form-urlencoded`, `JSON` is a member of one JSON object (`application/json`). An
+Entity Access Token goes as `Authorization: Bearer TOKEN`, or `DPoP TOKEN` with a proof, a User
+Access Token as `Bearer`. A refusal has a status, and a body whose `errorCode` a program decides by.
 """
 _ENVELOPE: Final = {"ver", "timestamp", "txnId"}
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -98,12 +115,15 @@ class _Page:
     def _sent(self, operation: Json) -> Iterator[str]:
         for media, body in operation.get("requestBody", {}).get("content", {}).items():
             place = "form" if media == _FORM else "JSON"
-            schema = self._resolved(body["schema"])
+            several = [self._resolved(one) for one in body["schema"].get("oneOf", ())]
+            schema = several[0] if several else self._resolved(body["schema"])
             required = schema.get("required", ())
             for name, one in schema.get("properties", {}).items():
                 if name not in _ENVELOPE or name in required:
+                    kinds = [self._type(other["properties"][name]) for other in several]
+                    kind = " or ".join(dict.fromkeys(kinds)) or self._type(one)
                     yield (
-                        f"| `{name}` | {place} | {self._type(one)} |"
+                        f"| `{name}` | {place} | {kind} |"
                         f" {'yes' if name in required else ''} | {_meaning(one)} |"
                     )
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from mudra.http.openapi.components import Document, mapping
 from mudra.http.openapi.field_texts import FIELD_TEXTS
+from mudra.http.openapi.field_texts.paths import PATH_TEXTS
 
 _REFERENCE: Final = "#/components/schemas/"
 _BY_FORMAT: Final = {
@@ -38,6 +39,10 @@ def complete(document: Document) -> Document:
             text = FIELD_TEXTS.get(f"{title}.{name}") or FIELD_TEXTS.get(name)
             if "description" not in field and text:
                 field["description"] = text
+    for parameter in _path_parameters(document):
+        text = PATH_TEXTS.get(str(parameter["name"]))
+        if "description" not in parameter and text:
+            parameter["description"] = text
     for content in _request_contents(document):
         _tell_apart(mapping(content["schema"]), schemas)
         _add_example(content, schemas)
@@ -47,6 +52,13 @@ def complete(document: Document) -> Document:
 def _properties(schema: object) -> Iterator[tuple[str, Document]]:
     for name, field in mapping(mapping(schema).get("properties", {})).items():
         yield name, mapping(field)
+
+
+def _path_parameters(document: Document) -> Iterator[Document]:
+    for operations in mapping(document["paths"]).values():
+        for operation in mapping(operations).values():
+            parameters = operation.get("parameters", []) if isinstance(operation, dict) else []
+            yield from (mapping(one) for one in parameters if one["in"] == "path")
 
 
 def _request_contents(document: Document) -> Iterator[Document]:

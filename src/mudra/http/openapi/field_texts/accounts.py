@@ -36,6 +36,7 @@ ACCOUNT_FIELDS: Final = {
     "day": "a day of UTC",
     "issued": "tokens that were issued on the day",
     "events": "audit events, the newest first",
+    "WebhookEventsResponse.events": "messages, the newest first",
     # People
     "userId": "ID of the user",
     "email": "email address, which is also the user name",

@@ -14,6 +14,8 @@ _PAYLOAD = {
     "aaId": "entity ID of the AA",
     "fipId": "entity ID of the FIP",
     "fips": "one element for each FIP; empty for a window without calls",
+    "FollowedFipsResponse.fips": "entity IDs of the FIPs that are followed",
+    "PublicStatusResponse.fips": "one element for each FIP",
     "metrics": "one element for each type with traffic",
     "sumOfSizeOfDataPackets": "bytes of encrypted FI packets as a decimal string, for fif only",
 }
@@ -35,6 +37,7 @@ HEALTH_FIELDS: Final = {
     "total": "number of all",
     # Health
     "rows": "one element for each subject",
+    "DashboardResponse.rows": "one element for each item that needs attention",
     "apis": "one element for each API",
     "api": "name of the API",
     "ApiDetails.type": "type code of the calls (spec 2.5, 2.6)",
@@ -167,6 +170,7 @@ HEALTH_FIELDS: Final = {
     "open": "whether people have to act on it, as they decided",
     "badWindows": "number of bad windows",
     "acknowledgedBy": "who took it on, null for no one",
+    "AcknowledgedResponse.acknowledgedBy": "who took it on",
     "calls": "calls of the last bad window that could show it",
     "failures": "calls of the last bad window that show it",
     "failed": "how many failed",
@@ -198,6 +202,7 @@ HEALTH_FIELDS: Final = {
     "previousKeyUntil": "until when the key before the last rotation signs as well",
     "attempts": "attempts to deliver, the newest first",
     "MailDetails.attempts": "number of attempts to send it",
+    "WebhookEventDetails.attempts": "number of attempts to deliver it",
     "attempt": "number of the attempt",
     "messageId": "ID of the message",
     "event": "name of the event",
