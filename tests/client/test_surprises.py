@@ -1,5 +1,6 @@
 """What stopped members' engineers: secrets of other kinds, servers that drop headers, copies."""
 
+import asyncio
 import copy
 import logging
 import pickle
@@ -8,12 +9,13 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx2
 import pytest
 import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from joserfc.jwk import RSAKey
-from tests.support.issuer import Issuer
+from tests.support.issuer import NOW, Hands, Issuer
 
 import mudra.client
 from mudra.client import (
@@ -85,8 +87,19 @@ def test_a_token_that_is_no_text_is_refused_like_any_other(
 
 
 @pytest.mark.parametrize("text", [f"{SECRET}\n", f"{SECRET}\r\n", f"\ufeff{SECRET}\r\n", SECRET])
-def test_the_end_of_a_line_and_a_mark_are_not_of_the_secret(issuer: Issuer, text: str) -> None:
-    assert EntityTokenSource(issuer.url, "HDFC-FIP", lambda: text).token()
+def test_the_end_of_a_line_and_a_mark_are_not_of_the_secret(
+    issuer: Issuer, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "mudra.client")
+
+    def from_a_file() -> str:
+        return text
+
+    assert EntityTokenSource(issuer.url, "HDFC-FIP", from_a_file).token()
+    said = [one.getMessage() for one in caplog.records if "secret_provider" in one.getMessage()]
+    assert len(said) == (text != SECRET)
+    assert all("from_a_file: a line end or byte order mark" in one for one in said)
+    assert SECRET not in caplog.text
 
 
 @given(st.one_of(st.none(), st.binary(), st.integers(), st.lists(st.text()), st.just("")))
@@ -138,6 +151,65 @@ def test_each_fetch_is_logged_and_no_secret_in_it(
     assert said.startswith(f"POST {issuer.url}/v1/entity/token/generate: 200 in ")
     assert SECRET not in caplog.text
     assert token not in caplog.text
+
+
+def fetches(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The fetches that were logged since the last look, without their times."""
+    said = [one.getMessage() for one in caplog.records if one.levelno == logging.DEBUG]
+    caplog.clear()
+    return [one.rpartition(" in ")[0] for one in said]
+
+
+REGISTRY = "https://registry.example/cr/v2"
+GONE = httpx2.MockTransport(lambda _: httpx2.Response(503))
+
+
+def test_keys_revocations_the_directory_and_failures_are_logged_as_well(
+    issuer: Issuer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "mudra.client")
+    tokens = EntityTokenSource(issuer.url, "HDFC-FIP", lambda: SECRET)
+    verifier = TokenVerifier(issuer.url, wall=Hands(NOW))
+    directory = Directory(REGISTRY, tokens, verifier, http=httpx2.Client(transport=GONE))
+    issuer.publish_revocations()
+
+    verifier.verify(issuer.token())
+    of_keys = fetches(caplog)
+    with pytest.raises(DirectoryUnavailable):
+        directory.entry("KAVERI-FIP")
+    of_directory = fetches(caplog)
+    issuer.close()
+    with pytest.raises(ServiceUnavailable):
+        EntityTokenSource(issuer.url, "HDFC-FIP", lambda: SECRET).token()
+
+    assert [one.rpartition("/")[2] for one in of_keys] == ["certs: 200", "revocations: 200"]
+    assert f"GET {REGISTRY}/changes?since=0: 503" in of_directory
+    assert fetches(caplog) == [f"POST {issuer.url}/v1/entity/token/generate: ConnectError"]
+
+
+def test_a_fetch_on_an_event_loop_is_logged_as_well(
+    issuer: Issuer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "mudra.client")
+
+    async def secret() -> str:
+        return SECRET
+
+    async def ask() -> None:
+        tokens = AsyncEntityTokenSource(issuer.url, "HDFC-FIP", secret)
+        try:
+            await tokens.token()
+        finally:
+            await tokens.aclose()
+
+    asyncio.run(ask())
+    of_token = fetches(caplog)
+    issuer.close()
+    with pytest.raises(ServiceUnavailable):
+        asyncio.run(ask())
+
+    place = f"POST {issuer.url}/v1/entity/token/generate"
+    assert (of_token, fetches(caplog)) == ([f"{place}: 200"], [f"{place}: ConnectError"])
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps])

@@ -7,11 +7,13 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
+import typer
 from tests.conformance.conformance_faults import FAULTS
 from tests.conformance.suite_runs import Network, described, failed, new_network, run_suite
 from tests.support.registry.registry_members import live_entry
 from tests.support.service import Service
 
+from mudra.cli.commands.conformance.shown import finish
 from mudra.conformance.check import Need
 from mudra.conformance.report.junit import junit
 from mudra.conformance.report.page import page
@@ -124,7 +126,7 @@ def test_the_command_writes_its_reports_and_exits_with_1_only_for_a_failure(
 
 
 def test_a_failure_names_its_request_and_failures_of_one_cause_are_together(
-    network: Network, tmp_path: Path
+    network: Network, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def other_body(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
         is_error = came.status_code >= 400 and "/v1/" in request.url.path
@@ -146,6 +148,10 @@ def test_a_failure_names_its_request_and_failures_of_one_cause_are_together(
     assert f"request: {token}" in html
     assert f"{len(cause.checks)} failures of one cause: ver is missing" in html
     assert token in junit(report).decode()
+    with pytest.raises(typer.Exit):
+        finish(report, None, None, as_json=False)
+    shown = capsys.readouterr().out
+    assert f"{len(cause.checks)} failures of one cause: ver is missing (T-4.4-2" in shown
 
 
 def test_the_command_shows_a_summary_by_part_and_the_request(

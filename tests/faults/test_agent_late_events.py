@@ -2,12 +2,13 @@
 
 import asyncio
 import itertools
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.support.agent import agents
-from tests.support.agent.hostile_operator import HostileOperator
+from tests.support.agent.hostile_operator import PUSH, TOKEN, HostileOperator, Reply
 from tests.support.manual_clock import OUTBOUND, SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.counting import window_holds
@@ -194,7 +195,18 @@ def test_the_operator_sees_which_agent_pushes(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(1)
         agent = agents.agent(tmp_path, clock, operator)
-        assert agent.pusher.http.headers["user-agent"].startswith("mudra-agent/")
+        answer, seen = operator.answer, set()
+
+        def note(path: str, headers: dict[str, str], body: bytes) -> Reply:
+            seen.add((path, headers["user-agent"]))
+            return answer(path, headers, body)
+
+        operator.answer = note  # type: ignore[method-assign]
+        await _first_window(agent, clock)
+
+        assert {path for path, _ in seen} == {TOKEN, PUSH}
+        (named,) = {name for _, name in seen}
+        assert re.fullmatch(r"mudra-agent/\d+\.\d+\.\d+\S*", named)
         await agent.aclose()
 
     asyncio.run(story())
@@ -221,6 +233,36 @@ def test_an_operator_that_is_back_for_two_minutes_gets_both_payloads(tmp_path: P
         assert {tag for _, tag in tries[-2:]} == set(Tag)
 
         operator.down = False
+        await agents.push_for(agent, clock, 65)
+
+        assert set(operator.stored) == {(tag.value, KEY[1]) for tag in Tag}
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("path", [TOKEN, PUSH])
+def test_a_proxy_that_asks_for_an_hour_is_asked_again_within_a_minute(
+    tmp_path: Path, path: str
+) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(4)
+        agent = agents.agent(tmp_path, clock, operator)
+        answer, asked = operator.answer, list[int]()
+
+        def away(where: str, headers: dict[str, str], body: bytes) -> Reply:
+            if where != path:
+                return answer(where, headers, body)
+            asked.append(clock.mono)
+            return Reply(503, b"<html>maintenance", {"retry-after": "3600"})
+
+        operator.answer = away  # type: ignore[method-assign]
+        await _first_window(agent, clock)
+        await agents.push_for(agent, clock, 300)
+        assert len(asked) >= 4
+        assert all(b - a <= MINUTE + SECOND for a, b in itertools.pairwise(asked))
+
+        operator.answer = answer  # type: ignore[method-assign]
         await agents.push_for(agent, clock, 65)
 
         assert set(operator.stored) == {(tag.value, KEY[1]) for tag in Tag}

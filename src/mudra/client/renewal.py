@@ -11,6 +11,8 @@ from mudra.shared.secret_text import SecretText
 _log = logging.getLogger("mudra.client")
 
 PAUSE_SECONDS = 5.0
+MAX_PAUSE_SECONDS = 60.0
+"""A proxy may ask for an hour, and the token service be back after minutes."""
 MIN_AGE_SECONDS = 30.0
 """A token younger than this is not renewed because a peer refused it."""
 
@@ -78,11 +80,10 @@ class Renewal:
         self.warning = grant.warning
 
     def failed(self, error: MudraClientError, now: float) -> None:
-        """Wait before the next try: as long as the service asks, else 5 seconds."""
+        """Wait before the next try: as long as was asked for, a minute at most, else 5 seconds."""
         self.error = error
-        self._not_before = now + (
-            error.retry_after if isinstance(error, RetryableError) else PAUSE_SECONDS
-        )
+        asked = error.retry_after if isinstance(error, RetryableError) else PAUSE_SECONDS
+        self._not_before = now + min(asked, MAX_PAUSE_SECONDS)
         self.secret = None
         if self.valid_token(now) is not None:
             _log.warning("token not renewed, the current one stays in use: %s", error)

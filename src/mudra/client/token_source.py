@@ -1,6 +1,7 @@
 """Keeps a valid Entity Access Token: once, for programs with threads and on an event loop."""
 
 import inspect
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
@@ -24,6 +25,7 @@ from mudra.client.threads import OnThreads, run
 from mudra.shared.secret_text import SecretText
 
 _TIMEOUT_S = 10
+_log = logging.getLogger("mudra.client")
 _Secret = TypeVar("_Secret", bound=str | Awaitable[str])
 
 
@@ -131,6 +133,11 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
         text = secret.rstrip("\r\n").removeprefix("\ufeff") if isinstance(secret, str) else ""
         if not text:
             raise SecretUnreadable.of("" if isinstance(secret, str) else secret)
+        if text != secret:
+            _log.debug(
+                "secret_provider %s: a line end or byte order mark of its secret is left out",
+                getattr(self._secret_provider, "__qualname__", "of this source"),
+            )
         return SecretText(text)
 
     async def _request(self, secret: SecretText) -> Grant:

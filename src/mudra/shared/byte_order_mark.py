@@ -11,10 +11,10 @@ _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class NotUtf8(ValueError):
-    """A text in UTF-16, as PowerShell writes it by default."""
+    """A text in UTF-16, as PowerShell writes it by default, or in another encoding."""
 
-    def __init__(self) -> None:
-        super().__init__("it is UTF-16: save it as UTF-8")
+    def __init__(self, encoding: str = "UTF-16") -> None:
+        super().__init__(f"it is {encoding}: save it as UTF-8")
 
 
 def without_mark(data: bytes) -> bytes:
@@ -22,3 +22,11 @@ def without_mark(data: bytes) -> bytes:
     if data.startswith(_UTF_16):
         raise NotUtf8
     return data.removeprefix(MARK)
+
+
+def text_without_mark(data: bytes) -> str:
+    """Return the text of such bytes. Raises NotUtf8 for any other encoding, never with its text."""
+    try:
+        return without_mark(data).decode()
+    except UnicodeDecodeError:
+        raise NotUtf8("in another encoding") from None

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, final
 
+from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
+
 
 @final
 class SecretText:
@@ -56,7 +58,7 @@ def secret_variable(environment: Mapping[str, str], name: str) -> str:
     """Return a secret of the environment, or of the file that its `_FILE` twin names; else empty.
 
     Container platforms and systemd give files: unlike a variable a file is not inherited, and not
-    shown by `docker inspect`. Its line end is left out. Raises SecretFileFault.
+    shown by `docker inspect`. Line end and byte order mark are left out. Raises SecretFileFault.
     """
     value, file = environment.get(name, ""), environment.get(twin(name), "")
     if not file:
@@ -72,8 +74,8 @@ def secret_variable(environment: Mapping[str, str], name: str) -> str:
     if len(content) > MAX_BYTES:
         raise SecretFileFault(f"{twin(name)}: {file[:200]} has more than {MAX_BYTES} bytes")
     try:
-        text = content.decode().rstrip("\r\n")
-    except UnicodeDecodeError:
+        text = text_without_mark(content).rstrip("\r\n")
+    except NotUtf8:
         raise SecretFileFault(f"{twin(name)}: {file[:200]} must be UTF-8") from None
     if not text:
         raise SecretFileFault(f"{twin(name)}: {file[:200]} is empty")

@@ -124,6 +124,20 @@ def test_checks_and_the_api_share_the_rate_of_a_person(served: Served) -> None:
     assert limited.check(limited.reader(FIP), FIP).status_code == 200
 
 
+def test_writes_by_the_api_have_a_rate_that_says_what_it_is(served: Served) -> None:
+    limited = served.having(registry_rate=KeyedRateLimit(1 / 3600, 2, monotonic))
+    login = {"username": ADMINS[FIU], "password": PASSWORD}
+    token = limited.worker.client().post("/iam/v1/user/token/generate", data=login).json()
+    api = limited.worker.client(token["accessToken"])
+
+    *taken, refused = [api.post("/cr/v2/entityInfo/FIU", json={}) for _ in range(3)]
+
+    assert [one.status_code for one in taken] == [400, 400]
+    assert_error(refused, 429, "TooManyAttempts", "2 writes to the registry a second")
+    # Checks have a limit of their own.
+    assert api.post("/cr/v2/lint/FIU", json={}).status_code == 200
+
+
 def test_who_gets_no_turn_is_asked_to_try_again(served: Served) -> None:
     busy = served.having(registry_turns=Queue(0, 0.0))
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from mudra.client.directory.copy import Change, DirectoryCopy, Page, PageRefused
+from mudra.client.directory.following import Expected, Following
 from mudra.client.entity_token import Role
 
 ENTRY = msgspec.Raw(b'{"entityinfo":{"name":"Kaveri"}}')
@@ -81,3 +82,20 @@ def test_a_page_from_before_the_copy_is_refused(later: Page, why: str) -> None:
 @pytest.mark.parametrize("later", [page(7), page(9, issued_at=2_000), page(1, epoch=6)])
 def test_a_later_page_and_a_lower_number_of_a_later_epoch_are_not(later: Page) -> None:
     DirectoryCopy().after(page()).check_not_older(later)
+
+
+@pytest.mark.parametrize(
+    "others", [{"registry": "https://other.example/iam"}, {"reader": "OTHER-FIU"}]
+)
+def test_a_page_of_another_registry_or_for_another_reader_is_refused(
+    others: dict[str, object],
+) -> None:
+    expected = Expected("https://o.example/iam", "FINSIGHT-FIU")
+    following = Following("https://o.example/cr/v2", expected, None, 60, lambda: 0, lambda: 1_001)
+
+    with pytest.raises(PageRefused, match="by another registry, or for another reader"):
+        following.take(msgspec.json.encode(page(**others)))
+    assert not following.copy.proven
+
+    following.take(msgspec.json.encode(page()))
+    assert following.copy.proven

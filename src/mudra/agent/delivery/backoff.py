@@ -20,8 +20,9 @@ MAX_DELAY: Final = MINUTE
 SPREAD: Final = MINUTE
 IN_FLIGHT: Final = 2
 BETWEEN_STARTS: Final = SECOND // 2
-MAX_RETRY_AFTER: Final = 60 * MINUTE
-"""A longer `Retry-After` is taken as this: an agent must not be silenced for days."""
+MAX_RETRY_AFTER: Final = MAX_DELAY
+"""A longer `Retry-After` is taken as this: the page of a proxy must not silence an agent for an
+hour when the operator is back after minutes."""
 MAX_AHEAD: Final = HOUR
 """A clock may be this far ahead of the operator's. Beyond it the windows themselves are wrong, and
 stay refused."""
@@ -156,12 +157,16 @@ def parse_http_date(text: str) -> int | None:
 
 
 def retry_delay(failures: int, retry_after: int | None, uniform: Uniform) -> int:
-    """Return milliseconds to wait after so many failures in a row: full jitter, 1 s to 1 min."""
+    """Return milliseconds to wait after so many failures in a row: full jitter, 1 s to 1 min.
+
+    Never less than was asked for, with up to 1 s of jitter within the minute.
+    """
     longest = min(MAX_DELAY, MIN_DELAY * 2 ** min(failures, 20))
     own = int(uniform(MIN_DELAY, longest))
     if retry_after is None:
         return own
-    return max(retry_after, MIN_DELAY) + int(uniform(0, MIN_DELAY))
+    asked = max(retry_after, MIN_DELAY)
+    return max(asked, min(asked + int(uniform(0, MIN_DELAY)), MAX_DELAY))
 
 
 def push_offset(aa_id: str) -> int:

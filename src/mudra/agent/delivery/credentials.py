@@ -21,6 +21,7 @@ from mudra.client import AsyncEntityTokenSource, DpopKey, MudraClientError, Secr
 from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.grant import DPOP, GraceWarning
 from mudra.client.web.token_headers import AUTHORIZATION, header_value
+from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
 
 COMMAND_SECONDS: Final = 20
 
@@ -65,13 +66,14 @@ def read_source(name: str, source: Source) -> str:
     """Read the value. Raises SecretUnreadable, which never holds what was read."""
     try:
         if source.file:
-            text = Path(source.file).read_text(encoding="utf-8")
+            text = text_without_mark(Path(source.file).read_bytes())
         elif source.env:
             text = os.environ.get(source.env, "")
         elif source.command:
-            text = subprocess.run(  # noqa: S603 - the operator's own command, no shell
-                source.command, capture_output=True, check=True, text=True, timeout=COMMAND_SECONDS
+            printed = subprocess.run(  # noqa: S603 - the operator's own command, no shell
+                source.command, capture_output=True, check=True, timeout=COMMAND_SECONDS
             ).stdout
+            text = text_without_mark(printed)
         else:
             text = source.value
     except OSError as error:
@@ -79,9 +81,14 @@ def read_source(name: str, source: Source) -> str:
             f"{name} cannot be read: {error.strerror} ({source.file or source.command[0]})",
             "check that the file exists and that the agent's user may read it",
         ) from None
-    except (subprocess.SubprocessError, UnicodeDecodeError) as error:
+    except NotUtf8 as error:
+        where = source.file or source.command[0]
         raise SecretUnreadable(
-            f"{name}: the command or file gave no readable value ({type(error).__name__})",
+            f"{name} cannot be read: {error} ({where})", "then it is read again by itself"
+        ) from None
+    except subprocess.SubprocessError as error:
+        raise SecretUnreadable(
+            f"{name}: the command gave no value ({type(error).__name__})",
             f"run it as the agent's user, within {COMMAND_SECONDS} s",
         ) from None
     if not text.strip():

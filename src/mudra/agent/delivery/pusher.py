@@ -18,6 +18,7 @@ from mudra.agent.counting.payload import format_time
 from mudra.agent.delivery.backoff import (
     BETWEEN_STARTS,
     IN_FLIGHT,
+    MAX_RETRY_AFTER,
     Delivered,
     NotNow,
     PushOutcome,
@@ -36,8 +37,9 @@ from mudra.agent.spool.dead_letter import SHARE, drop_beyond_room, requeue, writ
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import MAX_BYTES, Fact
-from mudra.client import MudraClientError, TooManyRequests
+from mudra.client import MudraClientError, RetryableError
 from mudra.client.exchange import ANSWER_BYTES
+from mudra.client.renewal import PAUSE_SECONDS
 from mudra.client.tasks import read_bounded
 
 OPERATOR_DOWN: Final = 3
@@ -153,10 +155,8 @@ class Pusher:
     async def _post(self, queued: QueuedPayload, body: bytes) -> PushOutcome:
         try:
             token = await self.tokens.token()
-        except TooManyRequests as error:
-            return NotNow(str(error), int(error.retry_after * SECOND))
         except MudraClientError as error:
-            return NotNow(str(error))
+            return NotNow(str(error), _asked(error))
         headers = {
             **token_headers(token, self.tokens.dpop, self.url),
             "Content-Type": "application/json",
@@ -295,3 +295,13 @@ class Pusher:
         if at is not None:
             self.metrics.clock_offset = at - self.clock.wall()
         return at
+
+
+def _asked(error: MudraClientError) -> int | None:
+    """Return the milliseconds that the token service asked for, a minute at most.
+
+    The source of tokens keeps that pause: a wait of our own within it would be added to it.
+    """
+    if not isinstance(error, RetryableError) or error.retry_after <= PAUSE_SECONDS:
+        return None
+    return min(int(error.retry_after * SECOND), MAX_RETRY_AFTER)

@@ -186,7 +186,7 @@ def _response(found: Sequence[Happening], format_: str) -> TimelineResponse | Cs
         )
         for one in found
     )
-    return CsvText(csv_text(_COLUMNS, rows))
+    return CsvText(csv_text(_COLUMNS, rows, for_people=True))
 
 
 def _happening(one: Happening) -> HappeningDetails:

@@ -11,6 +11,7 @@ from typing import Final, Protocol, cast
 import pyrage
 from pyrage import x25519
 
+from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
 from mudra.shared.secret_text import SecretText
 
 _PUBLIC: Final = "age1"
@@ -66,9 +67,13 @@ def recipients(texts: Sequence[str]) -> list[x25519.Recipient]:
 def read_identity(file: Path) -> x25519.Identity:
     """Read the private key of a file in the form of age-keygen; raises BackupKeyInvalid."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BackupKeyInvalid(f"the private key {file} cannot be read") from error
+        lines = text_without_mark(file.read_bytes()).splitlines()
+    except NotUtf8 as error:
+        raise BackupKeyInvalid(f"the private key {file} cannot be read: {error}") from None
+    except OSError as error:
+        raise BackupKeyInvalid(
+            f"the private key {file} cannot be read: {error.strerror}"
+        ) from error
     keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     try:
         return x25519.Identity.from_str(keys[0] if keys else "")

@@ -294,6 +294,9 @@ def test_of_a_trace_what_is_wrong_costs_itself_and_is_said() -> None:
     }  # fmt: skip  # a field and an attribute that no one reads are wrong
     wrong = {**right, "startTimeUnixNano": "soon"}
     spans = [right, wrong, 5, None, right]
+    whole = {"resourceSpans": [{"scopeSpans": [{"spans": [right]}]}]}
+    full, _ = _ask("POST", "/v1/traces", json=whole, durable=False)
+    assert (full.status_code, full.headers["retry-after"]) == (503, "30")
 
     answer, recorded = _ask(
         "POST",

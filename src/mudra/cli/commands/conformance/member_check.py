@@ -11,6 +11,7 @@ import typer
 from mudra.cli.commands.conformance import options
 from mudra.cli.commands.conformance.options import entity_from, safe_url, secret_from
 from mudra.cli.commands.conformance.shown import finish, shown_as_it_comes, waits
+from mudra.cli.local.given_file import read_file
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, fail
 from mudra.client import clock
@@ -97,8 +98,8 @@ def member(  # noqa: PLR0913, PLR0917  # its options
 
 def _read(entry: Path) -> object:
     try:
-        return msgspec.json.decode(entry.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(read_file(entry))
+    except (msgspec.DecodeError, UnicodeDecodeError):
         fail(f"{entry} cannot be read as JSON", Exit.USAGE)
 
 

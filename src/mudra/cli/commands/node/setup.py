@@ -7,10 +7,12 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from mudra.cli.local.given_file import read_file
 from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, show_json
+from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
 
 _OTHERS = 0o077
 _START = "systemctl daemon-reload && systemctl enable --now"
@@ -54,8 +56,8 @@ def _read(file: Path) -> Answers:
             raise CommandFailed(
                 f"{file} holds passwords and others may read it: chmod 600 {file}", Exit.USAGE
             )
-        found = tomllib.loads(file.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        found = tomllib.loads(text_without_mark(read_file(file)))
+    except (OSError, NotUtf8, tomllib.TOMLDecodeError) as error:
         raise CommandFailed(f"{file} cannot be read: {error}", Exit.USAGE) from error
     return _answers(found, f"{file}: ")
 

@@ -101,6 +101,16 @@ def test_every_format_gives_the_same_call(kind: str) -> None:
     assert call.mono == 5_000_000 - 4_750
 
 
+@pytest.mark.parametrize("kind", list(FORMATS))
+@pytest.mark.parametrize("prefix", [b"\0" * 9, b"\xef\xbb\xbf", b"\xef\xbb\xbf "])
+def test_a_line_behind_a_hole_of_zeros_or_a_mark_counts(kind: str, prefix: bytes) -> None:
+    reader = _reader(kind)
+
+    (call,) = reader.calls([prefix + _line(kind)])
+
+    assert (call.fip, call.status) == ("FIP-1", 200)
+
+
 @pytest.mark.parametrize(
     ("kind", "changes", "status"),
     [
