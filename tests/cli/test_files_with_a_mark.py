@@ -60,6 +60,7 @@ AGE = new_identity()[0].reveal()
         (of_a_backup, AGE, AGE),
         (of_setup, "base_urll = 'x'", "answers are base_url"),
     ],
+    ids=["variable", "agent", "command", "backup", "setup"],  # a key is another in each process
 )
 def test_a_mark_is_left_out_and_another_encoding_is_named(
     tmp_path: Path, read: Read, text: str, found: str
