@@ -189,7 +189,9 @@ def test_a_status_counts_where_the_real_proxy_proves_it(
     log = tmp_path / "access.json"
     with PROXIES[kind](tmp_path, fip, log) as port:
         seen: dict[str, bytes] = {}
+        asked: dict[str, float] = {}
         for name, (host, path, _) in CALLS.items():
+            asked[name] = time.time() * 1000
             _ask(kind, port, host, path)
             seen[name] = _lines(log, len(seen) + 1)[-1]
 
@@ -204,6 +206,9 @@ def test_a_status_counts_where_the_real_proxy_proves_it(
     for calls, context in found.values():
         assert context.metrics.unreadable == 0, context.metrics.samples
         assert all(call.duration < 4_000 for call in calls)
+    ((slow,), _), at = found["too slow"], asked["too slow"]
+    assert slow.duration > 900  # the proxy's own limit is a second
+    assert abs(slow.wall - at) < slow.duration / 2
 
 
 def test_a_notification_that_real_nginx_logs_is_counted(fip: int, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ FORMATS: Final = {
         details="response_code_details", server="upstream_host",
     ),
     "haproxy": Fields(
-        "haproxy", time="time", took="ta", took_unit=1, time_is_end=False,
+        "haproxy", time="time", took="ta", took_unit=1, time_is_end=True,
         path="path", flags="termination_state", answered="tr", server="server",
     ),
     "kong": Fields(
