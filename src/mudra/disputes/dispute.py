@@ -5,7 +5,7 @@ is decided by an operator.
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -146,6 +146,11 @@ class Dispute(Struct, frozen=True):
     def is_overdue(self, now: datetime) -> bool:
         """Return whether the next step is late."""
         return self.due_at is not None and self.due_at <= now
+
+    def is_noted_late(self, steps: "Iterable[Step]") -> bool:
+        """Return whether a step says already that the present deadline has passed."""
+        due = self.due_at
+        return due is not None and any(one.act is Act.OVERDUE and one.at >= due for one in steps)
 
 
 class Case(Struct, frozen=True):

@@ -214,11 +214,15 @@ class DisputeService(Struct, frozen=True):
         return await Disputes(self.tx).late(now, limit)
 
     async def pass_deadline(self, dispute_id: str, now: datetime) -> Dispute | Refusal:
-        """End a dispute whose member did not answer; notify both sides of a late operator."""
+        """End a dispute whose member did not answer; notify both sides of a late operator.
+
+        Once for a deadline: of several nodes that found it late, those that waited change nothing.
+        """
         before = await self._locked(dispute_id, "")
         if isinstance(before, NoSuchDispute):
             return before
-        if not before.is_overdue(now):
+        steps = await Disputes(self.tx).steps(dispute_id)
+        if not before.is_overdue(now) or before.is_noted_late(steps):
             return before
         act = Act.LAPSE if before.waits_for is Side.MEMBER else Act.OVERDUE
         return await self._taken(before, StepCommand(act), _SERVICE, now)

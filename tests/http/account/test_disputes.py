@@ -20,6 +20,8 @@ from tests.support.service import Service
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.disputes.correction import Correction
 from mudra.disputes.correction_store import corrections
+from mudra.disputes.dispute_service import DisputeService
+from mudra.identity.accounts.people_store import People
 from mudra.jobs.dispute_jobs import pass_deadlines
 
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
@@ -105,6 +107,17 @@ def pass_time_and_run(member: Member, by: str) -> None:
     member.service.in_store(lambda parts: pass_deadlines(parts.transaction))
 
 
+def pass_as_another_node(member: Member, dispute_id: str) -> None:
+    """Act on a deadline as a node does that found it late together with the one that was first."""
+
+    async def passing(parts: Dependencies) -> None:
+        async with parts.transaction() as tx:
+            now = await People(tx).now()
+            await tx.service(DisputeService).pass_deadline(dispute_id, now)
+
+    member.service.in_store(passing)
+
+
 def test_a_deadline_that_passes_is_noted_once_and_an_unanswered_question_ends_the_dispute(
     bank: Member, noc: Operator
 ) -> None:
@@ -114,6 +127,7 @@ def test_a_deadline_that_passes_is_noted_once_and_an_unanswered_question_ends_th
     board = {(one["kind"], one["subject"]) for one in noc.get("/board").json()["rows"]}
     pass_time_and_run(bank, "P1DT1H")
     pass_time_and_run(bank, "PT10M")
+    pass_as_another_node(bank, which)
     late = own(bank, f"/{which}").json()
     for sent in ({"act": "review"}, {"act": "ask", "text": "Which gateway?"}):
         answer = noc.post(f"/disputes/{which}/steps", **sent)
