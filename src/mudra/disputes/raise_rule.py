@@ -28,6 +28,7 @@ _INDIA: Final = timezone(timedelta(hours=5, minutes=30))
 """Days are those of India, whose offset has not changed since 1945: no database of zones is needed,
 which the machine of a member's command may lack."""
 _DAY: Final = timedelta(days=1)
+_MOMENT: Final = timedelta(seconds=1)
 _FIRST_YEAR: Final = 2000
 _LAST_YEAR: Final = 2999
 
@@ -82,10 +83,9 @@ def days_of(first: date, last: date) -> tuple[datetime, datetime]:
     return start.astimezone(UTC), end.astimezone(UTC)
 
 
-def days_between(start: datetime, end: datetime) -> str:
-    """Return the days that `days_of` made into these times, such as 2026-01-31."""
-    first, last = (at.astimezone(_INDIA).date() for at in (start, end - _DAY))
-    return str(first) if first >= last else f"{first} to {last}"
+def days_within(start: datetime, end: datetime) -> tuple[date, date]:
+    """Return the first and the last day of a time: the days that `days_of` made into it."""
+    return start.astimezone(_INDIA).date(), (end - _MOMENT).astimezone(_INDIA).date()
 
 
 def contested(

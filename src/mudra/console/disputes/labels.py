@@ -1,14 +1,12 @@
 """The texts of disputes on pages."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
+from mudra.disputes.raise_rule import days_within
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_names
-from mudra.shared.time_text import INDIA
 
 STATES: Final = {
     State.NOTED: (translatable("published"), "quiet"),
@@ -46,15 +44,11 @@ EFFECTS: Final = {
     "left_out": translatable("left out of the figures"),
     "not_against_member": translatable("failures not counted against the member"),
 }
-_INDIA: Final = ZoneInfo(INDIA)
 
 
 def title_of(one: Dispute) -> str:
     """Return the heading of a dispute, in the current language."""
-    first, last = (
-        current().day(at.astimezone(_INDIA).date())
-        for at in (one.start, one.end - timedelta(seconds=1))
-    )
+    first, last = map(current().day, days_within(one.start, one.end))
     days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
     names = {"days": days, "apis": api_names(",".join(one.apis)) if one.apis else ""}
     return gettext(_TITLES[one.kind, one.about], **names)

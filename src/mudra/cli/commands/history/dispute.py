@@ -17,7 +17,7 @@ from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, facts, line, table
 from mudra.disputes.dispute import OPERATOR_ACTS, Act
 from mudra.disputes.evidence import MAX_BYTES
-from mudra.disputes.raise_rule import days_between
+from mudra.disputes.raise_rule import days_within
 
 app = typer.Typer(no_args_is_help=True)
 _OWN = "v1/entity/disputes"
@@ -219,8 +219,9 @@ def _listed(found: list[Answer]) -> Shown:
 def _row(row: list[str]) -> list[str]:
     """Put the days before the start, as they were typed: only an incident has other edges."""
     _id, _member, _kind, about, start, end, *_ = row
-    days = "" if about == "incident" else days_between(*map(datetime.fromisoformat, (start, end)))
-    return [*row[:4], days, *row[4:]]
+    first, last = days_within(*map(datetime.fromisoformat, (start, end)))
+    days = str(first) if first == last else f"{first} to {last}"
+    return [*row[:4], "" if about == "incident" else days, *row[4:]]
 
 
 def _case(answer: Answer) -> Shown:
