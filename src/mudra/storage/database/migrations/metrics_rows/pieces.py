@@ -11,9 +11,9 @@ from psycopg.sql import SQL, Composed
 
 from mudra.metrics.health.weighing import seen_by_most
 from mudra.metrics.payload.catalogue import window_number
-from mudra.metrics.sums.adding import added
+from mudra.metrics.sums.adding import RunningSum, added
 from mudra.metrics.sums.block_bytes import decoded
-from mudra.metrics.sums.cells import Cells, Names
+from mudra.metrics.sums.cells import Names
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.migrations.metrics_rows.old_rows import (
     RawRow,
@@ -24,9 +24,9 @@ from mudra.storage.database.migrations.metrics_rows.old_rows import (
 )
 from mudra.storage.database.migrations.metrics_rows.sources import Connection, Part
 from mudra.storage.database.migrations.metrics_rows.writing import (
+    BY,
     Block,
     Series,
-    added_up,
     blocks_of,
     put,
     put_previous,
@@ -48,24 +48,23 @@ def convert_reports(connection: Connection, part: Part, aa_id: str) -> None:
     query = SQL("SELECT window_at, {} FROM {} WHERE aa_id = %s ORDER BY window_at, tag").format(
         _BLOCK, part.named
     )
-    days: dict[str, Cells] = {}
+    days: dict[str, RunningSum] = defaultdict(lambda: RunningSum(BY))
     newest = _newest(connection)
     reports = groupby(_rows(connection, query, aa_id), itemgetter(0, 1))
     for hour, of_hour in groupby(reports, _hour_of):
-        windows: dict[str, list[Cells]] = defaultdict(list)
+        windows: dict[str, RunningSum] = defaultdict(lambda: RunningSum(BY))
         for (at, tag), rows in of_hour:
             cells = raw_cells([RawRow(*row) for _, *row in rows], window_number(at), names)
             blocks += blocks_of(Series(aa_id, "window", tag), at, cells, names)
-            windows[tag].append(cells)
+            windows[tag].add(cells)
             if at >= newest:
                 stale.add((tag, at))
-        for tag, parts in windows.items():
-            sums = added_up(parts)
+        for tag, of_windows in windows.items():
+            sums = of_windows.total()
             blocks += sums_of(Series(aa_id, "hour", tag), hour, sums, names)
-            # Not all hours at last: of a nation they take a gigabyte.
-            days[tag] = added_up([days[tag], sums]) if tag in days else sums
-    for tag, sums in days.items():
-        blocks += sums_of(Series(aa_id, "day", tag), part.begin, sums, names)
+            days[tag].add(sums)
+    for tag, of_hours in days.items():
+        blocks += sums_of(Series(aa_id, "day", tag), part.begin, of_hours.total(), names)
     put(connection, blocks)
     for tag, at in sorted(stale):
         connection.execute(
@@ -131,10 +130,10 @@ def add_over_aas(connection: Connection, grain: str, day: datetime) -> None:
     rows = _rows(connection, query, grain, day, day + timedelta(days=1), together=64)
     for (at, tag), of_time in groupby(rows, itemgetter(0, 1)):
         number = window_number(at)
-        cells = added_up(
-            decoded(numbers, times, names, 0, number) for _, _, numbers, times in of_time
-        )
-        blocks += sums_of(Series("", grain, tag), at, cells, names)
+        of_aas = RunningSum(BY)
+        for _, _, numbers, times in of_time:
+            of_aas.add(decoded(numbers, times, names, 0, number))
+        blocks += sums_of(Series("", grain, tag), at, of_aas.total(), names)
     if grain == "day":
         blocks += _seen(connection, day)
     put(connection, blocks)

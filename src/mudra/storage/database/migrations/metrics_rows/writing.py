@@ -1,14 +1,13 @@
 """Writes blocks as since_1_0_0.sql makes their tables, and adds up those that are there."""
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import fan_of, split
-from mudra.metrics.sums.cells import Cells, Names, empty
+from mudra.metrics.sums.cells import Cells, Names
 from mudra.storage.database.migrations.metrics_rows.sources import Connection
 from mudra.storage.metrics.blocks.derived import derived
 
@@ -17,13 +16,12 @@ LENGTHS: Final = {
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),
 }
-_CELLS: Final = 120_000
-"""Cells that wait to be added up: some 40 MB."""
 _COLUMNS: Final = "aa_id, grain, bucket, at, until, tag, version, numbers, times"
 _TYPES: Final = (
     *("text", "text", "int2", "timestamptz", "timestamptz", "text", "uuid", "bytea", "bytea"),
 )
-_BY: Final = ("type", "fip")
+BY: Final = ("type", "fip")
+"""The keys of sums of one AA, or of all together."""
 
 
 class Block(NamedTuple):
@@ -67,16 +65,6 @@ def sums_of(series: Series, at: datetime, cells: Cells, names: Names) -> Iterato
         for tag, part in derived(series.tag, cells):
             if len(part):
                 yield from blocks_of(series._replace(tag=tag), at, part, names, 1)
-
-
-def added_up(parts: Iterable[Cells]) -> Cells:
-    """Returns the sums of many by type and FIP; few of them are in memory at a time."""
-    sums, waiting = empty(), list[Cells]()
-    for part in parts:
-        waiting.append(part)
-        if sum(map(len, waiting)) > _CELLS:
-            sums, waiting = added([sums, *waiting], _BY), []
-    return added([sums, *waiting], _BY)
 
 
 def put(connection: Connection, blocks: Sequence[Block]) -> None:
