@@ -18,7 +18,8 @@ None of them ever contains a token, a secret or a claim that the bearer chose fr
 
 from typing import Final, Self
 
-_PAUSE_SECONDS: Final = 5.0
+PAUSE_SECONDS: Final = 5.0
+"""Between two attempts where the other side does not say how long to wait."""
 
 
 class MudraClientError(Exception):
@@ -33,7 +34,7 @@ class MudraClientError(Exception):
 class RetryableError(MudraClientError):
     """Another try after `retry_after` seconds may succeed."""
 
-    def __init__(self, diagnosis: str, way_out: str, retry_after: float = _PAUSE_SECONDS) -> None:
+    def __init__(self, diagnosis: str, way_out: str, retry_after: float = PAUSE_SECONDS) -> None:
         super().__init__(diagnosis, way_out)
         self.retry_after = retry_after
 

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from mudra.client.errors import (
+    PAUSE_SECONDS,
     SecretRefused,
     ServiceUnavailable,
     TooManyRequests,
@@ -22,7 +23,6 @@ BEARER: Final = "Bearer"
 DPOP: Final = "DPoP"
 RENEW_AT: Final = 0.8
 JITTER: Final = 0.05
-_PAUSE_SECONDS = 5.0
 _MAX_PAUSE_SECONDS = 3600.0
 _CODE = re.compile(r"[A-Za-z]{1,40}")
 
@@ -136,7 +136,7 @@ def _error_code(body: bytes) -> str:
 def retry_after(headers: Mapping[str, str]) -> float:
     """Return the seconds to wait that an answer asks for, an hour at most; 5 if it does not."""
     text = headers.get("retry-after", "")
-    return min(float(text), _MAX_PAUSE_SECONDS) if text.isdecimal() else _PAUSE_SECONDS
+    return min(float(text), _MAX_PAUSE_SECONDS) if text.isdecimal() else PAUSE_SECONDS
 
 
 def _sunset(headers: Mapping[str, str]) -> datetime | None:

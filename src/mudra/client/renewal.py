@@ -4,13 +4,17 @@ import enum
 import logging
 from collections.abc import Callable
 
-from mudra.client.errors import MudraClientError, RetryableError, UnexpectedResponse
+from mudra.client.errors import (
+    PAUSE_SECONDS,
+    MudraClientError,
+    RetryableError,
+    UnexpectedResponse,
+)
 from mudra.client.grant import GraceWarning, Grant
 from mudra.shared.secret_text import SecretText
 
 _log = logging.getLogger("mudra.client")
 
-PAUSE_SECONDS = 5.0
 MAX_PAUSE_SECONDS = 60.0
 """A proxy may ask for an hour, and the token service be back after minutes."""
 MIN_AGE_SECONDS = 30.0

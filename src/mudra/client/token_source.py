@@ -12,6 +12,7 @@ from mudra.client import clock
 from mudra.client.address import checked_url
 from mudra.client.dpop.key import PROOF_HEADER, DpopKey
 from mudra.client.errors import (
+    PAUSE_SECONDS,
     MudraClientError,
     SecretRefused,
     SecretUnreadable,
@@ -19,7 +20,7 @@ from mudra.client.errors import (
 )
 from mudra.client.exchange import ANSWER_BYTES, Connected, Http, Request, Work
 from mudra.client.grant import BEARER, DPOP, GraceWarning, Grant, read_response
-from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
+from mudra.client.renewal import Renewal, RenewalNeed
 from mudra.client.tasks import OnTasks
 from mudra.client.threads import OnThreads, run
 from mudra.shared.secret_text import SecretText

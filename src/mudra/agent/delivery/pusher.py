@@ -37,9 +37,8 @@ from mudra.agent.spool.dead_letter import SHARE, drop_beyond_room, requeue, writ
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import MAX_BYTES, Fact
-from mudra.client import MudraClientError, RetryableError
+from mudra.client.errors import PAUSE_SECONDS, MudraClientError, RetryableError
 from mudra.client.exchange import ANSWER_BYTES
-from mudra.client.renewal import PAUSE_SECONDS
 from mudra.client.tasks import read_bounded
 
 OPERATOR_DOWN: Final = 3

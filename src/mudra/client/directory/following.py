@@ -13,6 +13,7 @@ from mudra.client.directory import copy_file
 from mudra.client.directory.copy import DirectoryCopy, DirectoryEntry, Page, PageRefused
 from mudra.client.entity_token import Role
 from mudra.client.errors import (
+    PAUSE_SECONDS,
     DirectoryUnavailable,
     RetryableError,
     ServiceUnavailable,
@@ -23,8 +24,6 @@ from mudra.client.grant import retry_after
 from mudra.client.signing.body_signature import MAX_BODY_BYTES, RegisteredKey
 from mudra.shared.undecodable import UNDECODABLE
 
-PAUSE_SECONDS: Final = 5.0
-"""Between two attempts when the registry does not answer."""
 MAX_PAGES: Final = 10_000
 LEEWAY_SECONDS: Final = 60
 

@@ -13,13 +13,16 @@ from joserfc.jwk import RSAKey
 
 from mudra.client.clock import Seconds
 from mudra.client.entity_token import EntityToken
-from mudra.client.errors import RevocationsUnavailable, SignatureRefused, TokenRevoked
+from mudra.client.errors import (
+    PAUSE_SECONDS,
+    RevocationsUnavailable,
+    SignatureRefused,
+    TokenRevoked,
+)
 from mudra.client.signing.body_signature import RegisteredKey, signing_key_id
 from mudra.client.verification.compact import ALGORITHM, WAY_OUT
 
 REFRESH_SECONDS: Final = 15.0
-PAUSE_SECONDS: Final = 5.0
-"""Between two attempts when the issuer does not answer."""
 ABSENT_SECONDS: Final = 600.0
 """Between two attempts when the issuer has no list."""
 LEEWAY_SECONDS: Final = 60
