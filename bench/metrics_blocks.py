@@ -42,6 +42,7 @@ from mudra.metrics.payload.validation import CheckedReport
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.metrics.sums import report_cells
+from mudra.metrics.sums.adding import joined
 from mudra.metrics.sums.totals import Totals
 from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.server import embedded_server
@@ -228,7 +229,8 @@ async def load(bench: Bench, figures: Figures, today: datetime) -> None:
 
 
 async def _heard(questions: BlockQuestions, window: datetime) -> Totals:
-    return (await questions.heard(window)).totals
+    reported = await questions.heard(window, lambda cells: cells)
+    return Totals(joined(reported.blocks), reported.ids)
 
 
 async def _contested(questions: BlockQuestions, day: TimeRange) -> Totals:

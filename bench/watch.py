@@ -24,10 +24,9 @@ from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import APIS, CALL_APIS, TIMED_APIS
 from mudra.metrics.attribution.state import State, new_state, state_from_bytes, state_to_bytes
 from mudra.metrics.incidents.evidence_arrays import evidence_of
-from mudra.metrics.incidents.window_calls import window_calls
+from mudra.metrics.incidents.window_calls import parts_of, window_calls
 from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, TYPE_OF_API, Position
-from mudra.metrics.sums.adding import joined
 from mudra.metrics.sums.block_bytes import decoded, encoded
 from mudra.metrics.sums.cells import COUNTS, POINTS, Array, Cells, Names
 from mudra.metrics.sums.totals import Totals
@@ -88,10 +87,10 @@ def late(evidence: Evidence, state: State) -> tuple[float, int]:
     def again() -> None:
         names = Names()
         parts = [
-            decoded(numbers, None, names, names.place(aa_id), evidence.window)
+            parts_of(decoded(numbers, None, names, names.place(aa_id), evidence.window))
             for aa_id, numbers in stored
         ]
-        found = window_calls(Totals(joined(parts), names.ids))
+        found = window_calls(names.ids, parts)
         evaluate_window(evidence_of(reports, found, aas, fips), state)
 
     return _median_ms(again), sum(len(numbers) for _, numbers in stored)

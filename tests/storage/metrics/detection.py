@@ -15,6 +15,7 @@ from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import Detected, DetectionService
 from mudra.metrics.incidents.heard import CallsOfIncident, Heard
 from mudra.metrics.incidents.incident import Subject
+from mudra.metrics.incidents.window_calls import parts_of, window_calls
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
@@ -57,7 +58,9 @@ class Memory(DetectionMemory):
         self._stored_meanwhile(TimeRange(window, window + WINDOW))
         lost = {aa_id for aa_id in AAS if (aa_id, window) in self.damaged}
         kept = [one for one in found if one.aa_id not in lost]
-        return Heard(totals_of(kept), frozenset((aa_id, Tag.REQUESTS) for aa_id in lost))
+        totals = totals_of(kept)
+        calls = window_calls(totals.ids, [parts_of(totals.cells)])
+        return Heard(calls, frozenset((aa_id, Tag.REQUESTS) for aa_id in lost))
 
     def _calls_of(self, window: datetime) -> list[Reported]:
         return [

@@ -266,13 +266,13 @@ class DetectionService(Struct, frozen=True):
         detected: datetime, *, has_calls: bool = True,
     ) -> None:  # fmt: skip
         # As above.
-        from mudra.metrics.incidents.window_calls import no_calls, window_calls  # noqa: PLC0415  # loads numpy
+        from mudra.metrics.incidents.window_calls import no_calls  # noqa: PLC0415  # loads numpy
 
         calls = no_calls()
         if has_calls:
             heard = await self.store.heard(reports.window)
             reports = reports.without(heard.lost)  # as if they had not come
-            calls = await asyncio.to_thread(window_calls, heard.totals)
+            calls = heard.calls
         await asyncio.to_thread(run.evaluate, reports, calls, fips, detected)
 
     async def _reports(

@@ -9,15 +9,15 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import Tag
 
 if TYPE_CHECKING:
-    from mudra.metrics.sums.totals import Totals
+    from mudra.metrics.incidents.window_calls import WindowCalls
 
 
 class Heard(Struct, frozen=True):
     """The contents of a window's reports."""
 
-    totals: "Totals"
+    calls: "WindowCalls"
     lost: frozenset[tuple[str, Tag]] = frozenset()
-    """AAs and tags whose report has a damaged block: nothing of it is in the totals."""
+    """AAs and tags whose report has a damaged block: nothing of it is in the calls."""
 
 
 class CallsOfIncident(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The calls of one window as arrays: what is judged. Loaded in the jobs process only."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -25,7 +25,6 @@ from mudra.metrics.sums.cells import (
     empty,
     type_place,
 )
-from mudra.metrics.sums.totals import Totals
 
 Places = np.typing.NDArray[np.int32]
 _OUTCOMES: Final = type_place(Tag.NOTIFICATIONS, NotificationType.FI)
@@ -53,9 +52,22 @@ class WindowCalls(Struct, frozen=True):
     """The seven values of `status` of finot, spec 2.6."""
 
 
-def window_calls(reported: Totals) -> WindowCalls:
-    """Returns the arrays of what all AAs reported of one window."""
-    cells = reported.cells
+class Parts(NamedTuple):
+    """The same three of one block: a quarter of the bytes of its cells."""
+
+    counts: Part
+    times: Part
+    statuses: Part
+
+
+def window_calls(ids: Sequence[str], blocks: Sequence[Parts]) -> WindowCalls:
+    """Returns the arrays of what all AAs reported of one window, from those of its blocks."""
+    each = zip(*(blocks or [parts_of(empty())]), strict=True)
+    return WindowCalls(ids, *map(_joined, each))
+
+
+def parts_of(cells: Cells) -> Parts:
+    """Returns the arrays of a block of one window."""
     called = cells.chosen(_CALLED[cells.keys["type"]] >= 0)
     timed = cells.chosen(IS_REQUEST[cells.keys["type"]])
     ended = cells.chosen(cells.keys["type"] == _OUTCOMES)
@@ -67,8 +79,7 @@ def window_calls(reported: Totals) -> WindowCalls:
     counts = (total, total - good - refused, refused)
     points = timed.points or {}
     times = (timed.answered(), *(points.get(name, timed.longest) for name in POINTS))
-    return WindowCalls(
-        reported.ids,
+    return Parts(
         Part(_at(called, _CALLED), _floats(counts)),
         Part(_at(timed, _TIMED), _floats(times)),
         Part(_at(ended), _floats([ended.of(name) for name in STATUSES])),
@@ -77,7 +88,14 @@ def window_calls(reported: Totals) -> WindowCalls:
 
 def no_calls() -> WindowCalls:
     """Returns the arrays of a window that no AA reported."""
-    return window_calls(Totals(empty(), ("",)))
+    return window_calls(("",), ())
+
+
+def _joined(parts: Sequence[Part]) -> Part:
+    at, values = (
+        [*columns] for columns in zip(*((one.at, one.values) for one in parts), strict=True)
+    )
+    return Part(np.concatenate(at, 1), np.concatenate(values, 1))
 
 
 def _at(cells: Cells, apis: Array | None = None) -> Places:

@@ -1,5 +1,6 @@
 """The records of incident detection, in PostgreSQL: implements metrics/ports.py."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,6 +12,7 @@ from mudra.metrics.health.fip_state import FipStates, no_states, states_from_byt
 from mudra.metrics.health.judging import eligible, succeeded
 from mudra.metrics.health.own_calls import added_up, own_from_bytes, own_to_bytes
 from mudra.metrics.incidents.heard import CallsOfIncident, Heard
+from mudra.metrics.incidents.window_calls import parts_of, window_calls
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.payload.catalogue import (
     CALL_CODES,
@@ -146,15 +148,14 @@ async def counted_calls(tx: Transaction, calls: CallsOfIncident) -> tuple[int, i
         parts.append(Totals(found.cells.chosen(bad), found.ids))
     if received:
         for window in calls.windows:
-            heard = (await questions.heard(window)).totals.only(Tag.NOTIFICATIONS, received)
-            parts.append(_at_ends(heard, calls))
+            notified = await questions.notified(window, received, calls.fip_id)
+            parts.append(_of_aa(notified, calls.aa_id))
     good = sum(int(succeeded(one.cells).sum()) for one in parts)
     return good, sum(int(eligible(one.cells).sum()) for one in parts)
 
 
-def _at_ends(totals: Totals, calls: CallsOfIncident) -> Totals:
-    ends = zip(totals.aa_ids(), totals.fip_ids(), strict=True)
-    here = [calls.aa_id in {None, aa} and calls.fip_id in {None, fip} for aa, fip in ends]
+def _of_aa(totals: Totals, aa_id: str | None) -> Totals:
+    here = [aa_id in {None, one} for one in totals.aa_ids()]
     return Totals(totals.cells.chosen(np.array(here, np.bool_)), totals.ids)
 
 
@@ -264,7 +265,8 @@ class PostgresDetections(PostgresIncidents):
 
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, and which reports are damaged."""
-        return await BlockQuestions(self._tx).heard(window)
+        ids, blocks, lost = await BlockQuestions(self._tx).heard(window, parts_of)
+        return Heard(await asyncio.to_thread(window_calls, ids, blocks), lost)
 
     async def counted(self, calls: CallsOfIncident) -> tuple[int, int]:
         """Returns the calls of an incident that succeeded, and all but 4xx, by what is stored."""

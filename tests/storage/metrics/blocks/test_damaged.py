@@ -17,6 +17,8 @@ from mudra.jobs.telemetry import count_damaged_block
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.damage import BlockDamaged, count_damage
+from mudra.metrics.sums.adding import joined
+from mudra.metrics.sums.totals import Totals
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 
 WHOLE = TimeRange(DAY, DAY + timedelta(days=1))
@@ -99,7 +101,7 @@ def test_detection_hears_no_report_with_a_damaged_block_and_all_others(in_store)
             "SELECT max(bucket) FROM metrics_block WHERE grain = 'window')"
         )
         async with store.patiently() as tx:
-            heard = await BlockQuestions(tx).heard(DAY)
+            heard = await BlockQuestions(tx).heard(DAY, lambda cells: cells)
         of_two = [one for one in payloads if one.aa_id == "aa-two"]
         truth = Truth(of_two, TimeRange(DAY, DAY + WINDOW)).by("aa", "fip", "type")
         return heard, truth
@@ -107,8 +109,9 @@ def test_detection_hears_no_report_with_a_damaged_block_and_all_others(in_store)
     heard, truth = in_store(act)
 
     assert heard.lost == {("aa-one", Tag.REQUESTS)}
-    assert summed(heard.totals.only(Tag.REQUESTS)) == truth
-    assert {cell.aa_id for cell, _ in heard.totals.only(Tag.NOTIFICATIONS).items()} == {"aa-one"}
+    totals = Totals(joined(heard.blocks), heard.ids)
+    assert summed(totals.only(Tag.REQUESTS)) == truth
+    assert {cell.aa_id for cell, _ in totals.only(Tag.NOTIFICATIONS).items()} == {"aa-one"}
 
 
 def test_each_read_of_a_damaged_block_is_counted_by_its_grain(in_store):

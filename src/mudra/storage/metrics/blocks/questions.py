@@ -3,10 +3,10 @@
 Each question selects blocks (metrics/sums/selection.py), reads them and adds them up by some keys.
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -14,7 +14,6 @@ import sqlalchemy as sa
 
 from mudra.metrics.health.judging import certainly_good
 from mudra.metrics.health.weighing import may_be_disputed
-from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.payload.catalogue import (
     CUSTOMER_CODES,
     WINDOW,
@@ -68,6 +67,19 @@ _R: Final = metrics_receipt.c
 _TAGS: Final = {None: (REQ, NOT), Tag.REQUESTS: (REQ,), Tag.NOTIFICATIONS: (NOT,)}
 _LONGEST: Final = {Step.WINDOW: WINDOW, Step.HOUR: HOUR, Step.SIX_HOURS: HOUR, Step.DAY: DAY}
 """The longest sums that a step of a chart is made of."""
+
+
+T = TypeVar("T")
+
+
+class Reported(NamedTuple, Generic[T]):
+    """What is made of each block of a window's reports."""
+
+    ids: Sequence[str]
+    """The AAs and FIPs by the places that cells have."""
+    blocks: Sequence[T]
+    lost: frozenset[tuple[str, Tag]]
+    """AAs and tags whose report has a damaged block."""
 
 
 class BlockQuestions:
@@ -224,15 +236,24 @@ class BlockQuestions:
         sums = await self._summed(selected, ("at",), form, step.value)
         return self._totals(added([sums.moved(step.start_of)], ("at",)))
 
-    async def heard(self, window: datetime) -> Heard:
-        """Returns what all AAs reported of a window, for detection.
+    async def heard(self, window: datetime, make: Callable[[Cells], T]) -> Reported[T]:
+        """Returns what is made of each block that AAs reported of a window, for detection.
 
         A report with a damaged block is none: detection waits for no AA.
         """
         wanted = Wanted(Grain.WINDOW, (REQ, NOT), None, frozenset({window}))
-        found, lost = await self._blocks.intact(wanted)
-        totals = self._totals(joined(found) if found else empty())
-        return Heard(totals, frozenset((aa_id, long_tag(tag)) for aa_id, tag in lost))
+        found, lost = await self._blocks.intact(wanted, Form(), make)
+        damaged = frozenset((aa_id, long_tag(tag)) for aa_id, tag in lost)
+        return Reported(self._blocks.names.ids, found, damaged)
+
+    async def notified(
+        self, window: datetime, codes: Collection[str], fip_id: str | None = None
+    ) -> Totals:
+        """Returns the notifications of these types of a window, but of reports that are damaged."""
+        wanted = Wanted(Grain.WINDOW, (NOT,), None, frozenset({window}))
+        form = Form(fip_ids=only(fip_id), types=types_of(codes, Tag.NOTIFICATIONS))
+        found, _ = await self._blocks.intact(wanted, form, _as_it_is)
+        return self._totals(joined(found) if found else empty())
 
     async def _reported(self, window: datetime, aa_id: str | None, form: Form) -> Totals:
         wanted = Wanted(Grain.WINDOW, (REQ, NOT), aa_id, frozenset({window}))
@@ -318,6 +339,10 @@ class BlockQuestions:
 
     def _totals(self, cells: Cells) -> Totals:
         return Totals(cells, self._blocks.names.ids)
+
+
+def _as_it_is(cells: Cells) -> Cells:
+    return cells
 
 
 def _each(selected: OfAas, aa_id: str | None, tags: tuple[str, ...]) -> Sequence[Wanted]:

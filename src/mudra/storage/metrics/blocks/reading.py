@@ -6,10 +6,10 @@ be added up before all are here. They are decoded in a thread.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -36,6 +36,8 @@ _WITHOUT_TIMES: Final = 4
 _OF_FEW_FIPS: Final = 8
 """The same of those of which at most `_FEW` FIPs are decoded: packed, a block has 0.1 MB."""
 _FEW: Final = 16
+
+T = TypeVar("T")
 
 
 class Wanted(Struct, frozen=True):
@@ -162,14 +164,19 @@ class Blocks:
             for found in some:
                 yield found.bucket, found.cells
 
-    async def intact(self, wanted: Wanted) -> tuple[Sequence[Cells], frozenset[tuple[str, str]]]:
-        """Returns the cells of what has no damaged block, and the AAs and tags that have one.
+    async def intact(
+        self, wanted: Wanted, form: Form, make: Callable[[Cells], T]
+    ) -> tuple[Sequence[T], frozenset[tuple[str, str]]]:
+        """Returns what is made of each block, and the AAs and tags that have a damaged one.
 
-        Of a report with a damaged block no cell is returned.
+        Of a report with a damaged block nothing is returned. The cells of few blocks are in memory
+        at a time.
         """
-        lost = set[tuple[str, str]]()
-        read = [found async for some in self._read(wanted, Form(), lost) for found in some]
-        return [one.cells for one in read if (one.aa_id, one.tag) not in lost], frozenset(lost)
+        lost, made = set[tuple[str, str]](), list[tuple[tuple[str, str], T]]()
+        async for some in self._read(wanted, form, lost):
+            made += await asyncio.to_thread(_made, some, make)
+            del some  # or they were kept while the next ones are decoded
+        return [one for key, one in made if key not in lost], frozenset(lost)
 
     async def _read(
         self, wanted: Wanted, form: Form, lost: set[tuple[str, str]] | None = None
@@ -240,6 +247,10 @@ def _add(total: RunningSum, some: Sequence[Found]) -> set[SeriesKey]:
     for found in some:
         total.add(found.cells)
     return {SeriesKey(one.aa_id, one.tag, one.at) for one in some}
+
+
+def _made(some: Sequence[Found], make: Callable[[Cells], T]) -> Sequence[tuple[tuple[str, str], T]]:
+    return [((one.aa_id, one.tag), make(one.cells)) for one in some]
 
 
 def only(fip_id: str | None) -> frozenset[str] | None:
