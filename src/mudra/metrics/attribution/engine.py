@@ -196,6 +196,8 @@ class _Window:
         self.ratios = window = ratios(self.left, self.limit)
         running = add_window(self.running, window, level)
         self.running = cover(running, window, level, self._take_out, self._fallen(), self._is_wide)
+        # Of no use to what is learned, and as large as all that is.
+        self.left, self.ratios = self.counts, no_ratios(0, 0)
 
     def learned(self, evaluated: Flags) -> dict[str, object]:
         """The baselines; a cause that lasts longer than a day teaches nothing any more.
@@ -209,12 +211,10 @@ class _Window:
             if one.locus.kind is Kind.NETWORK or (lasting and one.locus.kind is not Kind.AGENT):
                 _mark(stays, one)
         doubtful = self.explained | self._suspected()
-        seen = Seen(
-            self.counts.bad,
-            np.where(stays, np.float32(0.0), self.counts.events),
-            doubtful,
-            self.limit,
-        )
+        events = self.counts.events
+        if stays.any():
+            events = np.where(stays, np.float32(0.0), events)
+        seen = Seen(self.counts.bad, events, doubtful, self.limit)
         rates = learn_rates(
             self.state.rates, seen, self.usual, self.evidence.hour, self.evidence.weekday
         )
@@ -312,8 +312,9 @@ class _Window:
         return float((weight * (p50 - usual)).sum() / max(float(weight.sum()), 1.0))
 
     def _unexplained(self) -> LaneCounts:
-        voiced = LaneCounts(self.counts.bad * self.voice, self.counts.events * self.voice)
-        return _without(voiced, self.explained)
+        bad, events = self.counts.bad * self.voice, self.counts.events * self.voice
+        bad[self.explained] = events[self.explained] = 0.0
+        return LaneCounts(bad, events)
 
     def _ratios_without(self, taken: Locus) -> Ratios:
         """The ratios of what is left, now that what lies at this place is explained."""

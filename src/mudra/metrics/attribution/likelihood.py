@@ -59,7 +59,11 @@ FAMILIES: Final = Ratios.__struct_fields__
 def wandered(rates: Floats, wander: Floats) -> Floats:
     """The rate that is still nothing: the odds raised (arrivals lowered) by the wandering."""
     odds = np.exp(wander)[:, None, :]
-    raised = np.maximum(rates * odds / (1.0 + rates * (odds - 1.0)), _LEAST)
+    below = rates * (odds - 1.0)
+    below += 1.0
+    raised = rates * odds
+    raised /= below
+    np.maximum(raised, _LEAST, out=raised)
     raised[ARRIVALS] = rates[ARRIVALS] / odds[ARRIVALS]
     return np.asarray(raised, np.float32)
 
@@ -67,7 +71,12 @@ def wandered(rates: Floats, wander: Floats) -> Floats:
 def cell_ratios(counts: LaneCounts, rates: Floats, tilt: int) -> Floats:
     """Ratio of each lane in each cell for one tilt."""
     step = _STEPS[tilt]
-    ratio = counts.bad * step - counts.events * np.log1p(rates * np.expm1(step))
+    less = rates * np.expm1(step)
+    np.log1p(less, out=less)
+    less *= counts.events
+    ratio = counts.bad * step
+    ratio -= less
+    del less  # each array has all cells of all lanes
     few = np.float32(_ARRIVAL_TILTS[tilt])
     due = counts.events[ARRIVALS] * rates[ARRIVALS]
     ratio[ARRIVALS] = due * -np.expm1(-few) - counts.bad[ARRIVALS] * few
@@ -82,6 +91,7 @@ def ratios(counts: LaneCounts, rates: Floats) -> Ratios:
         fip_lane, aa_lane = cell.sum(1), cell.sum(2)
         fip, aa = voice.sum(1), voice.sum(2)
         network_lane, network = _of_network(aa_lane), _of_network(aa)
+        del cell, voice  # as large as all counts: not next to those of the next tilt
         parts = (network_lane, network, fip_lane, fip, aa_lane, aa, path)
         for family, part in zip(found, parts, strict=True):
             family.append(part)

@@ -99,6 +99,17 @@ class RateBaseline(Struct, frozen=True):
     cell_windows: Floats
 
 
+_BY_LANE: Final = (
+    *("fip_bad", "fip_events", "aa_bad", "aa_expected", "variance", "variance_windows"),
+    *("cell_variance", "cell_windows"),
+)
+_BY_SYMPTOM: Final = (
+    *("path_bad", "path_expected", "hour_bad", "hour_expected", "weekday_bad", "weekday_expected"),
+    *("today_bad", "today_expected"),
+)
+"""The fields of a baseline by what comes first in their shapes."""
+
+
 class Seen(Struct, frozen=True):
     """The lessons of one window, lane x AA x FIP."""
 
@@ -145,12 +156,48 @@ def learn_rates(
 ) -> RateBaseline:
     """Add one window.
 
+    One symptom after the other, which teach each other nothing: what is made of the cells of all
+    lanes on the way would take six times the memory of the whole state.
+    """
+    learned = [
+        _learn(
+            symptom,
+            _part_of(baseline, symptom),
+            Seen(seen.bad[lanes], seen.events[lanes], seen.doubtful[lanes], seen.limit[lanes]),
+            rates[lanes],
+            (hour, weekday),
+        )
+        for symptom, lanes in zip(Symptom, LANES_OF, strict=True)
+    ]
+    joined = {
+        name: np.concatenate([getattr(one, name) for one in learned])
+        for name in (*_BY_LANE, *_BY_SYMPTOM)
+    }
+    return RateBaseline(**joined, hour_now=np.array([hour], np.float32))
+
+
+def _part_of(baseline: RateBaseline, symptom: Symptom) -> RateBaseline:
+    lanes, own = LANES_OF[symptom], slice(symptom, symptom + 1)
+    return RateBaseline(
+        **{name: getattr(baseline, name)[lanes] for name in _BY_LANE},
+        **{name: getattr(baseline, name)[own] for name in _BY_SYMPTOM},
+        hour_now=baseline.hour_now,
+    )
+
+
+def _learn(
+    symptom: Symptom, baseline: RateBaseline, seen: Seen, rates: Floats, at: tuple[int, int]
+) -> RateBaseline:
+    """Add one window of the lanes of a symptom.
+
     The factors are moved one after the other, each against what the earlier
     ones leave unexplained, so that one deviation is not learned twice.
     """
-    bad, weight = _cut(baseline, seen, seen.events * rates)
+    hour, weekday = at
+    steady = _STEADY[symptom : symptom + 1]
+    bad, weight = _cut(symptom, baseline, seen, seen.events * rates)
     bad, expected = bad * weight, seen.events * rates * weight
-    chance = np.where(ARRIVING, expected, expected * (1.0 - rates))
+    chance = expected if symptom is Symptom.MISSING else expected * (1.0 - rates)
     variance, variance_windows = _learn_variance(
         baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1), chance.sum(1)
     )
@@ -158,10 +205,10 @@ def learn_rates(
     cell_variance = baseline.cell_variance * _KEEP + beyond.sum((1, 2))
     cell_windows = baseline.cell_windows * _KEEP + cells.sum((1, 2))
     trusted = ~seen.doubtful
-    before = fip_rates(baseline)
+    before = _rates_of(symptom, baseline.fip_bad, baseline.fip_events)
     fip_bad = baseline.fip_bad * _KEEP + (bad * trusted).sum(1)
     fip_events = baseline.fip_events * _KEEP + (expected * trusted).sum(1) / before
-    moved = _rates_of(fip_bad, fip_events) / before
+    moved = _rates_of(symptom, fip_bad, fip_events) / before
     expected *= moved[:, None, :]
     aa_bad, aa_expected, moved = _move(
         baseline.aa_bad, baseline.aa_expected, (bad * trusted).sum(2),
@@ -169,69 +216,65 @@ def learn_rates(
     )  # fmt: skip
     expected *= moved[:, :, None]
     path_bad, path_expected, moved = _move(
-        baseline.path_bad, baseline.path_expected, _by_symptom(bad * trusted),
-        _by_symptom(expected * trusted), _PRIORS["path"],
+        baseline.path_bad, baseline.path_expected, _of_all(bad * trusted),
+        _of_all(expected * trusted), _PRIORS["path"],
     )  # fmt: skip
-    group_bad, group = _by_symptom(bad).sum(1), (_by_symptom(expected) * moved).sum(1)
-    hours, moved = _move_hour(baseline, hour, group_bad, group)
+    group_bad, group = _of_all(bad).sum(1), (_of_all(expected) * moved).sum(1)
+    hours, moved = _move_hour(baseline, hour, group_bad, group, steady)
     group = group * moved
     weekday_bad, weekday_expected = baseline.weekday_bad.copy(), baseline.weekday_expected.copy()
-    weekday_bad[..., weekday], weekday_expected[..., weekday], _ = _move_time(
-        weekday_bad[..., weekday], weekday_expected[..., weekday], group_bad, group, _WEEKDAY
+    weekday_bad[..., weekday], weekday_expected[..., weekday], _ = _move_weekday(
+        weekday_bad[..., weekday], weekday_expected[..., weekday], group_bad, group, steady
     )
     return RateBaseline(
         fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hours.bad,
         hours.expected, weekday_bad, weekday_expected, hours.today_bad, hours.today_expected,
-        np.array([hour], np.float32), variance, variance_windows,
+        baseline.hour_now, variance, variance_windows,
         cell_variance.astype(np.float32), cell_windows.astype(np.float32),
     )  # fmt: skip
 
 
-def _cut(baseline: RateBaseline, seen: Seen, expected: Floats) -> tuple[Floats, Floats]:
+def _cut(
+    symptom: Symptom, baseline: RateBaseline, seen: Seen, expected: Floats
+) -> tuple[Floats, Floats]:
     """Bad events as they are learned, and how much each cell counts.
 
     What is far from the usual counts as less far. In a doubtful cell it counts the less the
     farther it is from what may still be nothing: an outage teaches nothing.
     """
-    bad = np.clip(
-        seen.bad,
-        np.where(ARRIVING, 0.6 * expected - 2.0, 0.0),
-        np.where(ARRIVING, 1.2 * seen.events + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0),
-    )
-    bad = np.where(seen.events > 0, bad, np.float32(0.0)).astype(np.float32)
     nothing = seen.events * seen.limit
     room = 3.0 * np.sqrt(nothing) + 1.0
-    near = np.where(
-        ARRIVING,
-        (seen.bad + room) / np.maximum(nothing, 1.0),
-        (nothing + room) / np.maximum(seen.bad, 1.0),
-    )
-    near[LANES_OF[Symptom.FAILURES]] *= ~_breaks_the_rule(seen)
+    if symptom is Symptom.MISSING:
+        bad = np.clip(seen.bad, 0.6 * expected - 2.0, 1.2 * seen.events + 2.0)
+        near = (seen.bad + room) / np.maximum(nothing, 1.0)
+    else:
+        bad = np.clip(seen.bad, 0.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0)
+        near = (nothing + room) / np.maximum(seen.bad, 1.0)
+    if symptom is Symptom.FAILURES:
+        near *= ~_breaks_the_rule(seen)
+    bad = np.where(seen.events > 0, bad, np.float32(0.0)).astype(np.float32)
     weight = np.where(seen.doubtful, np.minimum(near, 1.0) ** 2, 1.0).astype(np.float32)
-    return _cut_groups(baseline, bad, nothing, expected), weight
+    if symptom is not Symptom.MISSING:
+        _cut_groups(baseline, bad, nothing, expected)
+    return bad, weight
 
 
 def _breaks_the_rule(seen: Seen) -> Flags:
     """FIPs, AAs and paths with fewer successes than the network demands, as AA x FIP cells."""
-    lanes = LANES_OF[Symptom.FAILURES]
-    beyond = seen.bad[lanes].sum(0) - _RULE * seen.events[lanes].sum(0)
+    beyond = seen.bad.sum(0) - _RULE * seen.events.sum(0)
     return np.asarray((beyond > 0) | (beyond.sum(0) > 0) | (beyond.sum(1) > 0)[:, None])
 
 
-def _cut_groups(baseline: RateBaseline, bad: Floats, nothing: Floats, expected: Floats) -> Floats:
+def _cut_groups(baseline: RateBaseline, bad: Floats, nothing: Floats, expected: Floats) -> None:
     """Cut what a known FIP or AA as a whole has beyond what may still be nothing."""
-    for symptom, lanes in enumerate(LANES_OF):
-        if symptom == Symptom.MISSING:
-            continue
-        known_fips = baseline.fip_events[lanes].sum(0)[None, None, :] > _KNOWN_EVENTS
-        known_aas = baseline.aa_expected[lanes].sum(0)[None, :, None] > _KNOWN_BAD
-        for axes, known in (((0, 1), known_fips), ((0, 2), known_aas)):
-            total = expected[lanes].sum(axes, keepdims=True)
-            still = np.maximum(1.5 * total, nothing[lanes].sum(axes, keepdims=True))
-            limit = still + 3.0 * np.sqrt(total) + 1.0
-            have = np.maximum(bad[lanes].sum(axes, keepdims=True), limit)
-            bad[lanes] *= np.where(known, limit / have, 1.0)
-    return bad
+    known_fips = baseline.fip_events.sum(0)[None, None, :] > _KNOWN_EVENTS
+    known_aas = baseline.aa_expected.sum(0)[None, :, None] > _KNOWN_BAD
+    for axes, known in (((0, 1), known_fips), ((0, 2), known_aas)):
+        total = expected.sum(axes, keepdims=True)
+        still = np.maximum(1.5 * total, nothing.sum(axes, keepdims=True))
+        limit = still + 3.0 * np.sqrt(total) + 1.0
+        have = np.maximum(bad.sum(axes, keepdims=True), limit)
+        bad *= np.where(known, limit / have, 1.0)
 
 
 def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -246,9 +289,9 @@ def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
     return by_hour * by_weekday
 
 
-def _prior(period: _Period) -> Floats:
+def _prior(period: _Period, steady: Floats = _STEADY) -> Floats:
     """Weight of 1 in the factor of a period, in expected events; symptom x 1."""
-    return np.asarray(1.0 / (period.factor * _STEADY), np.float32)
+    return np.asarray(1.0 / (period.factor * steady), np.float32)
 
 
 class _Hours(Struct, frozen=True):
@@ -261,7 +304,7 @@ class _Hours(Struct, frozen=True):
 
 
 def _move_hour(
-    baseline: RateBaseline, hour: int, new_bad: Floats, new_expected: Floats
+    baseline: RateBaseline, hour: int, new_bad: Floats, new_expected: Floats, steady: Floats
 ) -> tuple[_Hours, Floats]:
     """Add a window to the running hour; one that is over goes to the hours of its name."""
     bad, expected = baseline.hour_bad, baseline.hour_expected
@@ -272,27 +315,28 @@ def _move_hour(
         bad[..., over] = bad[..., over] * _KEEP_HOUR + today_bad
         expected[..., over] = expected[..., over] * _KEEP_HOUR + today_expected
         today_bad, today_expected = np.zeros_like(today_bad), np.zeros_like(today_expected)
-    weight = 1.0 / (1.0 + _HOUR.window * _STEADY * new_expected)
-    usual = _factor(bad[..., hour], expected[..., hour], _prior(_HOUR))
-    before = _factor(
-        bad[..., hour] + today_bad, expected[..., hour] + today_expected, _prior(_HOUR)
-    )
+    weight = 1.0 / (1.0 + _HOUR.window * steady * new_expected)
+    prior = _prior(_HOUR, steady)
+    usual = _factor(bad[..., hour], expected[..., hour], prior)
+    before = _factor(bad[..., hour] + today_bad, expected[..., hour] + today_expected, prior)
     today_bad = np.asarray(today_bad + new_bad * weight, np.float32)
     today_expected = np.asarray(today_expected + new_expected * weight / usual, np.float32)
-    after = _factor(bad[..., hour] + today_bad, expected[..., hour] + today_expected, _prior(_HOUR))
+    after = _factor(bad[..., hour] + today_bad, expected[..., hour] + today_expected, prior)
     return _Hours(bad, expected, today_bad, today_expected), after / before
 
 
-def _move_time(
-    bad: Floats, expected: Floats, new_bad: Floats, new_expected: Floats, period: _Period
+def _move_weekday(
+    bad: Floats, expected: Floats, new_bad: Floats, new_expected: Floats, steady: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """As `_move`; a window says no more than its own wandering lets it, however many its calls."""
-    weight = 1.0 / (1.0 + period.window * _STEADY * new_expected)
-    return _move(bad, expected, new_bad * weight, new_expected * weight, _prior(period))
+    weight = 1.0 / (1.0 + _WEEKDAY.window * steady * new_expected)
+    prior = _prior(_WEEKDAY, steady)
+    return _move(bad, expected, new_bad * weight, new_expected * weight, prior)
 
 
-def _by_symptom(lanes_of_cells: Floats) -> Floats:
-    return np.stack([lanes_of_cells[lanes].sum(0) for lanes in LANES_OF])
+def _of_all(lanes_of_cells: Floats) -> Floats:
+    """The sum of all lanes, as those of one symptom."""
+    return np.asarray(lanes_of_cells.sum(0, keepdims=True))
 
 
 def _factor(bad: Floats, expected: Floats, prior: float | Floats) -> Floats:
@@ -312,22 +356,24 @@ def _move(
 
 def fip_rates(baseline: RateBaseline) -> Floats:
     """The rate of each lane of each FIP, over all AAs, hours and weekdays."""
-    return _rates_of(baseline.fip_bad, baseline.fip_events)
+    parts = ((one, _part_of(baseline, one)) for one in Symptom)
+    return np.concatenate([_rates_of(one, part.fip_bad, part.fip_events) for one, part in parts])
 
 
-def _rates_of(bad: Floats, events: Floats) -> Floats:
+def _rates_of(symptom: Symptom, bad: Floats, events: Floats) -> Floats:
     """Rate of each lane of each FIP, shrunk to the network's lane and the FIP's other lanes."""
-    weight = 1.0 / (1.0 + events / _LARGE)
-    pooled = ((bad * weight).sum(1) + 20.0) / ((events * weight).sum(1) + 20.0 / USUAL_RATES)
-    level = np.ones_like(bad)
-    for lanes in LANES_OF:
-        expected = (events[lanes] * pooled[lanes, None]).sum(0)
-        level[lanes] = ((bad[lanes].sum(0) + 3.0) / (expected + 3.0)).clip(*_FACTOR_RANGE)
-    prior = pooled[:, None] * level
-    rates = (bad + PRIOR_BAD) / (events + PRIOR_BAD / prior)
-    # A FIP that was never seen to notify is not missing anything yet.
-    rates[ARRIVALS] = (bad[ARRIVALS] + 0.01) / (events[ARRIVALS] + 10.0)
-    return np.asarray(rates.clip(_LOWEST, HIGHEST[..., 0]), np.float32)
+    lanes = LANES_OF[symptom]
+    if symptom is Symptom.MISSING:
+        # A FIP that was never seen to notify is not missing anything yet.
+        rates = (bad + 0.01) / (events + 10.0)
+    else:
+        weight = 1.0 / (1.0 + events / _LARGE)
+        usual = USUAL_RATES[lanes]
+        pooled = ((bad * weight).sum(1) + 20.0) / ((events * weight).sum(1) + 20.0 / usual)
+        expected = (events * pooled[:, None]).sum(0)
+        level = ((bad.sum(0) + 3.0) / (expected + 3.0)).clip(*_FACTOR_RANGE)
+        rates = (bad + PRIOR_BAD) / (events + PRIOR_BAD / (pooled[:, None] * level))
+    return np.asarray(rates.clip(_LOWEST, HIGHEST[lanes, :, 0]), np.float32)
 
 
 def _learn_variance(
