@@ -196,8 +196,8 @@ LIST: Final[tuple[Need, ...]] = (
         ("/usr/share/java/httpmime.jar",), ("libhttpmime-java",), slow=True,
     ),
     Locked(
-        "openapi-generator", "the tests of the generated Java client",
-        "tests/conformance/java/requirements.txt", "files", ".build/openapi-generator",
+        "openapi-generator", "the tests of the clients that it generates",
+        "tests/conformance/generator/requirements.txt", "files", ".build/openapi-generator",
         "openapi_generator_cli/openapi-generator.jar", slow=True,
     ),
     Locked(
