@@ -170,7 +170,16 @@ LIST: Final[tuple[Need, ...]] = (
         "tests/conformance/openapi/requirements.txt", "environment",
         ".build/openapi-clients-env", "bin/python", apart=True,
     ),
+    Locked(
+        "envoy", "the tests of the lines that Envoy writes",
+        "tests/conformance/envoy/requirements.txt", "files", ".build/envoy", "envoy/_bin/envoy",
+    ),
     Program("go", "the tests of the sample in Go", ("go",), ("golang-go",), slow=True),
+    Program(
+        "validator", "the tests of the generated client in Go",
+        ("/usr/share/gocode/src/gopkg.in/validator.v2/validator.go",),
+        ("golang-gopkg-validator.v2-dev",), slow=True,
+    ),
     Program("ip", "the tests of lost packets", ("ip",), ("iproute2",), slow=True),
     Program("etcd", "the tests on Patroni", ("etcd",), ("etcd-server",), slow=True),
     Program(
@@ -187,8 +196,8 @@ LIST: Final[tuple[Need, ...]] = (
         ("/usr/share/java/httpmime.jar",), ("libhttpmime-java",), slow=True,
     ),
     Locked(
-        "openapi-generator", "the tests of the generated Java client",
-        "tests/conformance/java/requirements.txt", "files", ".build/openapi-generator",
+        "openapi-generator", "the tests of the clients that it generates",
+        "tests/conformance/generator/requirements.txt", "files", ".build/openapi-generator",
         "openapi_generator_cli/openapi-generator.jar", slow=True,
     ),
     Locked(

@@ -74,7 +74,9 @@ _numbers = itertools.count(700_000)
 # a third of the whole run.
 _WORD = st.integers(0, 16**20 - 1).map("{:x}".format)
 
-schemathesis.openapi.format("email", _WORD.map(lambda word: f"{word[::2]}.{word}@d{word}.example"))
+_EMAIL = _WORD.map(lambda word: f"{word[::2]}.{word}@d{word}.example")
+schemathesis.openapi.format("email", _EMAIL)
+schemathesis.openapi.format("email-or-empty", st.just("") | _EMAIL)
 schemathesis.openapi.format("webhook-url", _WORD.map("https://{}.example/alarms".format))
 schemathesis.openapi.format("plain-line", _WORD.map("Ravi {}".format))
 _FILE = "entityId,type,name,adminEmail\r\n{0}-FIP,FIP,Bank,{0}@file.example\r\n"

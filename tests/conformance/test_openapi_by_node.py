@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
+from tests.support.documents.openapi_documents import PUBLISHED, written_document
 from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.programs import needs, program
@@ -60,17 +61,21 @@ def client(document: Path) -> Path:
     return file
 
 
-def test_a_strict_linter_finds_nothing(document: Path) -> None:
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_strict_linter_finds_nothing(name: str, tmp_path: Path) -> None:
     """All of Redocly's recommended rules, each as an error; ajv checks every example."""
-    node("@redocly/cli", "bin/cli.js", "lint", document, "--extends=recommended-strict")
+    written = written_document(name, tmp_path)
+    node("@redocly/cli", "bin/cli.js", "lint", written, "--extends=recommended-strict")
 
 
 @pytest.mark.slow
-def test_another_linter_finds_nothing(document: Path) -> None:
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_another_linter_finds_nothing(name: str, tmp_path: Path) -> None:
     """All rules of Spectral for OpenAPI, with a failure for a hint too."""
     program("spectral")
     rules = ("--ruleset", SPECTRAL / "rules.yaml", "--fail-severity", "hint")
-    node("@stoplight/spectral-cli", "dist/index.js", "lint", *rules, document, place=SPECTRAL)
+    written = written_document(name, tmp_path)
+    node("@stoplight/spectral-cli", "dist/index.js", "lint", *rules, written, place=SPECTRAL)
 
 
 def test_each_schema_becomes_one_type(document: Path, client: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
+from tests.support.documents.openapi_documents import PUBLISHED, written_document
 from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.programs import needs
@@ -48,8 +49,9 @@ def document(own: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_a_validator_finds_nothing(document: Path) -> None:
-    assert "OK" in tool("openapi-spec-validator", document)
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_validator_finds_nothing(name: str, tmp_path: Path) -> None:
+    assert "OK" in tool("openapi-spec-validator", written_document(name, tmp_path))
 
 
 def test_a_generated_client_gets_a_token_pushes_registers_and_reads(

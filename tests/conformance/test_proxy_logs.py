@@ -1,10 +1,12 @@
-"""Lines that real nginx and HAProxy write in the formats of the reference, and what counts of them."""
+"""Lines that real nginx, HAProxy and Envoy write in the formats of the reference, and what counts."""
 
 import contextlib
 import http.server
+import json
 import re
 import socket
 import subprocess
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +37,11 @@ CALLS = {
     "too slow": ("fip", "/v2/Accounts/discover?wait=3", 0),
     "cut off": ("fip", "/v2/Accounts/delink?status=0", 0),
     "denied by the proxy": ("fip", "/denied/Consent", 0),
+}
+OF_ENVOY = {
+    "no server of that name": ("none", "/v2/Consent", 0),
+    "no healthy server": ("empty", "/v2/Consent", 0),
+    "200 of a rule": ("fip", "/own/Consent", 0),
 }
 
 
@@ -146,6 +153,77 @@ backend gone
         yield port
 
 
+@contextlib.contextmanager
+def _envoy(folder: Path, fip: int, log: Path) -> Iterator[int]:
+    port = free_port()
+    to_fips, notices = (one for one in _yaml() if one.startswith("start_time"))
+    (moving,) = (one for one in _yaml() if one.startswith("name: envoy.filters"))
+    (folder / "envoy.yaml").write_text(f"""
+static_resources:
+  listeners:
+  - address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}
+    filter_chains:
+    - filters:
+      - name: envoy.filters.network.http_connection_manager
+        typed_config:
+          "@type": {_OF_ENVOY}.filters.network.http_connection_manager.v3.HttpConnectionManager
+          stat_prefix: in
+          access_log:
+{_envoy_log(log, to_fips)}
+{_envoy_log(folder / "notices.json", notices)}
+          http_filters:
+          -{textwrap.indent(moving, " " * 12)[11:]}
+          - name: envoy.filters.http.router
+            typed_config: {{"@type": {_OF_ENVOY}.filters.http.router.v3.Router}}
+          route_config:
+            virtual_hosts:
+            - name: fip
+              domains: [fip.example]
+              routes:
+              - {{match: {{prefix: /denied}}, direct_response: {{status: 403}}}}
+              - {{match: {{prefix: /own}}, direct_response: {{status: 200}}}}
+              - {{match: {{prefix: /}}, route: {{cluster: fip, timeout: 1s}}}}
+            - {{name: gone, domains: [gone.example], routes: [{{match: {{prefix: /}}, route: {{cluster: gone}}}}]}}
+            - {{name: empty, domains: [empty.example], routes: [{{match: {{prefix: /}}, route: {{cluster: empty}}}}]}}
+  clusters:
+  - {_cluster("fip", fip)}
+  - {_cluster("gone", free_port())}
+  - {_cluster("empty")}
+""")
+    words = ["--concurrency", "1", "--disable-hot-restart", "--file-flush-interval-msec", "50"]
+    with _running(
+        [program("envoy"), "-c", str(folder / "envoy.yaml"), *words], port, folder / "out"
+    ):
+        yield port
+
+
+_OF_ENVOY = "type.googleapis.com/envoy.extensions"
+
+
+def _yaml() -> list[str]:
+    return [one.body for one in blocks_of(PAGE) if one.kind == "yaml"]
+
+
+def _envoy_log(file: Path, fields: str) -> str:
+    return f"""
+          - name: envoy.access_loggers.file
+            typed_config:
+              "@type": {_OF_ENVOY}.access_loggers.file.v3.FileAccessLog
+              path: {file}
+              log_format:
+                json_format:
+{textwrap.indent(fields, " " * 18)}"""
+
+
+def _cluster(name: str, *ports: int) -> str:
+    servers = [
+        {"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": port}}}}
+        for port in ports
+    ]
+    groups = {"cluster_name": name, "endpoints": [{"lb_endpoints": servers}]}
+    return json.dumps({"name": name, "load_assignment": groups})
+
+
 def _ask(kind: str, port: int, host: str, path: str) -> None:
     """Ask as the application does: nginx has a location for each FIP, HAProxy the host's name."""
     address = f"http://127.0.0.1:{port}"
@@ -170,7 +248,7 @@ def _lines(log: Path, number: int) -> list[bytes]:
 def _calls(
     kind: str, lines: list[bytes], *, inbound: bool = False
 ) -> tuple[list[Call], SourceContext]:
-    hosts = {"fip.example": "FIP", "gone.example": "FIP"}
+    hosts = {f"{name}.example": "FIP" for name in ("fip", "gone", "none", "empty")}
     context = SourceContext(MachineClock(), peers=Peers(hosts))
     return LineReader(FORMATS[kind], context, inbound=inbound).calls(lines), context
 
@@ -178,6 +256,7 @@ def _calls(
 PROXIES: dict[str, Callable[[Path, int, Path], contextlib.AbstractContextManager[int]]] = {
     "nginx": _nginx,
     "haproxy": _haproxy,
+    "envoy": _envoy,
 }
 
 
@@ -187,17 +266,18 @@ def test_a_status_counts_where_the_real_proxy_proves_it(
 ) -> None:
     program(kind)
     log = tmp_path / "access.json"
+    every = CALLS | OF_ENVOY if kind == "envoy" else CALLS
     with PROXIES[kind](tmp_path, fip, log) as port:
         seen: dict[str, bytes] = {}
         asked: dict[str, float] = {}
-        for name, (host, path, _) in CALLS.items():
+        for name, (host, path, _) in every.items():
             asked[name] = time.time() * 1000
             _ask(kind, port, host, path)
             seen[name] = _lines(log, len(seen) + 1)[-1]
 
     found = {name: _calls(kind, [line]) for name, line in seen.items()}
     statuses = {name: [call.status for call in calls] for name, (calls, _) in found.items()}
-    expected = {name: [status] for name, (_, _, status) in CALLS.items()}
+    expected = {name: [status] for name, (_, _, status) in every.items()}
     if kind == "nginx":
         # Refused before it was sent on: without a host it is no FIP's at all.
         assert statuses.pop("denied by the proxy") in ([], [0])
@@ -211,15 +291,43 @@ def test_a_status_counts_where_the_real_proxy_proves_it(
     assert abs(slow.wall - at) < slow.duration / 2
 
 
-def test_a_notification_that_real_nginx_logs_is_counted(fip: int, tmp_path: Path) -> None:
-    log = tmp_path / "notices.json"
-    with _nginx(tmp_path, fip, tmp_path / "access.json") as port:
-        answer = httpx2.post(f"http://127.0.0.1:{port}/v2/FI/Notification", content=b"{}")
+@pytest.mark.parametrize("kind", ["nginx", "envoy"])
+def test_a_notification_that_a_real_proxy_logs_is_counted(
+    kind: str, fip: int, tmp_path: Path
+) -> None:
+    program(kind)
+    log, headers = tmp_path / "notices.json", {"host": "fip.example"}
+    with PROXIES[kind](tmp_path, fip, tmp_path / "access.json") as port:
+        address = f"http://127.0.0.1:{port}/v2/FI/Notification"
+        answer = httpx2.post(address, content=b"{}", headers=headers, timeout=10)
         assert "x-session-id" not in answer.headers
-        (call,), _ = _calls("nginx", _lines(log, 1), inbound=True)
+        (line,) = _lines(log, 1)
+        (call,), _ = _calls(kind, [line], inbound=True)
 
     assert (call.fip, call.code, call.status) == ("FIP-7", "finot", 200)
     assert call.notification is not None
     assert (call.notification.session, call.notification.statuses) == (
         "S-1", FiStatus.READY | FiStatus.DENIED,
     )  # fmt: skip  # session and statuses
+
+
+def test_without_its_words_a_line_of_real_envoy_proves_an_answer_by_the_server_that_was_asked(
+    fip: int, tmp_path: Path
+) -> None:
+    """Older settings lack `response_code_details`; a rule of Envoy's own names no server."""
+    program("envoy")
+    log = tmp_path / "access.json"
+    every = CALLS | OF_ENVOY
+    with _envoy(tmp_path, fip, log) as port:
+        seen: dict[str, dict[str, object]] = {}
+        for name, (host, path, _) in every.items():
+            _ask("envoy", port, host, path)
+            seen[name] = json.loads(_lines(log, len(seen) + 1)[-1])
+    for line in seen.values():
+        del line["response_code_details"]
+
+    calls = {name: _calls("envoy", [json.dumps(one).encode()])[0] for name, one in seen.items()}
+
+    assert {name: [call.status for call in found] for name, found in calls.items()} == {
+        name: [status] for name, (_, _, status) in every.items()
+    }

@@ -48,6 +48,9 @@ _FUNNEL: Final = "http/comparison/test_funnel.py::test_the_commands_of_the_guide
 _PROXIES: Final = (
     "conformance/test_proxy_logs.py::test_a_status_counts_where_the_real_proxy_proves_it"
 )
+_NOTICES: Final = (
+    "conformance/test_proxy_logs.py::test_a_notification_that_a_real_proxy_logs_is_counted"
+)
 
 _LISTEN: Final = (
     "http/health/test_webhook_events.py::"
@@ -243,14 +246,13 @@ BY_ANOTHER_TEST: Final = {
             _PROXIES
         ),
         """log_format notices escape=json '{"time":"$msec","method":"$request_method","uri":"$request_uri",'""": (
-            "conformance/test_proxy_logs.py::test_a_notification_that_real_nginx_logs_is_counted"
+            _NOTICES
         ),
         """log-format '{"time":%[date(0,ms)],"ta":%Ta,"method":"%HM","path":"%HP","host":"%[var(txn.host),json(utf8s)]","status":%ST,"bytes":%B,"termination_state":"%tsc","tr":%Tr,"server":"%b/%s"}'""": (
             _PROXIES
         ),
-        'start_time: "%START_TIME%"': (
-            "docs/test_agent_pages.py::test_fields_attributes_and_reasons_are_those_that_are_read"
-        ),
+        'start_time: "%START_TIME%"': _PROXIES,
+        "name: envoy.filters.http.header_to_metadata": _NOTICES,
         '{"time": "{client.received.start.timestamp}", "target_received": "{target.received.start.timestamp}",': (
             "docs/test_agent_pages.py::test_the_format_of_apigee_is_one_line_of_json_with_its_fields"
         ),

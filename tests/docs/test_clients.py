@@ -26,7 +26,7 @@ def locked() -> dict[str, set[str]]:
     ]
     python = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
     pairs += [(one["name"], one["version"]) for one in python if "version" in one]
-    for lock in ("frameworks", "java"):
+    for lock in ("frameworks", "generator"):
         text = (TESTS / "conformance" / lock / "requirements.txt").read_text()
         pairs += re.findall(r"^([a-z0-9-]+)==([^\s;]+)", text, re.MULTILINE)
     for name, version in pairs:

@@ -10,7 +10,7 @@ from mudra.disputes.dispute import About, Act, Kind
 from mudra.disputes.evidence import MAX_BYTES, MAX_NAME, read_base64
 from mudra.disputes.raise_rule import RaiseCommand
 from mudra.disputes.step_rule import MAX_TEXT, StepCommand
-from mudra.http.request.fields import EntityId, Flag, Instant, UuidOrNone
+from mudra.http.request.fields import DAY, EntityId, Flag, Instant, UuidOrNone
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import ValueRefused
@@ -32,8 +32,8 @@ _Day = Annotated[
         pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?\Z",
         description="a day of IST such as 2026-01-31",
         examples=["2026-01-31"],
-        # A pattern cannot say which days exist: `command` checks that.
-        extra_json_schema={"anyOf": [{"format": "date"}, {"maxLength": 0}]},
+        # Whether the calendar has the day is looked at by `command`, with an error text of its own.
+        extra_json_schema={"pattern": f"^({DAY})?$"},
     ),
 ]
 _Api = Annotated[str, Meta(extra_json_schema={"enum": ["", *sorted(TYPE_OF_API)]})]

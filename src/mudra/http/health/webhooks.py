@@ -17,8 +17,8 @@ from mudra.http.request.health_requests import (
 )
 from mudra.http.response.alarm_responses import (
     AttemptsResponse,
-    NewWebhookResponse,
     WebhookEventsResponse,
+    WebhookKeyResponse,
     WebhookResponse,
     WebhooksResponse,
     added_response,
@@ -62,7 +62,7 @@ async def webhooks(call: OperatorCall[NoParameters]) -> WebhooksResponse:
 
 
 @post(_NETWORK, "Add a webhook", conflict=True, gate=operator(Scope.HEALTH))
-async def add(call: OperatorCall[WebhookRequest]) -> NewWebhookResponse | Refusal:
+async def add(call: OperatorCall[WebhookRequest]) -> WebhookKeyResponse | Refusal:
     """Send alarms to an address; only this response has the key that signs them."""
     asked, now = call.body, await People(call.tx).now()
     return added_response(
@@ -84,7 +84,7 @@ async def own_webhooks(call: EntityCall[NoParameters]) -> WebhooksResponse:
 
 
 @post(_MEMBER, "Add an own webhook", conflict=True, gate=entity())
-async def add_own(call: EntityCall[OwnWebhookRequest]) -> NewWebhookResponse | Refusal:
+async def add_own(call: EntityCall[OwnWebhookRequest]) -> WebhookKeyResponse | Refusal:
     """Send alarms about the calling entity to an address."""
     asked, now = call.body, await People(call.tx).now()
     return added_response(
@@ -101,7 +101,7 @@ async def webhook_of_person(call: UserCall[NoParameters]) -> WebhooksResponse:
 
 
 @post(_PERSON, "Add your own webhook", conflict=True, gate=SIGNED_IN)
-async def add_of_person(call: UserCall[PersonalWebhookRequest]) -> NewWebhookResponse | Refusal:
+async def add_of_person(call: UserCall[PersonalWebhookRequest]) -> WebhookKeyResponse | Refusal:
     """Add the address for the caller's alarms; their preferences say whether it is used."""
     asked, now = call.body, await People(call.tx).now()
     return added_response(
@@ -138,7 +138,7 @@ async def test(
 
 async def rotate(
     call: _OwnersCall[NoParameters], webhook_id: FromPath[UUID]
-) -> NewWebhookResponse | Refusal:
+) -> WebhookKeyResponse | Refusal:
     """Make a new key, which only this response has; the previous one signs as well for a day."""
     id_, now = str(webhook_id), await People(call.tx).now()
     return added_response(

@@ -276,7 +276,14 @@ def _inlined(schema: object, components: Mapping[str, object]) -> object:
         for name, part in schema.items()
         if name != "discriminator" and not (name == "default" and part == "")
     }
-    return _as_list(whole)
+    return _as_list(_with_type(whole))
+
+
+def _with_type(schema: dict[str, object]) -> dict[str, object]:
+    """Say that words are texts: of an enum without a type, generators make "anything"."""
+    words = schema.get("enum")
+    is_text = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    return {"type": "string", **schema} if is_text else schema
 
 
 def _as_list(schema: dict[str, object]) -> dict[str, object]:

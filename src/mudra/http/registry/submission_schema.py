@@ -1,7 +1,8 @@
 """The registration payload as JSON Schema: what POST and PUT of an entry read (spec 2.7).
 
 Made from the rules of an entry's fields. A sender may leave out much that responses always
-hold, or send it in any of the forms that count as empty. The findings of a refused payload say
+hold, or send null. What else counts as empty is read as well, and not described: a client that
+is generated from the schema has one type for each field. The findings of a refused payload say
 what no schema can: whether a modulus is that of an RSA key, which fields a type needs.
 """
 
@@ -12,16 +13,10 @@ from msgspec import Struct
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import UNKEPT_MEMBERS, Certificate
 from mudra.registry.payload.fields.field_rules import Field, fields_of
+from mudra.registry.payload.inspection import TextRule
 
 JsonSchema: TypeAlias = dict[str, object]
 
-_EMPTY: Final[JsonSchema] = {
-    "description": "counts as empty",
-    "anyOf": [
-        {"enum": ["", None]},
-        {"type": "array", "items": {"enum": ["", None]}, "maxItems": 100},
-    ],
-}
 EXAMPLE: Final[dict[str, object]] = {
     "ver": "1.0",
     "timestamp": "2026-01-15T09:30:00.000Z",
@@ -82,28 +77,32 @@ def _object(struct: type[Struct], title: str = "") -> JsonSchema:
 
 
 def _field(field: Field, hint: object) -> JsonSchema:
-    about: JsonSchema = {"description": field.about} if field.about else {}
+    words = ": ".join(filter(None, (field.about, field.items)))
+    about: JsonSchema = {"description": words} if words else {}
     if field.schema is not None:
         return {**field.schema, **about}
     parts = [one for one in (*get_args(hint), hint) if isinstance(one, type)]
     objects = [one for one in parts if issubclass(one, Struct)]
-    one = _object(objects[0]) if objects else _text(field)
+    may_be_empty = field.empty != ""
     if field.most:
-        one = {"type": "array", "items": one, "minItems": 1, "maxItems": field.most}
-        one["description"] = field.items
-    if not field.empty:
-        return {**one, **about}
-    no_content = {"type": "object", "additionalProperties": _EMPTY}
-    is_object = objects and not field.most
-    return {"anyOf": [one, _EMPTY, *([no_content] if is_object else [])], **about}
-
-
-def _text(field: Field) -> JsonSchema:
+        item = _object(objects[0]) if objects else _text(field.rule)
+        kind = {"type": ["array", "null"]} if may_be_empty else {"type": "array", "minItems": 1}
+        return {**kind, "items": item, "maxItems": field.most, **about}
+    if objects:
+        one = _object(objects[0])
+        return {**({"anyOf": [one, {"type": "null"}]} if may_be_empty else one), **about}
     if field.words:
-        return {"type": "string", "enum": [*field.words]}
-    pattern = field.rule.pattern
-    limits = {"pattern": f"^{pattern.pattern}$"} if pattern else {}
-    return {"type": "string", "minLength": 1, "maxLength": field.rule.longest, **limits}
+        return {"type": "string", "enum": [*field.words], **about}
+    return {**_text(field.rule, may_be_empty=may_be_empty), **about}
+
+
+def _text(rule: TextRule, *, may_be_empty: bool = False) -> JsonSchema:
+    kind = {"type": ["string", "null"]} if may_be_empty else {"type": "string", "minLength": 1}
+    whole = {**kind, "maxLength": rule.longest}
+    if rule.pattern is None:
+        return whole
+    form = f"({rule.pattern.pattern})?" if may_be_empty else rule.pattern.pattern
+    return {**whole, "pattern": f"^{form}$"}
 
 
 SUBMISSION: Final[JsonSchema] = {**_object(Entry, "Submission"), "examples": [EXAMPLE]}

@@ -7,6 +7,13 @@ from msgspec import Meta, Struct
 
 from mudra.identity.accounts.email_address import MAX_ADDRESS, MAX_NAME
 
+# A day that the calendar has; the document says it too, so that no client sends another.
+DAY: Final = (
+    r"([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    r"|02-(0[1-9]|1[0-9]|2[0-8]))|[0-9]{2}(0[48]|[2468][048]|[13579][26])-02-29)"
+)
+MINUTE: Final = r"([01][0-9]|2[0-3]):[0-5][0-9]"
+SECOND: Final = r":([0-5][0-9]|60)(\.[0-9]{1,9})?"
 EntityId = Annotated[
     str,
     Meta(
@@ -36,7 +43,8 @@ Email = Annotated[
         extra_json_schema={"format": "email"},
     ),
 ]
-EMAIL_OR_NONE: Final[dict[str, object]] = {"anyOf": [{"format": "email"}, {"maxLength": 0}]}
+EMAIL_OR_NONE: Final[dict[str, object]] = {"format": "email-or-empty"}
+"""One type and a format of our own: of a choice between two, generators make a class."""
 PLAIN_LINE: Final[dict[str, object]] = {"format": "plain-line"}
 """No control characters, nothing that an email header or a link could be made of."""
 Name = Annotated[

@@ -201,7 +201,7 @@ class WebhookResponse(ResponseBody, kw_only=True):
     webhook: WebhookDetails
 
 
-class NewWebhookResponse(WebhookResponse, kw_only=True):
+class WebhookKeyResponse(WebhookResponse, kw_only=True):
     """A webhook with a new key: `secret` signs its messages and is shown this once."""
 
     secret: str
@@ -289,11 +289,11 @@ def webhook_response(outcome: Webhook | Refusal) -> WebhookResponse | Refusal:
     return WebhookResponse(webhook=webhook_details(outcome))
 
 
-def added_response(outcome: AddedWebhook | Refusal) -> NewWebhookResponse | Refusal:
+def added_response(outcome: AddedWebhook | Refusal) -> WebhookKeyResponse | Refusal:
     """Return a webhook with its new key, or why there is none."""
     if isinstance(outcome, Refusal):
         return outcome
-    return NewWebhookResponse(
+    return WebhookKeyResponse(
         webhook=webhook_details(outcome.webhook), secret=outcome.secret.reveal()
     )
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct, field
 
 from mudra.shared.whole_number import number
+from mudra.tokens.migration.keycloak_attributes import names_of, not_carried
 
 OPENID: Final = "openid-connect"
 _NO_TIME: Final = "an expiry that is no time in seconds"
@@ -80,6 +81,8 @@ def lost_of(client: RealmClient) -> Iterator[str]:
         yield "addresses of its sign-in pages are not carried"
     if names := [name for name in map(_claim, _mappers(client)) if name]:
         yield f"mappers of its tokens are not carried: {', '.join(names[:5])} ({len(names)})"
+    if unknown := not_carried(names_of(client.attributes)):
+        yield f"attributes of it are not carried: {unknown}"
 
 
 def _addresses(uris: object) -> bool:

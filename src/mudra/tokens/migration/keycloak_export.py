@@ -16,6 +16,7 @@ from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
 from mudra.shared.undecodable import REPLACEMENT, without_lone_surrogates
 from mudra.tokens.migration.foreign_claims import SERVICE_ACCOUNT
+from mudra.tokens.migration.keycloak_attributes import names_of, not_carried
 from mudra.tokens.migration.keycloak_client import (
     OPENID,
     RealmClient,
@@ -34,6 +35,7 @@ _OWN_CLIENTS: Final = frozenset(
     }
 )
 
+_NO_PLACE: Final = "they have no place here"
 _MASKED: Final = "**********"
 MAX_SECRET: Final = 1024
 EXPIRATION: Final = "client.secret.expiration.time"
@@ -58,6 +60,7 @@ class _Realm(Struct, rename="camel"):
     groups: msgspec.Raw = _NOTHING
     identity_providers: msgspec.Raw = _NOTHING
     roles: msgspec.Raw = _NOTHING
+    attributes: msgspec.Raw = _NOTHING
 
 
 _REALMS: "Final[msgspec.json.Decoder[list[_Realm] | _Realm]]" = msgspec.json.Decoder(
@@ -207,10 +210,15 @@ class _Named(Struct, rename="camel"):
 
 def _of_realm(realm: _Realm) -> Iterator[tuple[str, str]]:
     """Say what else a realm holds that a move does not take over."""
-    people = [one for one in _elements(realm.users) if _is_person(one)]
+    users = _elements(realm.users)
+    people = [one for one in users if _is_person(one)]
     if people:
         admins = "people get accounts by invitation: name them in the file of admins"
         yield f"users ({len(people)})", admins
+    if names := not_carried(name for one in users for name in _attributes_of_user(one)):
+        yield "attributes of users", f"{_NO_PLACE}: {names}"
+    if names := not_carried(names_of(_one(realm.attributes, object))):
+        yield "attributes of the realm", f"{_NO_PLACE}: {names}"
     if groups := _elements(realm.groups):
         yield f"groups ({len(groups)})", "admins are named for each member"
     if providers := _elements(realm.identity_providers):
@@ -222,6 +230,15 @@ def _of_realm(realm: _Realm) -> Iterator[tuple[str, str]]:
     since = _one(realm.not_before, object)
     if since:
         yield f"realm {realm.realm[:64]}", f"{not_before(since)}: of all its clients"
+
+
+class _WithAttributes(Struct):
+    attributes: object = None
+
+
+def _attributes_of_user(raw: msgspec.Raw) -> Iterator[str]:
+    user = _one(raw, _WithAttributes)
+    return names_of(None if isinstance(user, str) else user.attributes)
 
 
 def _is_person(raw: msgspec.Raw) -> bool:

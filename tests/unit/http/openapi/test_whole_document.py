@@ -65,6 +65,25 @@ def test_each_call_says_which_token_it_needs(document: dict[str, Any]) -> None:
         assert bool(operation.get("security")) == any(kind in says for kind in kinds), name
 
 
+def test_generators_make_one_type_of_each_value(document: dict[str, Any]) -> None:
+    """Of an enum without a type they make "anything", of a choice a class of its own."""
+    for part in parts(document):
+        if isinstance(part.get("enum"), list):
+            assert "type" in part, part
+        kinds = part.get("anyOf", [])
+        if isinstance(kinds, list):
+            named = [one for one in kinds if one != {"type": "null"}]
+            of_one_event = {"type": "string"}, {"type": "integer"}
+            assert len(named) <= 1 or tuple(named) == of_one_event, part
+
+
+def test_no_name_is_that_of_a_constructor_in_go(document: dict[str, Any]) -> None:
+    """The generator for Go writes a function NewX for each schema X."""
+    names = document["components"]["schemas"]
+
+    assert [name for name in names if f"New{name}" in names] == []
+
+
 def test_every_text_is_about_a_field(document: dict[str, Any]) -> None:
     named = {
         one

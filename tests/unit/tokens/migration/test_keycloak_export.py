@@ -25,7 +25,7 @@ def exported(*clients: object, **realm: object) -> Export:
         {"protocol": None},
         {"bearerOnly": None, "attributes": None, "notBefore": None},
         {"enabled": "true", "serviceAccountsEnabled": "true"},
-        {"attributes": {"client.secret.expiration.time": None, "x": [1]}},
+        {"attributes": {"client.secret.expiration.time": None, "x": []}},
     ],
 )
 def test_a_fault_in_what_no_one_needs_costs_nothing(odd: dict[str, object]) -> None:
@@ -107,6 +107,38 @@ def test_each_thing_that_a_client_has_there_and_not_here_is_named() -> None:
         "mappers of its tokens are not carried: tenant, gateway (2)",
     )
     assert found.skipped == [("roles of the realm (1)", "a member's type is its only role")]
+
+
+def test_every_attribute_without_a_place_here_is_named() -> None:
+    of_client = {"tenant.id": "7", "member.active": "false", "client.secret.creation.time": "17"}
+    quiet = {"backchannel.logout.session.required": "true", "saml.assertion.signature": "false"}
+    users = [
+        {"username": "service-account-kaveri-fip", "attributes": {"region": ["south"]}},
+        {"username": "asha", "attributes": {"phone": ["1"], "region": ["west"], "left": None}},
+        {"username": "ravi", "attributes": "none"},
+    ]
+    of_realm = {"network.code": "AA-1", "cibaInterval": "5", "frontendUrl": "https://a.example"}
+
+    found = exported(GOOD | {"attributes": of_client | quiet}, users=users, attributes=of_realm)
+
+    assert found.clients[0].lost == (
+        "attributes of it are not carried: member.active, tenant.id (2)",
+    )
+    assert found.skipped[1:] == [
+        ("attributes of users", "they have no place here: phone, region (2)"),
+        ("attributes of the realm", "they have no place here: frontendUrl, network.code (2)"),
+    ]
+
+
+def test_very_many_attributes_are_counted_and_the_first_are_named() -> None:
+    many = {f"a{number:05}" + "x" * 500: "1" for number in range(20_000)}
+
+    (client,) = exported(GOOD | {"attributes": many}).clients
+
+    (said,) = client.lost
+    assert "a00000x" in said
+    assert said.endswith(", … (20000)")
+    assert len(said) < 600
 
 
 @pytest.mark.parametrize("not_before", ["soon", 1.5, 10**20, True])

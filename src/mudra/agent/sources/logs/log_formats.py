@@ -117,14 +117,21 @@ class Evidence:
     @classmethod
     def of(cls, line: Mapping[str, object], fields: Fields) -> "Evidence":
         """Read the evidence of a line."""
-        flags, answered = line.get(fields.flags), line.get(fields.answered)
-        details, server = line.get(fields.details), line.get(fields.server)
+        flags, details = line.get(fields.flags), line.get(fields.details)
         return cls(
             None if flags is None else str(flags).strip(),
-            None if answered is None else str(answered).strip(),
+            _logged(line, fields.answered),
             None if details is None else str(details).strip(),
-            None if server is None else str(server).strip(),
+            _logged(line, fields.server),
         )
+
+
+def _logged(line: Mapping[str, object], name: str) -> str | None:
+    """Return a field as a text; null, Envoy's way to say that no server was asked, is empty."""
+    if name not in line:
+        return None
+    value = line[name]
+    return "" if value is None else str(value).strip()
 
 
 def proven_status(kind: str, status: int, evidence: Evidence) -> int | None:

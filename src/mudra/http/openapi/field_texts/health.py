@@ -192,7 +192,7 @@ HEALTH_FIELDS: Final = {
     "webhooks": "webhooks, the oldest first",
     "webhook": "the webhook",
     "webhookId": "ID of the webhook",
-    "NewWebhookResponse.secret": "key that signs its messages, shown this once",
+    "WebhookKeyResponse.secret": "key that signs its messages, shown this once",
     "WebhookDetails.url": "address to which messages are sent",
     "WebhookDetails.fips": "FIPs about which messages are sent, empty for all",
     "WebhookDetails.waiting": "number of messages that wait",

@@ -144,6 +144,7 @@ def test_a_line_behind_a_hole_of_zeros_or_a_mark_counts(kind: str, prefix: bytes
         ("envoy", {"response_code": 429, "response_flags": "RL", "response_code_details": "request_rate_limited"}, 0),
         ("envoy", {"response_code": 503, "response_code_details": None}, 0),
         ("envoy", {"response_code": 503, "response_code_details": None, "upstream_host": "-"}, 0),
+        ("envoy", {"response_code": 200, "response_code_details": None, "upstream_host": None}, 0),
         ("envoy", {"response_code": 503, "response_code_details": None, "upstream_host": "10.0.0.1:443"}, 503),
         ("envoy", {"response_code": 503, "response_code_details": None, "upstream_service_time": "12"}, 503),
         ("envoy", {"response_code": 503, "response_flags": "URX"}, 503),

@@ -21,7 +21,7 @@ public class UseClient {
         Map<String, Object> seen = new TreeMap<>();
 
         try {
-            new RegistryApi(client).listLiveEntries("AA", null);
+            new RegistryApi(client).listEntries("AA", null);
         } catch (ApiException refused) {
             seen.put("refused", refused.getCode());
         }
@@ -36,7 +36,7 @@ public class UseClient {
         seen.put("pushed", new NetworkMetricsApi(client).pushMetrics(window).getStatus());
         var entry = mapper.treeToValue(asked.get("entry"), Submission.class);
         seen.put("registered", new RegistryApi(client).submitEntry("AA", entry).getStatus());
-        seen.put("read", new RegistryApi(client).listLiveEntries("AA", null).size());
+        seen.put("read", new RegistryApi(client).listEntries("AA", null).size());
         System.out.println(mapper.writeValueAsString(seen));
     }
 }
