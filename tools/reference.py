@@ -9,19 +9,15 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-import typer.main
-from typer._click import Command
-from typer.core import TyperGroup
-
 from mudra.agent.host.config_reference import rows
-from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import REFERENCE
 from mudra.overview.retention_store import RULES, described
 from mudra.settings.settings import Settings
 from tools.pages.audit_events import audit_events_page
 from tools.pages.audit_schema import audit_schema
-from tools.pages.calls import calls_page
+from tools.pages.calls import calls_pages
 from tools.pages.client import client_page
+from tools.pages.commands import commands_page
 from tools.pages.emails import emails_page
 from tools.pages.metrics import metrics_page
 from tools.pages.open_data import open_data_page
@@ -43,7 +39,7 @@ def main() -> int:
         "retention.md": retention_page(),
         "audit-events.md": audit_events_page(),
         "audit-event.schema.json": audit_schema(),
-        "calls.md": calls_page(),
+        **calls_pages(),
         "client.md": client_page(),
         "emails.md": emails_page(),
         "metrics.md": metrics_page(),
@@ -68,8 +64,8 @@ def main() -> int:
         for name in stale:
             print(f"docs/reference/{name} is out of date: run make docs")
         return 1 if stale else 0
-    PAGES.mkdir(parents=True, exist_ok=True)
     for name in stale:
+        (PAGES / name).parent.mkdir(parents=True, exist_ok=True)
         (PAGES / name).write_text(pages[name], encoding="utf-8")
     return 0
 
@@ -195,41 +191,6 @@ def _shown(default: object) -> str:
     if isinstance(default, tuple):
         return f"`{','.join(map(str, default))}`"
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
-
-
-def commands_page() -> str:
-    """Each command with its help, from the command line itself."""
-    root = typer.main.get_command(app)
-    parts = ["# Commands", "", "Made by `make docs` from the command line's own help.", ""]
-    for words, command in _walk(root, ["mudra"]):
-        context = command.make_context(" ".join(words), [], resilient_parsing=True)
-        usage = " ".join([*words, *command.collect_usage_pieces(context)])
-        parts += [
-            f"## {' '.join(words)}",
-            "",
-            "```text",
-            usage,
-            "```",
-            "",
-            (command.help or "").strip(),
-        ]
-        options = [
-            f"- `{', '.join(parameter.opts)}` {text}"
-            for parameter in command.params
-            if (text := getattr(parameter, "help", None)) and parameter.name != "help"
-        ]
-        parts += (["", *options] if options else []) + [""]
-        if command.epilog:
-            parts += [command.epilog, ""]
-    return "\n".join(parts)
-
-
-def _walk(command: Command, words: list[str]) -> list[tuple[list[str], Command]]:
-    found = [(words, command)]
-    if isinstance(command, TyperGroup):
-        for name, inner in sorted(command.commands.items()):
-            found += _walk(inner, [*words, name])
-    return found
 
 
 if __name__ == "__main__":

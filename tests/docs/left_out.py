@@ -257,6 +257,11 @@ BY_ANOTHER_TEST: Final = {
             "docs/test_agent_pages.py::test_the_format_of_apigee_is_one_line_of_json_with_its_fields"
         ),
     },
+    "docs/reference/client.md": {
+        "from pathlib import Path": (
+            "docs/test_samples.py::test_the_sample_of_the_api_verifies_a_token"
+        ),
+    },
     "docs/reference/errors.md": {"{": _ERRORS},
     "docs/reference/metrics-payloads.md": {
         '{"agentVersion": "my-agent-1.4.0", "jsonVersion": "1.0.0", "tag": "req-fipMetrics-aa",': _PAYLOADS,
@@ -277,6 +282,15 @@ BY_ANOTHER_TEST: Final = {
         ),
     },
     "docs/reference/registry.md": {
+        '{"ver": "1.0.0", "timestamp": "2026-01-31T09:30:00.000Z", "txnid": "a20b045c-d69f-4fe5-8215-13001dc6bc12",': (
+            "docs/test_registry_page.py::test_a_write_is_answered_as_shown"
+        ),
+        '{"path": "$.entityinfo.ips[0]", "problem": "must not be \\"10.0.0.300\\"",': (
+            "docs/test_registry_page.py::test_a_finding_is_as_shown"
+        ),
+        "import hashlib": (
+            "docs/test_registry_page.py::test_the_hash_of_the_page_is_that_of_the_registry"
+        ),
         "{": "docs/test_call_samples.py::test_the_payload_of_the_reference_passes",
         "from pathlib import Path": (
             "docs/test_samples.py::test_the_sample_that_reads_the_registry_finds_a_peer"

@@ -102,6 +102,8 @@ class Reader:
             "ENTITY_SECRET": secret,
             "ENTITY_TOKEN": self.member.entity_token(secret).json()["accessToken"],
             "PEER_ID": "KAVERI-FIP",
+            # Go keeps what it compiled, else below a home; one for all tests of a run.
+            "GOCACHE": str(self._folder.parent / "go-cache"),
         }
 
     def run_apart(

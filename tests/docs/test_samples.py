@@ -29,6 +29,7 @@ from mudra.client.web.wsgi import EntityTokenMiddleware
 from mudra.demo.network import DEMO_PASSWORD
 
 LIBRARY = "docs/how-to/use-the-client-library.md"
+API = "docs/reference/client.md"
 REGISTRY = "docs/reference/registry.md"
 
 
@@ -183,6 +184,21 @@ def test_the_sample_that_reads_the_registry_finds_a_peer(
 
     assert found["peer"].entity_id == "KAVERI-FIP"
     assert Path("copy.json").exists()
+
+
+def test_the_sample_of_the_api_verifies_a_token(
+    aa: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("entity-secret").write_text(f"{aa.secret()}\n")
+    text = sample(API, "from pathlib import Path", **{
+        "https://iam.example.org/iam": aa.service.issuer, "HDFC-FIP": aa.entity_id,
+    })  # fmt: skip
+    names = ran(text)
+
+    with contextlib.closing(names["client"]):
+        assert names["caller_of"](names["tokens"].token()) == (200, aa.entity_id)
+        assert names["caller_of"]("no token")[0] == 401
 
 
 @pytest.mark.parametrize("page", ["docs/reference/errors.md", "docs/reference/token-service.md"])

@@ -4,7 +4,10 @@ import dataclasses
 import enum
 import inspect
 import re
-from collections.abc import Iterator
+import textwrap
+from ast import AnnAssign, ClassDef, Constant, Expr, Name, parse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
@@ -13,14 +16,7 @@ from mudra import client
 from mudra.client import MudraClientError
 from mudra.client.web import asgi, key_proof_asgi, key_proof_wsgi, wsgi
 
-_INTRO: Final = """# Client library
-
-Made by `make docs` from the docstrings of `mudra.client`, which is installed without an extra
-([install](../how-to/install.md)). [Use the client library](../how-to/use-the-client-library.md)
-shows it in programs. A name with its type and
-no parameters is an attribute. Each class that calls the service has a twin `Async…` with the same
-names, whose methods are awaited.
-"""
+_INTRO: Final = (Path(__file__).parent / "client_intro.md").read_text(encoding="utf-8")
 _GROUPS: Final = {
     "Tokens of our own": (
         "EntityTokenSource",
@@ -45,7 +41,24 @@ _MODULE: Final = re.compile(
     r"\b(?:mudra|collections|datetime|pathlib|typing|msgspec)(?:\.[a-z_]+)*\."
 )
 _OPTIONAL: Final = re.compile(r"Optional\[([^\[\]]+)\]")
+_APP: Final = re.compile(r"Callable\[\[MutableMapping.*\Z")
+_HOOKS: Final = {"auth_flow", "sync_auth_flow", "async_auth_flow"}
+"""Methods that httpx2 calls, and no program."""
+_CLOCKS: Final = {"wall", "steady", "chance"}
+"""Parameters that only tests set; the page describes them once."""
 _LINE: Final = 80
+_WAYS_OUT: Final[Mapping[type, str]] = {
+    MudraClientError: "catch it where no other does; `way_out` says what to do",
+    client.TokenRefused: "answer 401 to the caller; the middleware does",
+    client.TooManyProofs: "answer 429; the middleware does",
+    client.RetryableError: "try again after `retry_after` seconds; answer 503 to who waits for it",
+    client.SecretRefused: "check entity ID and secret: was the secret reset, the entity suspended?",
+    client.SecretUnreadable: "correct your function, or the place where it reads",
+    client.SignatureRefused: "refuse the body; was it changed on its way, or the key of the entry?",
+    client.KeyProofRefused: "answer 400; the middleware does",
+    client.UnexpectedResponse: "check the address: another server answered",
+}
+"""What a program does about an error, and about those that are of its kind."""
 
 
 def client_page() -> str:
@@ -61,7 +74,7 @@ def client_page() -> str:
         parts.append(f"## {title}\n")
         parts += [_class(name, getattr(client, name)) for name in names]
     parts += ["## Middleware\n", *(_middleware(module) for module in _MIDDLEWARE)]
-    parts += ["## Errors\n", _errors(sorted(errors)), "## Constants\n", _constants(constants)]
+    parts += ["## Errors\n", _errors(errors), "## Constants\n", _constants(constants)]
     return "\n".join(parts)
 
 
@@ -78,7 +91,7 @@ def _class(name: str, value: type) -> str:
     constructor = inspect.cleandoc(own.__doc__) if own and own.__doc__ else ""
     parts += [_plain(constructor) + "\n"] if constructor else []
     parts += _fields(value)
-    parts += [_method(method, one) for method, one in _methods(value)]
+    parts += [_method(name, method, one) for method, one in _methods(value)]
     return "\n".join(part for part in parts if part)
 
 
@@ -95,22 +108,27 @@ def _methods(value: type) -> Iterator[tuple[str, Any]]:
         if isinstance(one, property)
     }
     for name, one in (of_bases | vars(value)).items():
-        if not name.startswith("_") and (inspect.isfunction(one) or isinstance(one, property)):
+        if name.startswith("_") or name in _HOOKS:
+            continue
+        if inspect.isfunction(one) or isinstance(one, property):
             yield name, one
 
 
-def _method(name: str, one: Any) -> str:
+def _method(of: str, name: str, one: Any) -> str:
     if isinstance(one, property):
         assert one.fget is not None
-        kind = inspect.signature(one.fget).return_annotation
-        return "\n".join([f"#### {name}\n", *_block(f"{name}: {_type(kind)}"), _text(one)])
-    return "\n".join([f"#### {name}\n", *_block(f"{name}{_signature(one)}"), _text(one)])
+        line = f"{name}: {_type(inspect.signature(one.fget).return_annotation)}"
+    else:
+        line = f"{name}{_signature(one)}"
+    return f"#### {of}.{name}\n\n`{line}`\n\n{_text(one)}"
 
 
 def _signature(value: Any) -> str:
     """Returns the parameters one to a line, without the modules of their types."""
     signature = inspect.signature(value)
-    parameters = [one for one in signature.parameters.values() if one.name != "self"]
+    parameters = [
+        one for one in signature.parameters.values() if one.name not in {"self", *_CLOCKS}
+    ]
     shown = [_parameter(one) for one in parameters]
     first = next((n for n, one in enumerate(parameters) if one.kind is one.KEYWORD_ONLY), None)
     if first is not None and not any(one.kind is one.VAR_POSITIONAL for one in parameters):
@@ -141,7 +159,7 @@ def _default(value: object) -> str:
 
 def _type(annotation: object) -> str:
     shown = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    plain = _MODULE.sub("", shown.replace("NoneType", "None"))
+    plain = _APP.sub("ASGI application", _MODULE.sub("", shown.replace("NoneType", "None")))
     return _OPTIONAL.sub(r"\1 | None", plain).replace("~_", "").replace("~", "")
 
 
@@ -154,11 +172,26 @@ def _fields(value: type) -> list[str]:
         rows = [(name, value.__annotations__.get(name, "")) for name in value.__struct_fields__]
     else:
         return []
-    public = [(name, kind) for name, kind in rows if not name.startswith("_")]
+    meanings = _field_texts(value)
     table = [
-        f"| `{name}` | `{_type(kind)}` |".replace(" | None", " \\| None") for name, kind in public
+        f"| `{name}` | `{_type(kind)}` | {meanings.get(name, '')} |".replace(" | None", " \\| None")
+        for name, kind in rows
+        if not name.startswith("_") and name not in _CLOCKS
     ]
-    return ["| field | type |", "|---|---|", *table, "\n"] if table else []
+    return ["| field | type | meaning |", "|---|---|---|", *table, "\n"] if table else []
+
+
+def _field_texts(value: type) -> Mapping[str, str]:
+    """Returns the texts below the fields of a class, in one line each."""
+    (body,) = parse(textwrap.dedent(inspect.getsource(value))).body
+    assert isinstance(body, ClassDef)
+    found = {}
+    for field, text in zip(body.body, body.body[1:], strict=False):
+        if not isinstance(field, AnnAssign) or not isinstance(field.target, Name):
+            continue
+        if isinstance(text, Expr) and isinstance(text.value, Constant):
+            found[field.target.id] = " ".join(str(text.value.value).split()).rstrip(".")
+    return found
 
 
 def _middleware(module: Any) -> str:
@@ -176,14 +209,42 @@ def _middleware(module: Any) -> str:
     )
 
 
-def _errors(names: list[str]) -> str:
-    rows = []
-    for name in names:
-        of = getattr(client, name)
-        base = of.__mro__[1].__name__
-        text = _plain(inspect.getdoc(of) or "").replace("\n", " ").replace("|", "\\|")
-        rows.append(f"| `{name}` | `{base}` | {text} |")
-    return "\n".join(["| error | is a | when |", "|---|---|---|", *rows, ""])
+def _errors(errors: set[str]) -> str:
+    """Returns the errors as a tree: those of a kind below it, each with what to do."""
+    rows = [
+        f"| {'&nbsp;' * 4 * depth}`{error.__name__}` | {_first(error)} | {_way_out(error)} |"
+        for depth, error in _tree(MudraClientError, 0)
+        if error.__name__ in errors
+    ]
+    assert len(rows) == len(errors)
+    head = [
+        "Each has `diagnosis`, what is wrong, and `way_out`, what to do about it. None contains a",
+        "token or a secret. An error that is further in is of the kind above it: who catches",
+        "`TokenRefused` catches all of its kind.",
+        "",
+    ]
+    table = ["| error | when | what to do |", "|---|---|---|", *rows, ""]
+    return "\n".join([*head, *table])
+
+
+def _tree(error: type, depth: int) -> Iterator[tuple[int, type]]:
+    yield depth, error
+    kinds: list[type] = error.__subclasses__()
+    for one in sorted(kinds, key=lambda kind: kind.__name__):
+        if one.__module__.startswith("mudra.client"):
+            yield from _tree(one, depth + 1)
+
+
+def _first(error: type) -> str:
+    return _plain(inspect.getdoc(error) or "").replace("\n", " ").replace("|", "\\|")
+
+
+def _way_out(error: type) -> str:
+    """Returns what to do, where it is another thing than for the kind above."""
+    if error in _WAYS_OUT:
+        return _WAYS_OUT[error]
+    kind = next(one for one in error.__mro__ if one in _WAYS_OUT)
+    return f"as `{kind.__name__}`"
 
 
 def _constants(names: set[str]) -> str:

@@ -15,18 +15,25 @@ class Role(enum.StrEnum):
 
 
 class EntityToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A verified Entity Access Token. `jti` identifies it in logs.
-
-    `bound_to` is the thumbprint of the key that its sender must prove; empty for a plain token.
-    """
+    """A verified Entity Access Token."""
 
     entity_id: str
+    """Who calls."""
     role: Role
+    """What the caller is in the network."""
     jti: str
+    """Identifies the token in logs."""
     issuer: str
+    """Who issued it, as your verifier expects."""
     subject: str
+    """`sub` of the token: the entity ID."""
     audience: tuple[str, ...]
+    """For whom it is."""
     scope: tuple[str, ...]
+    """What it is for."""
     issued_at: datetime
+    """When it was issued, in UTC."""
     expires_at: datetime
+    """When it ends, in UTC."""
     bound_to: str = ""
+    """Thumbprint of the key that its sender must prove; empty for a plain token."""

@@ -28,10 +28,12 @@ _CODE = re.compile(r"[A-Za-z]{1,40}")
 
 
 class GraceWarning(msgspec.Struct, frozen=True):
-    """The secret in use was replaced and ends soon; `ends` is None when unknown."""
+    """The secret in use was replaced and ends soon."""
 
     message: str
+    """What the service says of it."""
     ends: datetime | None
+    """When it ends; None when unknown."""
 
 
 class Grant(msgspec.Struct, frozen=True):

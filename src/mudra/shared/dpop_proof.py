@@ -55,14 +55,14 @@ class ProofInvalid(Refusal, frozen=True):
 
 
 class PresentedProof(Struct, frozen=True):
-    """The facts of a request: the values of its `DPoP` headers, its method and its URLs.
-
-    `urls` are those under which the service is called: any of them may be in the proof.
-    """
+    """The facts of a request that prove a key."""
 
     values: tuple[str, ...]
+    """The values of its `DPoP` headers."""
     method: str
+    """Its method, such as GET."""
     urls: tuple[str, ...]
+    """The URLs under which the service is called: any of them may be in the proof."""
 
 
 class DpopProof(Struct, frozen=True):

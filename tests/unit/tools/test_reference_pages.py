@@ -8,12 +8,16 @@ import re
 
 import jsonschema_rs
 from tools.pages.audit_events import audit_events_page
-from tools.pages.calls import calls_page
+from tools.pages.calls import calls_pages
+from tools.pages.client import client_page
+from tools.pages.commands import commands_page
 from tools.pages.emails import emails_page
 from tools.pages.metrics import RULES, metrics_page
 from tools.pages.webhooks import KEY, webhooks_page
 
+from mudra import client
 from mudra.audit.event import EventName
+from mudra.cli.output.output import Exit
 from mudra.metrics.notifications.incident_notifications import Event
 from mudra.shared.notice import NoticeKind
 
@@ -74,17 +78,77 @@ def test_every_message_fits_its_schema_and_its_signature_its_body() -> None:
 
 
 def test_the_calls_are_listed_with_what_they_take_and_answer() -> None:
-    page = calls_page()
+    page = calls_pages()["calls/tokens.md"]
 
-    call = page.partition("### POST /iam/v1/entity/secret/reset\n")[2].partition("\n### ")[0]
-    assert call.lstrip().startswith("Replace the secret: at most 5 times in 24 hours")
-    assert "| `entityId` | JSON | string | yes | " in call
+    call = page.partition("\n### Replace the entity's secret\n")[2].partition("\n### ")[0]
+    assert call.lstrip().startswith("`POST /iam/v1/entity/secret/reset` · User Access Token\n")
+    assert "| `entityId` | JSON, needed, string | " in call
     assert (
-        "| `secretExpiryDays` | JSON | integer |  | a whole number from 1 to 180; default `180` |"
-        in call
+        "| `secretExpiryDays` | JSON, integer | days that the new secret lives;"
+        " a whole number from 1 to 180; default `180` |" in call
     )
-    assert "| `expiresOn` | integer | milliseconds since the epoch |" in call
-    assert "| `username` | form | string | yes |" in page
-    assert len(re.findall(r"^### GET /", page, re.MULTILINE)) > 40
-    named = set(re.findall(r"\*([A-Z]\w+)\*", page))
-    assert named <= set(re.findall(r"^### (\w+)$", page, re.MULTILINE))
+    assert "| `expiresOn` | integer | end of the secret, in milliseconds since 1970 |" in call
+    assert '"oldSecretValidity": 7' in call
+    assert "| `username` | form, needed, string |" in page
+
+
+def test_every_call_is_in_the_list_and_leads_to_its_place() -> None:
+    pages = calls_pages()
+    rows = re.findall(
+        r"^\| \[(.+)\]\((calls/.+\.md)#(.+)\) \| `(.+)` \| (.+) \|$",
+        pages["calls.md"],
+        re.MULTILINE,
+    )
+
+    for summary, file, anchor, call, token in rows:
+        place = pages[file].partition(f"\n### {summary}\n")[2].partition("\n### ")[0]
+        assert place.lstrip().startswith(f"`{call}` · "), summary
+        assert anchor == re.sub(r"[^\w -]", "", summary).lower().replace(" ", "-")
+        assert token
+    written = sum(len(re.findall(r"^### ", page, re.MULTILINE)) for page in pages.values())
+    objects = sum(page.partition("\n## Objects\n")[2].count("\n### ") for page in pages.values())
+    areas = pages["calls.md"].partition("\n## All calls\n")[2].count("\n### ")
+    common = pages["calls.md"].partition("\n## All calls\n")[0].count("\n### ")
+    assert len(rows) == written - objects - areas - common > 150
+
+
+def test_each_object_that_a_page_of_calls_names_is_on_it() -> None:
+    for name, page in calls_pages().items():
+        named = set(re.findall(r"\[([A-Z]\w+)\]\(#(\w+)\)", page))
+        assert all(title.lower() == anchor for title, anchor in named), name
+        objects = page.partition("\n## Objects\n")[2]
+        assert {title for title, _ in named} == set(
+            re.findall(r"^### (\w+)$", objects, re.MULTILINE)
+        )
+
+
+def test_every_command_is_listed_and_described() -> None:
+    page = commands_page()
+    described = re.findall(r"^##+ (mudra(?: [a-z-]+)+)$", page, re.MULTILINE)
+    top = page.partition("\n## What holds for all\n")[0]
+    linked = set(re.findall(r"\(#(mudra-[a-z-]+)\)", top))
+
+    usages = re.findall(r"^##+ (.+)\n\n```text\n(mudra [^\n]+)", page, re.MULTILINE)
+    assert len(usages) > 150
+    for name, usage in usages:
+        assert usage.startswith(name)
+        assert name.replace(" ", "-") in linked
+    assert {name for name, _ in usages} <= set(described)
+
+
+def test_every_exit_code_has_a_way_out() -> None:
+    part = commands_page().partition("\n### Exit codes\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (\d) \| (.+) \| (.+) \|$", part, re.MULTILINE)
+
+    assert [int(code) for code, _, _ in rows] == [int(code) for code in Exit]
+
+
+def test_every_error_of_the_library_says_what_to_do() -> None:
+    page = client_page().partition("\n## Errors\n")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| (?:&nbsp;)*`(\w+)` \| .+ \| (.+) \|$", page, re.MULTILINE))
+
+    errors = {name for name in client.__all__ if name[0].isupper() and name in rows}
+    assert len(errors) == len(rows) > 20
+    assert rows["TokenExpired"] == "as `TokenRefused`"
+    assert "401" in rows["TokenRefused"]
+    assert "429" in rows["TooManyProofs"]

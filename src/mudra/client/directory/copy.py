@@ -43,12 +43,16 @@ class Page(
 
 
 class DirectoryEntry(msgspec.Struct, frozen=True):
-    """A live entry: `info` is `entityinfo` of the payload, `payload` the whole as registered."""
+    """A live entry of the registry."""
 
     entity_type: Role
+    """What the entity is in the network."""
     entity_id: str
+    """Its ID."""
     info: Mapping[str, object]
+    """`entityinfo` of the payload."""
     payload: bytes
+    """The whole payload as registered, as JSON."""
 
     @property
     def base_url(self) -> str:

@@ -38,12 +38,16 @@ class _Question(msgspec.Struct):
 
 
 class KeyProof(msgspec.Struct, frozen=True):
-    """Our entity, its registered base URL, our token issuer, and our registered key."""
+    """Answers the registry's questions about our key."""
 
     entity_id: str
+    """Our entity ID."""
     base_url: str
+    """Our registered base URL of the newest version, without its `v2:`."""
     issuer: str
+    """Base address of the token service."""
     signer: BodySigner
+    """Signs by our registered key."""
     wall: clock.Seconds = clock.wall
 
     def answer(self, question: bytes) -> tuple[bytes, dict[str, str]]:

@@ -36,12 +36,14 @@ class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
     admits_first: ClassVar[bool] = True
     checks_only: bool = False
     """Whether the call stores nothing: such calls have a limit of their own."""
+    of_people: bool = False
+    """Whether the use case refuses entities: what a stolen token must not be able to do."""
 
     @property
     def needs(self) -> str:
         """Return which tokens a caller may present."""
         people = "User Access Token of its admin, or of an operator with the scope `registry`"
-        return f"Entity Access Token of this entity, or {people}"
+        return people if self.of_people else f"Entity Access Token of this entity, or {people}"
 
     @asynccontextmanager
     async def enter(
@@ -91,6 +93,7 @@ class RegistryGate(Gate[RegistryCall[Any]], frozen=True):
 
 
 REGISTRY_ACTOR: Final = RegistryGate()
+REGISTRY_PERSON: Final = RegistryGate(of_people=True)
 PAYLOAD_CHECKER: Final = RegistryGate(checks_only=True)
 
 

@@ -41,7 +41,7 @@ async def volume(call: OperatorCall[SubjectParameters]) -> VolumeResponse:
     "/volume", "Show the own volume of calls and its forecast", gate=entity(*KEYS), within_s=PAGE_S
 )
 async def own_volume(call: EntityCall[NoParameters]) -> VolumeResponse:
-    """Show the same of the calls that the AA made, or that all AAs made to the FIP."""
+    """Show the volume of the calls that the AA made, or that all AAs made to the FIP."""
     mine, is_aa = call.entity.entity_id, call.entity.entity_type is EntityType.AA
     found = await call.tx.service(VolumeService).of_subject(
         call.dependencies.clock(),

@@ -36,6 +36,8 @@ _Day = Annotated[
         extra_json_schema={"pattern": f"^({DAY})?$"},
     ),
 ]
+_DayOfLine = Annotated[_Day, Meta(examples=[])]
+"""Not in an example of a day."""
 _Api = Annotated[str, Meta(extra_json_schema={"enum": ["", *sorted(TYPE_OF_API)]})]
 _OneApi = Annotated[str, Meta(extra_json_schema={"enum": sorted(TYPE_OF_API)})]
 
@@ -73,8 +75,8 @@ class DisputeRequest(Struct, frozen=True, rename="camel"):
     ] = "dispute"
     incident_id: UuidOrNone = ""
     day: _Day = ""
-    first_day: _Day = ""
-    last_day: _Day = ""
+    first_day: _DayOfLine = ""
+    last_day: _DayOfLine = ""
     api: _Api = ""
 
     def command(self) -> RaiseCommand | ValueRefused:

@@ -156,7 +156,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     async def status_csv(
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes]:
-        """Show the same as CSV."""
+        """Show the public status as CSV."""
         return _open(request, dependencies, await read(_csv, dependencies), CSV)
 
     return [status_json, status_csv]

@@ -9,6 +9,8 @@ from typing import Final
 from mudra.http.openapi.components import Document, mapping
 from mudra.http.openapi.field_texts import FIELD_TEXTS
 from mudra.http.openapi.field_texts.paths import PATH_TEXTS
+from mudra.http.openapi.field_texts.queries import QUERY_TEXTS
+from mudra.http.openapi.field_texts.sent import SENT_TEXTS
 
 _REFERENCE: Final = "#/components/schemas/"
 _BY_FORMAT: Final = {
@@ -39,8 +41,12 @@ def complete(document: Document) -> Document:
             text = FIELD_TEXTS.get(f"{title}.{name}") or FIELD_TEXTS.get(name)
             if "description" not in field and text:
                 field["description"] = text
-    for parameter in _path_parameters(document):
-        text = PATH_TEXTS.get(str(parameter["name"]))
+            if sent := SENT_TEXTS.get(f"{title}.{name}"):
+                field["description"] = f"{sent}; {field['description']}"
+    for operation, parameter in _parameters(document):
+        name = str(parameter["name"])
+        texts = PATH_TEXTS if parameter["in"] == "path" else QUERY_TEXTS
+        text = texts.get(f"{operation}.{name}") or texts.get(name)
         if "description" not in parameter and text:
             parameter["description"] = text
     for content in _request_contents(document):
@@ -54,11 +60,13 @@ def _properties(schema: object) -> Iterator[tuple[str, Document]]:
         yield name, mapping(field)
 
 
-def _path_parameters(document: Document) -> Iterator[Document]:
+def _parameters(document: Document) -> Iterator[tuple[object, Document]]:
+    """Give the parameters of each operation, with its name."""
     for operations in mapping(document["paths"]).values():
         for operation in mapping(operations).values():
-            parameters = operation.get("parameters", []) if isinstance(operation, dict) else []
-            yield from (mapping(one) for one in parameters if one["in"] == "path")
+            if isinstance(operation, dict):
+                for one in operation.get("parameters", []):
+                    yield operation["operationId"], mapping(one)
 
 
 def _request_contents(document: Document) -> Iterator[Document]:
@@ -147,7 +155,7 @@ def _of_field(name: str, field: Document, schemas: Document, depth: int) -> obje
 def _has_example(field: Document, schemas: Document) -> bool:
     if "$ref" in field:
         return _has_example(mapping(schemas[_name_of(field)]), schemas)
-    return "examples" in field
+    return bool(field.get("examples"))
 
 
 def _plain(schema: Document) -> object:

@@ -9,7 +9,12 @@ from typing import Final
 import litestar
 from litestar import Response
 
-from mudra.http.auth.registry_gate import PAYLOAD_CHECKER, REGISTRY_ACTOR, RegistryCall
+from mudra.http.auth.registry_gate import (
+    PAYLOAD_CHECKER,
+    REGISTRY_ACTOR,
+    REGISTRY_PERSON,
+    RegistryCall,
+)
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.registry import directory_reads, operations
 from mudra.http.registry.operations import (
@@ -86,7 +91,7 @@ async def update_by_body(
     )
 
 
-@delete(_ENTRY, "Retire an entry", query=RetireQuery, conflict=True, gate=REGISTRY_ACTOR)
+@delete(_ENTRY, "Retire an entry", query=RetireQuery, conflict=True, gate=REGISTRY_PERSON)
 async def retire(
     call: RegistryCall[LenientRetireQuery], entity_type: TypeInPath, entity_id: IdInPath
 ) -> WriteResponse | Refusal:

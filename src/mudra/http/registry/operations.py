@@ -74,7 +74,7 @@ class MomentQuery(Struct):
     at: Annotated[
         str,
         Meta(
-            description="an ISO 8601 instant with its offset: the registry as it was then",
+            description="an ISO 8601 instant with its offset, as 2026-01-31T09:30:00Z",
             extra_json_schema={"format": "date-time"},
         ),
     ] = ""

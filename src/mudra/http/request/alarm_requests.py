@@ -59,7 +59,7 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
         ),
     ] = USUAL.time_zone
     quiet_from: _Clock = ""
-    quiet_until: _Clock = ""
+    quiet_until: Annotated[_Clock, Meta(examples=["07:00"])] = ""
     breaks_quiet: _Severity = Severity.CRITICAL.value
     of_members: _Severity = Severity.MINOR.value
     of_network: _Severity = Severity.MAJOR.value

@@ -135,7 +135,7 @@ async def own_bind(call: UserCall[OwnBindingRequest]) -> BindingResponse | Refus
 async def view(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> BindingResponse | Refusal:
-    """Show the same of any member."""
+    """Show the binding of any member, and which addresses were seen."""
     return _response(await call.tx.service(BindingService).view(entity_id, requested_by(call.by)))
 
 

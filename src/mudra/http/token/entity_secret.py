@@ -100,10 +100,7 @@ async def retire(call: UserCall[EntitySecretReadRequest]) -> EntitySecretRetireR
 
 @get("/entity/secret/use", "When and from where the entity's secrets were used", gate=SIGNED_IN)
 async def use(call: UserCall[EntityQuery]) -> EntitySecretUseResponse | Refusal:
-    """Return the use of the current secret, and of the old one during its grace period.
-
-    An address of its own, so that the responses of specification 2.3 stay as they are.
-    """
+    """Return the use of the current secret, and of the old one during its grace period."""
     usage = await call.tx.service(SecretService).usage(call.body.entity_id, call.user, call.caller)
     if isinstance(usage, Refusal):
         return usage

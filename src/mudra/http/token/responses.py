@@ -13,14 +13,23 @@ class TokenResponse(ResponseBody, kw_only=True):
     """Token response (spec 2.2); `message` only while the presented secret is in grace."""
 
     access_token: Annotated[
-        str, Meta(description="a JWT, signed RS256", examples=["eyJhbGciOiJSUzI1NiIs…"])
+        str,
+        Meta(
+            description="the token, a JWT that is signed by RS256",
+            examples=["eyJhbGciOiJSUzI1NiIs…"],
+        ),
     ] = field(name="accessToken")
-    expires_in: Annotated[int, Meta(description="seconds", examples=[86400])] = field(
-        name="expiresIn"
-    )
+    expires_in: Annotated[
+        int, Meta(description="life of the token in seconds", examples=[86400])
+    ] = field(name="expiresIn")
     token_type: Annotated[str, Meta(examples=["Bearer"])] = field(name="tokenType")
     message: (
-        Annotated[str, Meta(description="only while the secret used is an old one in its grace")]
+        Annotated[
+            str,
+            Meta(
+                description="only while an old secret in its grace period is used: when that ends"
+            ),
+        ]
         | UnsetType
     ) = UNSET
 
@@ -40,12 +49,13 @@ class EntitySecretResetResponse(ResponseBody, kw_only=True):
     entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
     secret: Annotated[str, Meta(examples=["kT2nH9bQ0sXvL4mR7wYcE1pA6dJ8uG3fZ5iO-hNqKlM"])]
     expires_on: Annotated[
-        int, Meta(description="milliseconds since the epoch", examples=[1785144600000])
+        int,
+        Meta(description="end of the secret, in milliseconds since 1970", examples=[1785144600000]),
     ] = field(name="expiresOn")
     expiration_date: DateTime = field(name="expirationDate")
-    old_secret_validity: Annotated[int, Meta(ge=0, le=7, description="days")] = field(
-        name="oldSecretValidity"
-    )
+    old_secret_validity: Annotated[
+        int, Meta(ge=0, le=7, description="days that the old secret still works")
+    ] = field(name="oldSecretValidity")
 
 
 class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):

@@ -9,8 +9,11 @@ import jsonschema_rs
 import pytest
 
 from mudra.bootstrap.routes import service_routes
+from mudra.http.openapi import field_texts
 from mudra.http.openapi.document import json_document
 from mudra.http.openapi.field_texts import FIELD_TEXTS
+from mudra.http.openapi.field_texts.queries import QUERY_TEXTS
+from mudra.http.openapi.field_texts.sent import SENT_TEXTS
 from mudra.http.openapi.operation_ids import chosen_summaries
 from mudra.http.route_settings import RouteSettings
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
@@ -93,6 +96,45 @@ def test_every_text_is_about_a_field(document: dict[str, Any]) -> None:
     }
 
     assert FIELD_TEXTS.keys() <= named
+
+
+def test_every_parameter_of_a_query_says_what_it_does(document: dict[str, Any]) -> None:
+    silent = [
+        (name, parameter["name"])
+        for name, operation in operations(document)
+        for parameter in operation.get("parameters", [])
+        if not parameter.get("description")
+    ]
+
+    assert silent == []
+
+
+def test_every_text_of_a_sent_field_and_of_a_query_is_used(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    fields = {
+        f"{title}.{name}" for title in schemas for name in schemas[title].get("properties", {})
+    }
+    queries = {
+        one
+        for _, operation in operations(document)
+        for parameter in operation.get("parameters", [])
+        for one in (parameter["name"], f"{operation['operationId']}.{parameter['name']}")
+    }
+
+    assert SENT_TEXTS.keys() <= fields
+    assert QUERY_TEXTS.keys() <= queries
+
+
+def test_no_two_areas_have_one_name_with_two_meanings() -> None:
+    """The one that comes later would be the text of the other, too."""
+    parts = [
+        value
+        for name, value in vars(field_texts).items()
+        if name.endswith("_FIELDS") and isinstance(value, dict)
+    ]
+
+    assert len(parts) > 5
+    assert sum(map(len, parts)) == len(FIELD_TEXTS)
 
 
 def test_every_request_has_a_whole_example_that_is_valid(document: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ ACCOUNT_FIELDS: Final = {
     "StatusResponse.status": "the act that was done, in words",
     "ReceiptsResponse.refused": "payloads that were refused, the newest first",
     "left": "number of those that were not begun in time: send the same again",
-    "done": "number of members for which it was done",
+    "BulkResponse.done": "number of members for which it was done",
     "BulkResponse.ready": "number of members for which it can be done",
     "lines": "what to do, the most urgent first",
     "page": "address of the page where it is done",

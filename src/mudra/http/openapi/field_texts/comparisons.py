@@ -4,10 +4,12 @@ from typing import Final
 
 COMPARISON_FIELDS: Final = {
     "funnels": "one element for each subject, or week",
-    "steps": "the seven steps, in their order",
+    "FunnelDetails.steps": "the seven steps, in their order",
     "step": "discovery, linking, confirm_linking, consent, fi_request, data_ready or fi_fetch",
     "begun": "calls of this step; of data_ready, FI requests whose outcome came in this time",
-    "done": "calls answered with 200; of data_ready, FI requests with data of one account at least",
+    "StepDetails.done": (
+        "calls answered with 200; of data_ready, FI requests with data of one account at least"
+    ),
     "StepDetails.failed": "calls answered with 5xx; of data_ready, FI requests without any data",
     "doneShare": "`done` of `begun`, from 0 to 1; null of nothing",
     "perDoneBefore": "`begun` for each `done` of the step before: calls for a call, no people",
@@ -16,14 +18,16 @@ COMPARISON_FIELDS: Final = {
     "ComparisonResponse.role": "AA or FIP",
     "week": "the week by ISO 8601",
     "measures": "one element for each step and measure",
-    "measure": "done_share (0 to 1, more is better) or p95_ms (milliseconds, less is better)",
+    "MeasureDetails.measure": (
+        "done_share (0 to 1, more is better) or p95_ms (milliseconds, less is better)"
+    ),
     "group": "how many members have 100 calls of it, roughly",
     "quartiles": "the same for all who ask; null where five others are missing",
     "QuartileDetails.low": "the lower quartile",
     "median": "the median",
     "QuartileDetails.high": "the upper quartile",
     "mine": "the own value; null with fewer than 100 calls",
-    "place": "where the own value is among the quartiles",
+    "MeasureDetails.place": "where the own value is among the quartiles",
     "hours": "the last 24 hours",
     "HourDetails.calls": "number of calls for customers",
     "VolumeDayDetails.calls": "number of calls for customers",

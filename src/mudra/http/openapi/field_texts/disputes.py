@@ -29,7 +29,7 @@ DISPUTE_FIELDS: Final = {
     "EvidenceDetails.name": "name of the file",
     "mediaType": "kind of the file, by its content",
     "EvidenceDetails.size": "bytes of the file",
-    "sha256": "SHA-256 of its content, in hexadecimal",
+    "EvidenceDetails.sha256": "SHA-256 of its content, in hexadecimal",
     "addedAt": "when it was attached",
     "EvidenceContentResponse.content": "content of the file, in Base64",
     "corrections": "corrections in force that the decision made",
@@ -39,7 +39,7 @@ DISPUTE_FIELDS: Final = {
     "CorrectionDetails.end": "end of its last window",
     "CorrectionDetails.effect": "left_out, or not_against_member",
     "CorrectionDetails.reason": "why, as the operator wrote it",
-    "decidedAt": "when it was decided",
+    "CorrectionDetails.decidedAt": "when it was decided",
     # Timeline
     "happenings": "events, the newest first",
     "happening": "the change",

@@ -35,6 +35,7 @@ HEALTH_FIELDS: Final = {
     "from": "start of the time shown",
     "to": "end of the time shown",
     "total": "number of all",
+    "RefusedDetails.total": "number of its findings; `findings` has the first",
     # Health
     "rows": "one element for each subject",
     "DashboardResponse.rows": "one element for each item that needs attention",
@@ -103,6 +104,10 @@ HEALTH_FIELDS: Final = {
     "verdicts": "which cause explains which cell",
     "blame": "with whom the cause is",
     "maintenance": "planned maintenances in this time",
+    "SilenceRequest.maintenance": (
+        "whether it is planned maintenance: nothing is judged, and the public status says so"
+    ),
+    "UpdateRequest.ends": "whether it is the last one: the announcement moves to the history",
     "SilenceDetails.maintenance": "whether it is a planned maintenance, in which nothing is judged",
     # The feed
     "data": "the FIPs",

@@ -51,6 +51,11 @@ REGISTRY_FIELDS: Final = {
     "version": "number of the version",
     "versions": "versions of the entry, the newest first",
     "status": "state of the version",
+    "MemberDetails.status": "status of the member",
+    "MemberResponse.status": "status of the member",
+    "PushResponse.status": (
+        "accepted: stored, replaced: counts in place of an earlier one, duplicate: was here before"
+    ),
     "standing": "state of the entry",
     "submittedBy": "who submitted the version",
     "submittedAt": "when it was submitted",
@@ -81,7 +86,7 @@ REGISTRY_FIELDS: Final = {
     "more": "whether there are further changes",
     "complete": "true where the page has all entries: drop your copy first",
     "ProofDetails.complete": "whether every expected report was received",
-    "hash": "hash of the full set once `more` is false, see docs/reference/registry.md",
+    "hash": "hash of the full set once `more` is false, computed as the reference says",
     "ChangesResponse.since": "number after which the changes are",
     "ChangesResponse.changes": "the changes, the oldest first",
     "registry": "base address of the token service whose keys signed the page",
@@ -103,5 +108,5 @@ REGISTRY_FIELDS: Final = {
     "subject": "subject of the certificate",
     "issuer": "issuer of the certificate",
     "names": "names for which the certificate is valid",
-    "sha256": "SHA-256 of the certificate",
+    "ProbeCertificate.sha256": "SHA-256 of the certificate",
 }

@@ -1,0 +1,67 @@
+"""Meanings of the parameters of a query, see `FIELD_TEXTS`.
+
+By name, or by `operationId.name` where a call means something else by it. The form of a value is in
+its schema; here is what it does, and what holds when it is left out.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+_DAY: Final = (
+    "first instant of the time that is asked about; left out, a day before `to`; at most 400 days"
+)
+_WEEK: Final = _DAY.replace("a day", "seven days")
+
+QUERY_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "from": _DAY,
+        "listReceipts.from": _DAY.replace("400", "31"),
+        "getOwnFunnel.from": _WEEK,
+        "getFunnel.from": _WEEK,
+        "getOwnTimeline.from": _WEEK,
+        "getTimeline.from": _WEEK,
+        "to": (
+            "end of the time that is asked about; left out, that of the last window of ten minutes "
+            "that is over"
+        ),
+        "listMails.to": "only emails to this address",
+        "listSandboxMails.to": "only emails to this address",
+        "at": "the registry as it was at this instant; left out, as it is now",
+        "since": "only changes after this one; left out, all",
+        "searchAudit.since": "only events from this instant on",
+        "until": "only events before this instant",
+        "limit": "how many rows a page has",
+        "after": "`next` of the page before; left out, the first page",
+        "next": "`next` of the page before; left out, the first page",
+        "format": "form of the answer",
+        "language": "language of a PDF",
+        "week": "week that is compared; left out, the last one that no report can change",
+        "month": "month of the table",
+        "role": "whose table: FIPs or AAs",
+        "type": "only members of this type; left out, all",
+        "getHealthMatrix.type": "only calls of this API; left out, of all",
+        "status": "only members of this status; left out, all",
+        "state": "only accounts of this state; left out, all",
+        "words": "only rows whose ID or address, or name, has each of these words",
+        "withoutAdmin": "`true`: only members without an admin who can act",
+        "operators": "`true`: only operators",
+        "failed": "`true`: only those that the mail server rejected, or that wait for over a day",
+        "event": "only events of this name; may end in `*`",
+        "outcome": "only events with this outcome; left out, all",
+        "actor": "only events of this actor: an email address, or a name as listed",
+        "userId": "only events about this person",
+        "txnIdIs": "only events of the request with this `txnId`",
+        "jti": "only events about the token with this ID",
+        "entityId": "the entity that is asked about",
+        "searchAudit.entityId": "only events about this entity",
+        "listUsers.entityId": "only admins and readers of this entity",
+        "aaId": "only calls of this AA",
+        "fipId": "only calls to this FIP",
+        "incidentId": "only disputes about this incident",
+        "open": "`true`: only those that wait for a decision or an act",
+        "decided": "`true`: also those that were admitted or refused",
+        "past": "`true`: also those that ended in the last 90 days",
+        "reason": "why; the member and the history show it",
+    }
+)

@@ -1,0 +1,91 @@
+"""Meanings of fields that are sent, where their struct says only which form they have.
+
+The form is what a refusal names ("must be a whole number from 1 to 180"); a reader of the document
+wants to know as well what the number is of. See `FIELD_TEXTS`.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+_BEGIN: Final = "when it begins; left out, now"
+_OPERATOR_REASON: Final = "why, for the audit"
+_BINDING: Final = (
+    "enforce: only addresses that the live entry lists get tokens, network: as the setting of the "
+    "network says, watch: exempt from that setting (operators)"
+)
+_SEVERITY: Final = "least severity of the alarms"
+
+SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "EntitySecretResetRequest.secretExpiryDays": "days that the new secret lives",
+        "EntitySecretResetRequest.oldSecretValidity": "days that the old secret still works",
+        "OwnBindingRequest.binding": _BINDING,
+        "BindingRequest.binding": _BINDING,
+        "AdminRequest.email": "who is invited",
+        "AdminRequest.name": "name of a person who has no account yet",
+        "AdminRemovalRequest.email": "the admin or reader who is removed",
+        "HandOverRequest.email": "who takes over",
+        "HandOverRequest.name": "name of a person who has no account yet",
+        "HandOverRequest.leaving": "the admin who leaves",
+        "SendAgainRequest.email": "who was invited",
+        "ContactRequest.email": "address that gets the same emails",
+        "DisputeRequest.text": "your statement",
+        "DisputeRequest.incidentId": "the incident, where `about` is incident",
+        "DisputeRequest.day": "the day, where `about` is day",
+        "DisputeRequest.firstDay": "first day, where `about` is line",
+        "DisputeRequest.lastDay": "last day; left out, the first alone",
+        "MemberStepRequest.text": "what you add; a withdrawal needs none",
+        "TokenRequest.jti": "ID of the token, of the list of your tokens",
+        "AlarmPreferencesRequest.timeZone": "time zone of the quiet hours and of times in emails",
+        "AlarmPreferencesRequest.quietFrom": "begin of the quiet hours",
+        "AlarmPreferencesRequest.quietUntil": "end of the quiet hours",
+        "AlarmPreferencesRequest.breaksQuiet": f"{_SEVERITY} that come in quiet hours",
+        "AlarmPreferencesRequest.ofMembers": f"{_SEVERITY} about your entities",
+        "AlarmPreferencesRequest.ofNetwork": f"{_SEVERITY} about the network, for operators",
+        "AlarmPreferencesRequest.channel": "how alarms come",
+        "AlarmPreferencesRequest.apis": "APIs that you hear of",
+        "PersonalWebhookRequest.format": "what the address reads: our own form, or that of a chat",
+        "WebhookRequest.format": "what the address reads: our own form, or that of a chat",
+        "WebhookRequest.entityId": "whose alarms are posted",
+        "OnboardRequest.adminEmail": "who is invited as its admin",
+        "StatusRequest.status": "what the entity is from now on",
+        "StatusRequest.reason": _OPERATOR_REASON,
+        "BulkRequest.act": "what is done to each",
+        "BulkRequest.reason": _OPERATOR_REASON,
+        "AddressRequest.email": "the new address",
+        "RevokeRequest.jti": "the token; left out, all of the person",
+        "OperatorRequest.scopes": "what the operator may do",
+        "DecisionRequest.reason": "why; the member and the history show it",
+        "DecisionRequest.goesLiveAt": "when an approved version goes live",
+        "RotationRequest.kind": "kind of token whose key is rotated; left out, both",
+        "RotationRequest.kid": "in an emergency, the key to drop",
+        "MaintenanceRequest.begins": _BEGIN,
+        "MaintenanceRequest.ends": "when it is over, at most 24 hours after its begin",
+        "MaintenanceRequest.reason": "what is done",
+        "SilenceRequest.begins": _BEGIN,
+        "SilenceRequest.ends": "when it is over",
+        "SilenceRequest.reason": "why alarms are silenced",
+        "SilenceRequest.entityId": "whose alarms are silenced",
+        "SilenceRequest.peerId": "only its calls with this entity",
+        "SilenceRequest.type": "only this API",
+        "PeriodRequest.start": "begin of the period, in place of a month",
+        "PeriodRequest.end": "end of the period",
+        "ReportRequest.start": "begin of the period, in place of a month",
+        "ReportRequest.end": "end of the period",
+        "HeldReportRequest.reason": _OPERATOR_REASON,
+        "AnnouncementRequest.publishAt": "when it is published; left out, now",
+        "AnnouncementRequest.begins": "when that of which it speaks begins",
+        "AnnouncementRequest.ends": "when it moves to the history",
+        "AnnouncementRequest.incidentId": "the incident that it is about",
+        "OperatorStepRequest.text": "what the member reads; a review needs none",
+        "OperatorStepRequest.start": "begin of the accepted part",
+        "OperatorStepRequest.end": "end of the accepted part",
+        "IncidentActRequest.text": "the comment, note, reason or post-mortem",
+        "IncidentActRequest.owner": "the new owner, to assign and to hand over",
+        "TargetRequest.api": "of one API alone",
+        "ClockRequest.advance": "by how much the clock moves",
+        "FaultRequest.by": "how long, or by how much, where the kind has a measure",
+        "FaultRequest.lasts": "when the fault ends by itself",
+    }
+)

@@ -1,0 +1,253 @@
+"""The pages of calls: a list of all, and one for each area."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from mudra.demo.faults.handlers import handlers
+from mudra.http.app import build_routes
+from mudra.http.openapi.document import json_document
+from mudra.http.route_settings import RouteSettings
+from mudra.http.server.given import Given
+from mudra.settings.settings import Settings
+from tools.pages.calls.areas import AREAS, Area, place_of
+from tools.pages.calls.shapes import Json, Shapes, cell, meaning
+
+_INTRO: Final = (Path(__file__).parent / "intro.md").read_text(encoding="utf-8")
+_COMMON: Final = """\
+Made by `make docs` from the OpenAPI document. What holds for all calls, such as the token, the
+errors and what to do after them, is in [calls](../calls.md#what-holds-for-all-calls).
+"""
+_MANY: Final = 4
+"""Rows of an answer that are not written twice on a page."""
+_ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
+_FORM: Final = "application/x-www-form-urlencoded"
+_NEEDS: Final = "\n\nNeeds: "
+_OF_OAUTH: Final = re.compile(r"/iam/oauth2/.+")
+_SPECIAL: Final = {"304": "may answer 304", "409": "may answer 409"}
+_SHORT: Final = (
+    (r"Entity Access Token of this entity, or User .*", "entity, user or operator: registry"),
+    (r"User Access Token of its admin, or of .*", "user or operator: registry"),
+    (r"User Access Token of an operator with the scope `(\w+)`", r"operator: \1"),
+    (r"User Access Token of an operator with any scope", "operator"),
+    (r"Entity Access Token of the AA in `aaId`", "entity: AA"),
+    (r"Entity Access Token of an entity of the type (.+)", r"entity: \1"),
+    (r"Entity Access Token of an (FIU or AA)", r"entity: \1"),
+    (r"Entity Access Token", "entity"),
+    (r"User Access Token", "user"),
+)
+"""Words of the list of all calls for the tokens that calls need."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One operation of the document."""
+
+    method: str
+    path: str
+    operation: Json
+
+    @property
+    def summary(self) -> str:
+        """Its purpose, in the words of a person who looks for it."""
+        return str(self.operation["summary"])
+
+    @property
+    def about(self) -> str:
+        """Its effect."""
+        return self._texts()[0]
+
+    @property
+    def needs(self) -> str:
+        """The token that it takes, in words."""
+        if _OF_OAUTH.fullmatch(self.path):
+            return "the entity's credentials in the request"
+        return self._texts()[1].strip().rstrip(".") or "no token"
+
+    def _texts(self) -> tuple[str, str]:
+        text = str(self.operation.get("description") or self.summary)
+        about, _, needs = text.partition(_NEEDS)
+        return about, needs
+
+
+def calls_pages() -> Mapping[str, str]:
+    """Returns the text of each page by its file below docs/reference."""
+    routes = build_routes(RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers)
+    document = msgspec.json.decode(json_document(routes.litestar))
+    placed: dict[str, dict[str, list[Call]]] = {
+        area.file: {part: [] for part in area.parts} for area in AREAS
+    }
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            area, part = place_of(method, path)
+            placed[area.file][part].append(Call(method, path, operation))
+    pages = {
+        f"calls/{area.file}.md": _page(area, placed[area.file], document["components"]["schemas"])
+        for area in AREAS
+    }
+    return {"calls.md": _index(placed), **pages}
+
+
+def _index(placed: Mapping[str, Mapping[str, list[Call]]]) -> str:
+    areas = []
+    lists = []
+    for area in AREAS:
+        parts = placed[area.file]
+        links = ", ".join(f"[{part}](calls/{area.file}.md#{_anchor(part)})" for part in parts)
+        areas.append(f"| [{area.title}](calls/{area.file}.md) | {links} |")
+        lists += [f"### {area.title}\n", "| you want to | call | token |", "|---|---|---|"]
+        lists += [_row(area, call) for calls in parts.values() for call in calls]
+        lists.append("")
+    return _INTRO.format(areas="\n".join(areas), lists="\n".join(lists).rstrip())
+
+
+def _row(area: Area, call: Call) -> str:
+    to = f"calls/{area.file}.md#{_anchor(call.summary)}"
+    return f"| [{call.summary}]({to}) | `{call.method.upper()} {call.path}` | {_short(call)} |"
+
+
+def _short(call: Call) -> str:
+    for pattern, words in _SHORT:
+        if found := re.fullmatch(pattern, call.needs):
+            return found.expand(words)
+    return "credentials" if "credentials" in call.needs else "none"
+
+
+def _anchor(heading: str) -> str:
+    """Returns the anchor that the site and code hosts give a heading."""
+    return re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
+
+
+def _page(area: Area, parts: Mapping[str, list[Call]], schemas: Json) -> str:
+    shapes = Shapes(schemas, [_shape_of(call) for calls in parts.values() for call in calls])
+    answers: dict[str, Call] = {}
+    texts = [
+        f"# {area.title}\n",
+        f"{area.about}\n",
+        _COMMON,
+    ]
+    for part, calls in parts.items():
+        texts.append(f"## {part}\n")
+        texts += [_section(call, shapes, answers) for call in calls]
+    objects = list(_objects(shapes))
+    if objects:
+        texts += ["## Objects\n", *objects]
+    page = "\n".join(texts)
+    headings = [_anchor(one) for one in re.findall(r"^#+ (.+)$", page, re.MULTILINE)]
+    assert len(headings) == len(set(headings)), f"two parts of {area.file} have one anchor"
+    return page
+
+
+def _shape_of(call: Call) -> Json:
+    """Returns what a call is made of, without the refusals that all calls share."""
+    answers = {
+        status: one for status, one in call.operation["responses"].items() if status[0] == "2"
+    }
+    return {**call.operation, "responses": answers}
+
+
+def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
+    sent = [*_parameters(call, shapes), *_body(call, shapes)]
+    answered = list(_answered(call, shapes))
+    array = "an array, each element with" if _is_array(call) else "answered"
+    statuses = [*call.operation["responses"]]
+    special = [text for status, text in _SPECIAL.items() if status in statuses]
+    if str(HTTPStatus.ACCEPTED.value) in statuses:
+        special.append("202 in place of 200")
+    also = f" · {', '.join(special)}" if special else ""
+    lines = [
+        f"### {call.summary}",
+        "",
+        f"`{call.method.upper()} {call.path}` · {call.needs}{also}",
+        "",
+        call.about,
+        "",
+    ]
+    if sent:
+        lines += ["| sent | as | meaning |", "|---|---|---|", *sent, ""]
+        lines += _example(call)
+    first = answers.setdefault("\n".join(answered), call)
+    if first is not call and len(answered) >= _MANY:
+        lines += [f"The answer is that of [{first.summary}](#{_anchor(first.summary)}).", ""]
+    elif answered:
+        lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, ""]
+    return "\n".join(lines)
+
+
+def _is_array(call: Call) -> bool:
+    contents = call.operation["responses"].get("200", {}).get("content", {})
+    return bool(contents.get("application/json", {}).get("schema", {}).get("type") == "array")
+
+
+def _parameters(call: Call, shapes: Shapes) -> Iterator[str]:
+    for one in call.operation.get("parameters", []):
+        if one["in"] in {"query", "path"}:
+            schema = one.get("schema", {})
+            form = _form(one["in"], shapes.type_of(schema), needed=bool(one.get("required")))
+            about = meaning(schema, one.get("description", ""))
+            yield _line(f"`{one['name']}`", form, about)
+
+
+def _body(call: Call, shapes: Shapes) -> Iterator[str]:
+    for media, body in call.operation.get("requestBody", {}).get("content", {}).items():
+        place = "form" if media == _FORM else "JSON"
+        several = [shapes.resolved(one) for one in body["schema"].get("oneOf", ())]
+        schema = several[0] if several else shapes.resolved(body["schema"])
+        required = schema.get("required", ())
+        kinds = {
+            f"`{name}`": " or ".join(
+                dict.fromkeys(shapes.type_of(other["properties"][name]) for other in several)
+            )
+            for name in schema.get("properties", {})
+        }
+        for name, kind, about in shapes.rows(schema, without=_ENVELOPE - set(required)):
+            needed = name.strip("`") in required
+            form = _form(place, (several and kinds.get(name)) or kind, needed=needed)
+            yield _line(name, form, about)
+
+
+def _form(place: str, kind: str, *, needed: bool) -> str:
+    return ", ".join(filter(None, (place, "needed" if needed else "", kind)))
+
+
+def _example(call: Call) -> list[str]:
+    """Returns a body that a service accepts; what another page shows is left out."""
+    for media, body in call.operation.get("requestBody", {}).get("content", {}).items():
+        members: dict[str, Any] = body.get("example") or {}
+        if "requester" in members:
+            return []
+        shown = {name: one for name, one in members.items() if name not in _ENVELOPE}
+        if shown and media == _FORM:
+            return ["```text", urlencode(shown, safe="@"), "```", ""]
+        if shown:
+            return ["```json", json.dumps(shown, ensure_ascii=False, indent=2), "```", ""]
+    return []
+
+
+def _answered(call: Call, shapes: Shapes) -> Iterator[str]:
+    for status, response in call.operation["responses"].items():
+        if status.startswith("2"):
+            for media, body in response.get("content", {}).items():
+                schema = shapes.resolved(body.get("schema", {}))
+                rows = [_line(*row) for row in shapes.rows(schema, without=_ENVELOPE)]
+                yield from rows or [_line(f"a body of `{media}`", "", "")]
+
+
+def _objects(shapes: Shapes) -> Iterator[str]:
+    for name, schema in shapes.objects():
+        rows = [_line(*row) for row in shapes.rows(schema)]
+        about = cell(schema.get("description", ""))
+        parts = [f"### {name}\n", f"{about}\n" if about else ""]
+        parts.append("\n".join(["| field | type | meaning |", "|---|---|---|", *rows, ""]))
+        yield "\n".join(filter(None, parts))
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
