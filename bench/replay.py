@@ -29,6 +29,7 @@ from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.heard import Heard
 from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.incidents.incident_change import Opened, Withdrawn
+from mudra.metrics.incidents.window_calls import parts_of, window_calls
 from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
@@ -72,7 +73,8 @@ class Memory(DetectionMemory):
         return window
 
     async def heard(self, window: datetime) -> Heard:
-        return Heard(self.reported[window])
+        reported = self.reported[window]
+        return Heard(window_calls(reported.ids, [parts_of(reported.cells)]))
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         return min(self.reported.keys() & set(within.windows), default=None)

@@ -172,11 +172,13 @@ class Blocks:
         Of a report with a damaged block nothing is returned. The cells of few blocks are in memory
         at a time.
         """
-        lost, made = set[tuple[str, str]](), list[tuple[tuple[str, str], T]]()
+        lost, keys, made = set[tuple[str, str]](), list[tuple[str, str]](), list[T]()
         async for some in self._read(wanted, form, lost):
-            made += await asyncio.to_thread(_made, some, make)
+            keys += [(one.aa_id, one.tag) for one in some]
+            made += await asyncio.to_thread(list, map(make, [one.cells for one in some]))
             del some  # or they were kept while the next ones are decoded
-        return [one for key, one in made if key not in lost], frozenset(lost)
+        whole = zip(keys, made, strict=True)
+        return [one for key, one in whole if key not in lost], frozenset(lost)
 
     async def _read(
         self, wanted: Wanted, form: Form, lost: set[tuple[str, str]] | None = None
@@ -247,10 +249,6 @@ def _add(total: RunningSum, some: Sequence[Found]) -> set[SeriesKey]:
     for found in some:
         total.add(found.cells)
     return {SeriesKey(one.aa_id, one.tag, one.at) for one in some}
-
-
-def _made(some: Sequence[Found], make: Callable[[Cells], T]) -> Sequence[tuple[tuple[str, str], T]]:
-    return [((one.aa_id, one.tag), make(one.cells)) for one in some]
 
 
 def only(fip_id: str | None) -> frozenset[str] | None:
