@@ -23,6 +23,7 @@ from tests.support.people.operators import active_operator, with_token
 from tests.support.process import running_service
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import PASSWORD, Service
+from tests.support.until import PATIENCE_S
 from tools.demonstration import Page, member_pages, operator_pages, public_pages
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -75,7 +76,9 @@ def a_network(service: Service) -> Network:
 
     service.in_store(store)
     service.wait_until(
-        lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
+        lambda: (
+            httpx2.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=PATIENCE_S).is_success
+        )
     )
     dispute_id = contest(fip, incident_id)
     report_id = a_report(service, operator, fip.entity_id, aa.last_window())

@@ -95,8 +95,8 @@ def is_over(network: Service, noc: Operator) -> None:
         incidents = public.get("incidents", [])
         return bool(incidents) and all(one["ended"] for one in incidents)
 
-    network.wait_until(found, 60)
-    network.wait_until(shown, 60)
+    network.wait_until(found)
+    network.wait_until(shown)
 
 
 def reports(network: Service, minutes: int) -> None:

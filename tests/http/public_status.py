@@ -11,4 +11,4 @@ SNAPSHOT_LASTS = "PT2M"
 def until_shown(service: Service, condition: Callable[[], bool]) -> None:
     """Let the last snapshot be too old by the service's clock; return once a condition holds."""
     service.advance(SNAPSHOT_LASTS)
-    service.wait_until(condition, 60)
+    service.wait_until(condition)

@@ -12,6 +12,7 @@ from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, live_entry
 from tests.support.registry.registry_payloads import fip
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 OBJECTS = ("A", "B", "missing")
 CALLERS = (
@@ -104,7 +105,7 @@ class Cast:
             call,
             self.root + address,
             headers=self.headers[caller],
-            timeout=30,
+            timeout=PATIENCE_S,
             verify=NO_TLS,
             **body,
         )

@@ -32,6 +32,7 @@ import msgspec
 from setproctitle import getproctitle
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.observability.shared_metrics import use_places
 from mudra.settings.settings import Settings
@@ -171,7 +172,7 @@ def _forks() -> socket.socket:
 
     def end() -> None:
         mine.close()
-        process.wait(60)
+        process.wait(PATIENCE_S)
 
     atexit.register(end)
     return mine

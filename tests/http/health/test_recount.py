@@ -104,7 +104,7 @@ def on_pages(noc: Reader, incident_id: str, truth: Truth) -> None:
 
 def in_messages(network: RecountedNetwork, sink: WebhookSink, heard: int, truth: Truth) -> None:
     """Those of the opening: it has the windows until then."""
-    network.service.wait_until(lambda: len(sink.posted) > heard, 60)
+    network.service.wait_until(lambda: len(sink.posted) > heard)
     posted = sink.posted[heard].data["data"]
     opened = posted["badWindows"]
     assert instant(posted["began"]) == truth.began
@@ -130,7 +130,7 @@ def in_the_feed(network: RecountedNetwork, incident: dict[str, Any], truth: Trut
                 for one in api["causes"]]  # fmt: skip
 
     network.service.advance("PT1M")
-    network.service.wait_until(lambda: bool(causes()), 60)
+    network.service.wait_until(lambda: bool(causes()))
     for one in causes():
         assert (one["kind"], one["entity_id"]) == (incident["kind"], incident["entityId"])
         assert instant(one["since"]) == truth.began
