@@ -23,7 +23,6 @@ from tests.support.people.operators import active_operator, with_token
 from tests.support.process import running_service
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import PASSWORD, Service
-from tests.support.until import PATIENCE_S
 from tools.demonstration import Page, member_pages, operator_pages, public_pages
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -75,11 +74,7 @@ def a_network(service: Service) -> Network:
             await transaction.connection.execute(sa.insert(metrics_incident), [row])
 
     service.in_store(store)
-    service.wait_until(
-        lambda: (
-            httpx2.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=PATIENCE_S).is_success
-        )
-    )
+    service.wait_until(lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}").is_success)
     dispute_id = contest(fip, incident_id)
     report_id = a_report(service, operator, fip.entity_id, aa.last_window())
     ids = incident_id, announcement_id, dispute_id, report_id, an_email(service, operator)

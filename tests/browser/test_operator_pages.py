@@ -10,7 +10,6 @@ from tests.support.members import Member, new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import PASSWORD, Service
-from tests.support.until import PATIENCE_S
 
 from mudra.console.framework.navigation import operator_path
 
@@ -37,7 +36,6 @@ def served_to(reader: Member, member: Member) -> str:
     found = httpx2.get(
         f"{reader.service.root}/cr/v2/entityInfo/FIP/{member.entity_id}",
         headers={"Authorization": f"Bearer {token}"},
-        timeout=PATIENCE_S,
     )
     return str(found.json()["entityinfo"]["baseurl"]) if found.status_code == 200 else ""
 

@@ -7,7 +7,6 @@ import httpx2
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member, new_member
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.client import clock
 from mudra.conformance.answer import Caller
@@ -70,7 +69,7 @@ def run_suite(
     """Run the suite in this process; waiting moves the service's clock."""
     redaction = Redaction()
     target = target or network.target(*permits)
-    with httpx2.Client(transport=FaultyTransport(fault), timeout=PATIENCE_S) as client:
+    with httpx2.Client(transport=FaultyTransport(fault)) as client:
         one = Implementation(
             target,
             Caller(client, lambda _: None),

@@ -20,7 +20,6 @@ from tests.support.member_server import (
 from tests.support.members import new_member
 from tests.support.registry.registry_members import approve, payload_of
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.client import TokenVerifier, clock
 from mudra.conformance.answer import Caller
@@ -130,7 +129,6 @@ def test_the_command_reads_the_address_from_the_registry(service: Service, tmp_p
             f"{service.root}/cr/v2/entityInfo/FIP",
             json=payload_of(fip, baseurl=f"v2:{url}"),
             headers=fip.bearer(),
-            timeout=PATIENCE_S,
             verify=NO_TLS,
         )
         assert answer.status_code == 200, answer.text

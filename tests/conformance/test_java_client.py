@@ -18,7 +18,6 @@ from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.programs import program
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 
@@ -50,7 +49,7 @@ def jar() -> Path:
 
 @pytest.fixture(scope="module")
 def schemas(own: Service) -> dict[str, dict[str, dict[str, object]]]:
-    document = httpx2.get(f"{own.root}/schema/openapi.json", timeout=PATIENCE_S).json()
+    document = httpx2.get(f"{own.root}/schema/openapi.json").json()
     found: dict[str, dict[str, dict[str, object]]] = document["components"]["schemas"]
     return found
 
@@ -62,7 +61,7 @@ def classes(
     """The class path of the client, generated and compiled."""
     place = tmp_path_factory.mktemp("java")
     file = place / "openapi.json"
-    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json", timeout=PATIENCE_S).content)
+    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json").content)
     # Fields of a registration that may be empty in several forms.
     lenient = ",".join(
         f"{schema}_{name}{suffix}=Object"

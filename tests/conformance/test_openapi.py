@@ -18,7 +18,6 @@ from tests.support.members import Member, set_password
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.identity.operators.operator import Scope
 
@@ -158,7 +157,6 @@ def test_whatever_is_sent_the_answer_is_as_described(
     used = httpx2.get(
         own.root + STILL_READS.get(caller, "/iam/v1/user/token/list"),
         headers={"Authorization": f"Bearer {token}"},
-        timeout=PATIENCE_S,
     )
     assert used.status_code == 200, f"the token of {claims['sub']} did not last"
 
@@ -195,7 +193,7 @@ def test_every_schema_is_valid_and_holds_its_own_examples(document: dict[str, An
 
 
 def test_it_is_the_same_as_yaml(own: Service, document: dict[str, Any]) -> None:
-    as_yaml = httpx2.get(f"{own.root}/schema/openapi.yml", timeout=PATIENCE_S).content
+    as_yaml = httpx2.get(f"{own.root}/schema/openapi.yml").content
 
     assert msgspec.yaml.decode(as_yaml) == document
 

@@ -50,7 +50,7 @@ def node(package: str, script: str, *arguments: object, place: Path = HERE) -> N
 @pytest.fixture(scope="module")
 def document(own: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json", timeout=PATIENCE_S).content)
+    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json").content)
     return file
 
 

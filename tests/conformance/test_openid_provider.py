@@ -92,7 +92,7 @@ def provider(idp: str, service: Service, account: dict[str, object]) -> Iterator
 
 def follow(browser: Reader, idp: str, path: str) -> httpx2.Response:
     """Go there, and back, as a browser does; the cookies of the provider stay with it."""
-    at_provider = httpx2.Client(trust_env=False, timeout=PATIENCE_S)
+    at_provider = httpx2.Client(trust_env=False)
     answer = browser.get(path)
     for _ in range(12):
         target = answer.headers.get("location", "")

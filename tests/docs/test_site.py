@@ -8,7 +8,6 @@ import httpx2
 import pytest
 from tests.support.http_clients import NO_TLS
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.console.framework import static_assets
 from mudra.shared.refusal import ErrorCode
@@ -25,7 +24,7 @@ def test_each_error_code_has_its_cause_and_its_way_out() -> None:
 
 
 def get(service: Service, path: str, **headers: str) -> httpx2.Response:
-    return httpx2.get(f"{service.root}{path}", headers=headers, timeout=PATIENCE_S, verify=NO_TLS)
+    return httpx2.get(f"{service.root}{path}", headers=headers, verify=NO_TLS)
 
 
 @pytest.mark.skipif(not (static_assets.SITE / "index.html").exists(), reason="no site was built")

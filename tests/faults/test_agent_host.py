@@ -67,7 +67,7 @@ def test_a_disk_without_room_harms_no_one_and_loses_no_call(tmp_path: Path) -> N
             port = free_port()
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address)
-            async with httpx2.AsyncClient(base_url=address, timeout=PATIENCE_S) as http:
+            async with httpx2.AsyncClient(base_url=address) as http:
                 assert "x-mudra-durable" not in (await _report(http, "before")).headers
 
                 room = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, -1))
@@ -114,7 +114,7 @@ def test_a_process_stopped_for_a_day_sends_what_it_has_and_invents_nothing(
             port = free_port()
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address, speed)
-            async with httpx2.AsyncClient(base_url=address, timeout=PATIENCE_S) as http:
+            async with httpx2.AsyncClient(base_url=address) as http:
                 assert (await _report(http, "before")).status_code == 200
                 process.send_signal(signal.SIGSTOP)
                 stopped = clock.wall()

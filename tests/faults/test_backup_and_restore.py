@@ -27,7 +27,6 @@ from tests.support.metrics.stored_blocks import stored_blocks
 from tests.support.process import running_service
 from tests.support.service import Service
 from tests.support.smtp_sink import smtp_sink
-from tests.support.until import PATIENCE_S
 
 from mudra.overview.restored_store import look
 from mudra.storage.database.embedded.programs import programs
@@ -73,7 +72,6 @@ def revoke(service: Service, member: Member, token: str) -> None:
         f"{service.issuer}/oauth2/revoke",
         data={"token": token},
         auth=(member.entity_id, member.secret()),
-        timeout=PATIENCE_S,
         verify=NO_TLS,
     )
     assert answer.status_code == 200, answer.text

@@ -13,7 +13,7 @@ from tests.support.people.console import reader
 from tests.support.process import running_service
 from tests.support.processes import children
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S, until
+from tests.support.until import until
 
 
 def postmaster(service: Service) -> int:
@@ -31,7 +31,7 @@ def asked_at_once(service: Service, bearer: dict[str, str]) -> tuple[list[int], 
     """Statuses of 60 calls at once, three for each connection, and the seconds until the last."""
 
     async def ask() -> list[int]:
-        async with httpx2.AsyncClient(verify=NO_TLS, timeout=PATIENCE_S) as client:
+        async with httpx2.AsyncClient(verify=NO_TLS) as client:
             url = f"{service.issuer}/v1/user/token/list"
             answers = await asyncio.gather(*(client.get(url, headers=bearer) for _ in range(60)))
         return [one.status_code for one in answers]
@@ -53,11 +53,9 @@ def test_a_database_that_does_not_answer_is_reported_as_503_in_time(data_dir: Pa
             asked = time.monotonic()
             read = member.read(bearer)
             answered = time.monotonic() - asked
-            keys = httpx2.get(
-                f"{service.issuer}/.well-known/jwks.json", timeout=PATIENCE_S, verify=NO_TLS
-            )
-            live = httpx2.get(f"{service.root}/livez", timeout=PATIENCE_S, verify=NO_TLS)
-            ready = httpx2.get(f"{service.root}/readyz", timeout=PATIENCE_S, verify=NO_TLS)
+            keys = httpx2.get(f"{service.issuer}/.well-known/jwks.json", verify=NO_TLS)
+            live = httpx2.get(f"{service.root}/livez", verify=NO_TLS)
+            ready = httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
             crowd, crowd_s = asked_at_once(service, bearer)
             page = browser.get("/console")
             form = browser.sign_in(member.email)

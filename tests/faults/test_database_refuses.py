@@ -12,7 +12,6 @@ from tests.support.members import new_member
 from tests.support.process import running_service
 from tests.support.processes import forked_by
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.outage import outage_of
@@ -135,7 +134,7 @@ def test_words_of_a_connection_that_was_not_made_name_a_cause(words: str, cause:
 
 
 def ready(service: Service) -> httpx2.Response:
-    return httpx2.get(f"{service.root}/readyz", timeout=PATIENCE_S, verify=NO_TLS)
+    return httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
 
 
 def log(service: Service) -> str:

@@ -53,7 +53,7 @@ def asha(on_own: Service) -> tuple[Member, dict[str, str], str]:
 
 
 def ready(service: Service) -> httpx2.Response:
-    return httpx2.get(f"{service.root}/readyz", timeout=PATIENCE_S, verify=NO_TLS)
+    return httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
 
 
 def error_text(response: httpx2.Response) -> str:
@@ -73,7 +73,7 @@ def impaired(service: Service) -> str:
 def failures(service: Service, cause: str) -> float:
     """How often the database failed for this cause: what the alarm is about."""
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    figures = httpx2.get(address, timeout=PATIENCE_S, verify=NO_TLS).text
+    figures = httpx2.get(address, verify=NO_TLS).text
     line = rf'^mudra_database_failures_total{{cause="{cause}"}} (\S+)$'
     found = re.search(line, figures, re.MULTILINE)
     return float(found[1]) if found else -1.0

@@ -14,7 +14,6 @@ from tests.support.process import running_service
 from tests.support.processes import forked_by
 from tests.support.service import Service
 from tests.support.small_disk import fill, small_disk
-from tests.support.until import PATIENCE_S
 
 ROUNDS = 15
 """Enough for labels of metrics that no process has written before."""
@@ -66,8 +65,8 @@ def test_a_full_disk_ends_no_process_and_tokens_go_on(tmp_path: Path, *, embedde
 
 
 def ready(service: Service) -> object:
-    return httpx2.get(f"{service.root}/readyz", timeout=PATIENCE_S, verify=NO_TLS).json()
+    return httpx2.get(f"{service.root}/readyz", verify=NO_TLS).json()
 
 
 def metrics(port: int) -> str:
-    return httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S, verify=NO_TLS).text
+    return httpx2.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text

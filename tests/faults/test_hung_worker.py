@@ -14,7 +14,6 @@ from tests.support.http_clients import NO_TLS
 from tests.support.process import running_service
 from tests.support.processes import LISTENING, children, socket_states
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.node.heartbeat import Heartbeats, Report
 
@@ -40,7 +39,7 @@ def worker_of(service: Service) -> int:
 
 
 def answers(service: Service) -> bool:
-    return httpx2.get(f"{service.root}/livez", timeout=PATIENCE_S, verify=NO_TLS).status_code == 200
+    return httpx2.get(f"{service.root}/livez", verify=NO_TLS).status_code == 200
 
 
 def test_a_stopped_worker_is_replaced_within_5_s_and_that_is_said(service: Service) -> None:

@@ -19,7 +19,6 @@ from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.process import running_service
 from tests.support.processes import LISTENING, children, socket_states
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.diagnosis_of_certificates import days_left
 from mudra.settings.settings import Settings
@@ -44,7 +43,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def samples(node: Service, name: str) -> dict[str, float]:
     """The values of a metric by their labels, as /metrics has them."""
     port = node.environment["MUDRA_TELEMETRY_PORT"]
-    text = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S, verify=NO_TLS).text
+    text = httpx2.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text
     found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.MULTILINE)
     return {labels: float(value) for labels, value in found}
 

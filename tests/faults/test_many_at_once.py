@@ -17,7 +17,6 @@ from tests.support.people.operators import active_operator
 from tests.support.process import running_service
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 from tools.demonstration import Page, member_pages, operator_pages, public_pages
 
 AT_ONCE = 64
@@ -73,9 +72,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
         }
         ids = {"AA": aa.aa_id, "FIP": fip.entity_id, "FIU": fiu.entity_id}
         own = f"/status/fip/{fip.entity_id}"
-        service.wait_until(
-            lambda: httpx2.get(service.root + own, timeout=PATIENCE_S).status_code == 200
-        )
+        service.wait_until(lambda: httpx2.get(service.root + own).status_code == 200)
         found = {one.name: one for one in pages(ids, emails)}
         yield Network(service, found, {email: cookie(service, email) for email in emails.values()})
 

@@ -18,7 +18,6 @@ from tests.support.members import new_member
 from tests.support.process import running_service
 from tests.support.processes import LISTENING, children, socket_states
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 from tests.unit.deploy.proxies import PROXIES, Proxy, running_proxy
 
 ROUNDS = int(os.environ.get("RESTARTS", "1"))
@@ -37,7 +36,7 @@ class Load(SideBySide):
 
     def _call(self) -> None:
         address = f"https://127.0.0.1:{self.proxy.port}"
-        with httpx2.Client(base_url=address, timeout=PATIENCE_S, verify=self.proxy.tls) as client:
+        with httpx2.Client(base_url=address, verify=self.proxy.tls) as client:
             while not self.over.is_set():
                 answer = self._ask(client)
                 self.first[answer.status_code] += 1

@@ -9,7 +9,6 @@ from tests.faults.test_database_gone import freeze
 from tests.support.http_clients import NO_TLS
 from tests.support.members import onboard
 from tests.support.process import running_service
-from tests.support.until import PATIENCE_S
 
 NOTICE = "Live data is not available right now"
 
@@ -18,7 +17,7 @@ NOTICE = "Live data is not available right now"
 def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:
     with running_service(data_dir) as service:
         onboard(service, "FIP", name="Narmada Bank")
-        fresh = httpx2.get(f"{service.root}/status", timeout=PATIENCE_S, verify=NO_TLS)
+        fresh = httpx2.get(f"{service.root}/status", verify=NO_TLS)
         kept = data_dir / "status-snapshot.json"
         assert "Narmada Bank" in fresh.text
         assert NOTICE not in fresh.text
@@ -27,7 +26,7 @@ def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:
         answers: list[httpx2.Response] = []
 
         def shown() -> bool:
-            answers.append(httpx2.get(f"{service.root}/status", timeout=PATIENCE_S, verify=NO_TLS))
+            answers.append(httpx2.get(f"{service.root}/status", verify=NO_TLS))
             return NOTICE in answers[-1].text
 
         freeze(service, signal.SIGSTOP)

@@ -218,7 +218,7 @@ def url_of(service: Service) -> str:
 def missing(service: Service, member: Member, bearer: dict[str, str], secret: str) -> None:
     """A node without the new version says so, and goes on with what needs no decryption."""
     says = "this node has not version 2 of the master key"
-    ready = httpx2.get(f"{service.root}/readyz", timeout=PATIENCE_S, verify=NO_TLS)
+    ready = httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
     read = member.read(bearer)
     doctor = command(service, "doctor")
     output, _ = doctor.communicate(timeout=PATIENCE_S)

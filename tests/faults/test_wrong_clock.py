@@ -11,7 +11,6 @@ from tests.support.members import Member, new_member
 from tests.support.process import running_service
 from tests.support.service import Service
 from tests.support.set_clock import SetClock
-from tests.support.until import PATIENCE_S
 
 RIGHT, SECONDS, HOUR = 0, 5, 3600
 
@@ -39,7 +38,7 @@ def far(tmp_path_factory: pytest.TempPathFactory, clock: SetClock) -> Iterator[S
 
 
 def ready(service: Service) -> httpx2.Response:
-    return httpx2.get(f"{service.root}/readyz", timeout=PATIENCE_S, verify=NO_TLS)
+    return httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
 
 
 def test_a_node_an_hour_ahead_issues_no_token_and_says_why(far: Service, clock: SetClock) -> None:
@@ -77,6 +76,6 @@ def test_a_node_seconds_ahead_goes_on_and_its_metric_shows_it(
 
 def ahead(service: Service) -> float:
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    text = httpx2.get(address, timeout=PATIENCE_S, verify=NO_TLS).text
+    text = httpx2.get(address, verify=NO_TLS).text
     (line,) = (line for line in text.splitlines() if line.startswith("mudra_clock_ahead_seconds"))
     return float(line.rpartition(" ")[2])

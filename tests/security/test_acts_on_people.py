@@ -16,7 +16,6 @@ from tests.support.members import new_member, set_password
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.address_change_store import AddressChanges
@@ -163,7 +162,7 @@ def test_the_address_of_an_operator_waits_for_the_old_address(
     # The link confirms; it sets no password.
     link = latest_link(service, target.email)
     assert set_password(target.client, link).status_code == 401
-    page = httpx2.get(link, timeout=PATIENCE_S)
+    page = httpx2.get(link)
     assert moved in page.text
     token = {"token": link.rpartition("/")[2]}
     assert target.client.post("/v1/user/link/confirm", json=token).status_code == 200

@@ -7,7 +7,6 @@ from tests.support.mailbox import latest_link, mails
 from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import new_operator
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 
 def listed(member: Member) -> list[str]:
@@ -18,7 +17,7 @@ def listed(member: Member) -> list[str]:
 def test_the_link_is_void_and_who_invited_is_informed(service: Service, role: str) -> None:
     member, email = new_member(service), address()
     link = invited(member, email, role)
-    page = httpx2.get(link, timeout=PATIENCE_S).text
+    page = httpx2.get(link).text
     assert "Decline the invitation" in page
     assert listed(member) == [member.email, email], "opening the page ends nothing"
 
@@ -30,7 +29,7 @@ def test_the_link_is_void_and_who_invited_is_informed(service: Service, role: st
     assert refused.status_code == 401
     assert "declined" in refused.json()["errorMsg"]
     assert decline(member, link).status_code == 401
-    gone = httpx2.get(link, timeout=PATIENCE_S)
+    gone = httpx2.get(link)
     assert gone.status_code == 410
     assert "withdrawn or declined" in gone.text
     message = mails(service, member.email)[-1]

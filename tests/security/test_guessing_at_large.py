@@ -21,7 +21,6 @@ from tests.support.mailbox import latest_link
 from tests.support.members import Member, new_member, onboard, set_password
 from tests.support.process import running_service
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.notification_jobs import watch_sign_ins
@@ -174,7 +173,7 @@ def test_a_flood_at_an_entity_does_not_stop_the_entity(own: Service, member: Mem
         headers = {"X-Forwarded-For": f"198.51.100.{n + 1}"}
         data = {"id": member.entity_id, "secret": "wrong"}
         with httpx2.Client(
-            transport=httpx2.HTTPTransport(local_address=PROXY, verify=NO_TLS), timeout=PATIENCE_S
+            transport=httpx2.HTTPTransport(local_address=PROXY, verify=NO_TLS)
         ) as attacker:
             return {
                 attacker.post(

@@ -11,7 +11,6 @@ from tests.support.mailbox import latest_link, mails, subjects
 from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import PASSWORD, Service
-from tests.support.until import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +65,7 @@ def test_the_role_moves_at_the_acceptance_and_all_are_informed(service: Service)
 def test_who_has_an_account_takes_over_by_consent_and_only_once(service: Service) -> None:
     member, other = new_member(service), new_member(service)
     link = handed(member, other.email)
-    assert "hands over that role" in httpx2.get(link, timeout=PATIENCE_S).text
+    assert "hands over that role" in httpx2.get(link).text
     with ThreadPoolExecutor(4) as threads:
         codes = sorted(
             one.status_code for one in threads.map(lambda _: confirm(member, link), range(4))
@@ -95,7 +94,7 @@ def test_the_one_who_leaves_withdraws_it_until_it_is_accepted(service: Service) 
     refused = set_password(service.client(), link)
     assert refused.status_code == 401
     assert "withdrawn" in refused.json()["errorMsg"]
-    assert "This invitation was withdrawn" in httpx2.get(link, timeout=PATIENCE_S).text
+    assert "This invitation was withdrawn" in httpx2.get(link).text
     assert member.read().status_code == 200
 
 
@@ -270,5 +269,5 @@ def test_an_invitation_is_sent_again_with_a_new_link(service: Service) -> None:
 
     assert again.json()["admins"][-1]["takesOverFrom"] == member.email
     assert set_password(service.client(), earlier).status_code == 401
-    assert "A newer link was sent" in httpx2.get(earlier, timeout=PATIENCE_S).text
+    assert "A newer link was sent" in httpx2.get(earlier).text
     assert admins(accept(member, latest_link(service, email), email)) == [email]

@@ -16,7 +16,6 @@ from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id
 from tests.support.service import PASSWORD, Service
-from tests.support.until import PATIENCE_S
 
 from mudra.identity.accounts.email_address import NameRefused
 from mudra.identity.memberships.invitation import invited_name
@@ -64,7 +63,7 @@ def test_an_invited_person_consents_before_being_an_admin(service: Service) -> N
     both = Member(service, member.entity_id, other.email, PASSWORD, other.client)
     assert both.read().status_code == 401
     link = latest_link(service, other.email)
-    page = httpx2.get(link, timeout=PATIENCE_S)
+    page = httpx2.get(link)
     assert member.entity_id in page.text
     assert set_password(other.client, link, "granite otter velvet moon").status_code == 401
 

@@ -8,7 +8,6 @@ from tests.support.members import Member, new_member, set_password
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.service import PASSWORD, Service
-from tests.support.until import PATIENCE_S
 
 from mudra.console.framework.navigation import MEMBER_ITEMS, member_path
 
@@ -48,7 +47,7 @@ def test_the_invitation_says_what_a_reader_is(resident: Member) -> None:
     message = mails(resident.service, email)[-1]
     assert "to be a reader of" in message["subject"]
     assert "never see its secret" in message["text"]
-    page = httpx2.get(latest_link(resident.service, email), timeout=PATIENCE_S).text
+    page = httpx2.get(latest_link(resident.service, email)).text
     assert "to be a reader of" in page
     assert "mudra secret read" not in page
 

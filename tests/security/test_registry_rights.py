@@ -12,7 +12,6 @@ from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, live_entry
 from tests.support.registry.registry_payloads import fip
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 OBJECTS = ("A", "B", "missing")
 CALLERS = (
@@ -105,7 +104,6 @@ class Cast:
             call,
             self.root + address,
             headers=self.headers[caller],
-            timeout=PATIENCE_S,
             verify=NO_TLS,
             **body,
         )

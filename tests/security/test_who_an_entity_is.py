@@ -13,7 +13,6 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, approve, payload_of
 from tests.support.registry.registry_payloads import fip
 from tests.support.service import PASSWORD, Service
-from tests.support.until import PATIENCE_S
 
 Listed: TypeAlias = tuple[Registry, dict[str, Any]]
 WIDE = 0xFEE0
@@ -187,7 +186,6 @@ def test_who_onboarded_a_member_does_not_approve_its_first_entry(strict: Service
         f"{strict.root}/cr/v2/entityInfo/FIP",
         json=payload,
         headers=other.headers,
-        timeout=PATIENCE_S,
     )
     assert sent.status_code == 200, sent.text
     path = f"/registry/entries/{entity_id}/decide"

@@ -8,7 +8,6 @@ import os
 import ssl
 
 import httpx2
-from tests.support.until import PATIENCE_S
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """One for all: to load the authorities' certificates takes 40 ms for each client."""
@@ -21,7 +20,7 @@ def client_of(base_url: str, address: str | None = None, kept: int = 20) -> http
     transport = httpx2.HTTPTransport(
         local_address=address or new_address(), verify=NO_TLS, limits=limits
     )
-    return httpx2.Client(base_url=base_url, transport=transport, timeout=PATIENCE_S)
+    return httpx2.Client(base_url=base_url, transport=transport)
 
 
 def new_address() -> str:

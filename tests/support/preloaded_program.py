@@ -218,7 +218,7 @@ def _out_of_the_way(channel: int) -> socket.socket:
 
 def compile_templates() -> None:
     """Compiles the templates of pages and emails, and reads Hindi, which each fork does otherwise."""
-    importlib.import_module("mudra.localization.languages").Languages().find("hi")
+    importlib.import_module("mudra.localization.languages").Languages().missing()
     pages = importlib.import_module("mudra.console.framework.render").environment()
     for name in pages.list_templates():
         pages.get_template(name)

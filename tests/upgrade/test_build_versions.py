@@ -14,7 +14,6 @@ from tests.support.agent.agent_process import free_port
 from tests.support.http_clients import NO_TLS
 from tests.support.process import running_service
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 from tests.upgrade.test_schema import RELEASED, RELEASED_HEAD
 
 from mudra.shared.build_version import RELEASE, version, version_of, version_to_build
@@ -134,9 +133,7 @@ def test_a_node_says_which_build_it_is(tmp_path: Path) -> None:
     port = free_port()
     with running_service(tmp_path / "data", MUDRA_TELEMETRY_PORT=str(port)) as service:
         live = httpx2.get(f"{service.root}/livez", verify=NO_TLS).json()
-        figures = httpx2.get(
-            f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S, verify=NO_TLS
-        ).text
+        figures = httpx2.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text
         asked = service.cli("--version").stdout
         expected = {"version": version(), "schema": HEAD, "postgresql": _postgresql(service)}
 

@@ -75,7 +75,7 @@ def test_it_installs_and_serves(environment: tuple[Path, Path]) -> None:
             assert process.stdout is not None
             lines = iter(process.stdout.readline, "")
             found = next(hit for line in lines if (hit := _LISTENS.search(line)))
-            with httpx2.Client(base_url=f"http://{found[1]}", timeout=PATIENCE_S) as client:
+            with httpx2.Client(base_url=f"http://{found[1]}") as client:
                 assert client.get("/readyz").status_code == 200
                 assert client.get("/iam/protocol/openid-connect/certs").json()["keys"]
                 page = client.get("/console/sign-in")

@@ -24,7 +24,6 @@ from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.metrics.totals import reported_by, totals_of
 from tests.support.process import running_service
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.localization.languages import Languages
@@ -60,7 +59,7 @@ def incident(subject: object, began: datetime, ended: datetime | None, eligible:
 
 
 def get(service: Service, path: str) -> httpx2.Response:
-    return httpx2.get(f"{service.root}{path}", timeout=PATIENCE_S, verify=NO_TLS)
+    return httpx2.get(f"{service.root}{path}", verify=NO_TLS)
 
 
 def test_a_day_is_reported_by_its_calls_and_incidents() -> None:

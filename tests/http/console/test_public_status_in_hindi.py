@@ -11,14 +11,13 @@ from tests.support.members import onboard
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.process import running_service
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.localization.languages import TEMPLATE
 
 
 def get(service: Service, path: str, accept: str = "", **headers: str) -> httpx2.Response:
     sent = headers | ({"Accept-Language": accept} if accept else {})
-    return httpx2.get(f"{service.root}{path}", headers=sent, timeout=PATIENCE_S, verify=NO_TLS)
+    return httpx2.get(f"{service.root}{path}", headers=sent, verify=NO_TLS)
 
 
 def has_its_own_tag(service: Service, path: str) -> bool:

@@ -8,7 +8,6 @@ from tests.support.http_clients import NO_TLS
 from tests.support.mailbox import latest_link
 from tests.support.members import Member, onboard
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.notice import Notice, NoticeKind
@@ -70,6 +69,6 @@ def test_the_commands_are_shown_for_a_member_that_has_an_admin(
 
 
 def _first_page(service: Service) -> str:
-    answer = httpx2.get(f"{service.root}/", verify=NO_TLS, timeout=PATIENCE_S)
+    answer = httpx2.get(f"{service.root}/", verify=NO_TLS)
     assert answer.status_code == 200, answer.text
     return answer.text

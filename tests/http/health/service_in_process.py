@@ -19,7 +19,6 @@ from tests.support import cheap_keys
 from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
@@ -65,9 +64,7 @@ class ServiceInProcess(Service):
         assert address is None
         assert not kept
         plain = {"Accept-Encoding": "identity"}  # what is packed comes unpacked out of `InProcess`
-        return httpx2.Client(
-            transport=self._served, base_url=self.issuer, timeout=PATIENCE_S, headers=plain
-        )
+        return httpx2.Client(transport=self._served, base_url=self.issuer, headers=plain)
 
     def advance(self, duration: str) -> datetime:
         """Move the clock forward and run the jobs; give the time then."""

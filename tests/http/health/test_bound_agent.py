@@ -11,7 +11,6 @@ from tests.support.http_clients import NO_TLS
 from tests.support.manual_clock import MovedClock
 from tests.support.members import Member, new_member
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.agent.counting.window import WINDOW
 from mudra.agent.host.assembly import Agent, assemble
@@ -89,7 +88,6 @@ def test_an_agent_pushes_with_tokens_that_are_of_no_use_without_its_key(
             json={},
             headers={"Authorization": f"{scheme} {token}"},
             verify=NO_TLS,
-            timeout=PATIENCE_S,
         )
         assert (copied.status_code, copied.json()["errorCode"]) == (401, "ProofInvalid")
 

@@ -9,7 +9,6 @@ import httpx2
 import pytest
 from tests.support.http_clients import NO_TLS
 from tests.support.process import running_service
-from tests.support.until import PATIENCE_S
 
 AAS = ("SAARTHI-AA", "SETUFLOW-AA")
 PAST_THE_PUSH = "PT12M"
@@ -35,7 +34,7 @@ def status(service, aa_id="SAARTHI-AA"):
     """What the running agent says of itself; empty while it does not answer."""
     try:
         listen = tomllib.loads(config(service, aa_id).read_text())["http"]["listen"]
-        return httpx2.get(f"http://{listen[0]}/status", timeout=PATIENCE_S, verify=NO_TLS).json()
+        return httpx2.get(f"http://{listen[0]}/status", verify=NO_TLS).json()
     except (FileNotFoundError, httpx2.HTTPError):
         return {}
 

@@ -79,7 +79,7 @@ class Fiu:
     def listening(self) -> Iterator["SimpleQueue[tuple[float, str, str]]"]:
         """The events as they come: time, name and data."""
         events: SimpleQueue[tuple[float, str, str]] = SimpleQueue()
-        client = httpx2.Client(timeout=PATIENCE_S, verify=NO_TLS)
+        client = httpx2.Client(verify=NO_TLS)
         with client.stream("GET", self.root + "/feed/events", headers=self.headers) as answer:
             assert answer.status_code == 200, answer.read()
             assert answer.headers["content-type"].startswith("text/event-stream")

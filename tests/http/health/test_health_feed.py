@@ -6,7 +6,6 @@ from joserfc.jwk import KeySet
 from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import new_operator
-from tests.support.until import PATIENCE_S
 
 
 def reader(service, entity_type="FIU"):
@@ -27,7 +26,7 @@ def test_the_feed_is_signed_with_a_published_key_and_known_by_its_tag(service):
     answer = get()
     assert answer.status_code == 200, answer.text
     keys = KeySet.import_key_set(
-        httpx2.get(f"{service.issuer}/protocol/openid-connect/certs", timeout=PATIENCE_S).json()
+        httpx2.get(f"{service.issuer}/protocol/openid-connect/certs").json()
     )
 
     registry = jws.JWSRegistry(algorithms=["RS256"])

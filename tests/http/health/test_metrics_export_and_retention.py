@@ -72,7 +72,7 @@ def push(aa: PushingAa, *fips: RequestFip) -> None:
 
 def figures(own: Service, accept: str = "*/*") -> httpx2.Response:
     address = f"http://127.0.0.1:{own.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    return httpx2.get(address, headers={"Accept": accept}, timeout=PATIENCE_S)
+    return httpx2.get(address, headers={"Accept": accept})
 
 
 def sample(text: str, name: str, **labels: str) -> float | None:
@@ -209,7 +209,7 @@ def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     push(aa, consents(few, 99, 99), consents(enough, 100, 99))
 
     def reported(fip_id: str) -> dict[str, object]:
-        rows = httpx2.get(f"{own.root}/status/v1/fips.json", timeout=PATIENCE_S).json()["fips"]
+        rows = httpx2.get(f"{own.root}/status/v1/fips.json").json()["fips"]
         return next(
             ({**row} for row in rows if (row["fip_id"], row["api"]) == (fip_id, "consent")), {}
         )

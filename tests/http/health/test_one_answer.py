@@ -15,7 +15,6 @@ from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa
 from tests.support.people.console import reader
 from tests.support.process import running_service
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 CLOSE_AFTER = 3
 
@@ -53,9 +52,7 @@ class Surfaces:
 
     def feed(self) -> Any:
         address = f"{self.service.root}/metrics/perf/v1/feed"
-        return httpx2.get(address, headers=self.fiu, timeout=PATIENCE_S, verify=NO_TLS).json()[
-            "data"
-        ]["fips"]
+        return httpx2.get(address, headers=self.fiu, verify=NO_TLS).json()["data"]["fips"]
 
     def in_feed(self) -> set[Name]:
         apis = [api for fip in self.feed().values() for api in fip.values()]
@@ -63,9 +60,7 @@ class Surfaces:
         return {(one["kind"], one["entity_id"], one["peer_id"], one["type"]) for one in found}
 
     def in_public(self) -> set[tuple[str, str]]:
-        status = httpx2.get(
-            f"{self.service.root}/status/network.json", timeout=PATIENCE_S, verify=NO_TLS
-        ).json()
+        status = httpx2.get(f"{self.service.root}/status/network.json", verify=NO_TLS).json()
         return {(one["fip_id"], one["type"]) for one in status["incidents"] if not one["ended"]}
 
     def on_own_page(self, entity_id: str) -> set[Name]:
@@ -92,7 +87,7 @@ class Surfaces:
 
     def in_prometheus(self) -> set[Name]:
         port = self.service.environment["MUDRA_TELEMETRY_PORT"]
-        text = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S).text
+        text = httpx2.get(f"http://127.0.0.1:{port}/metrics").text
         found = set()
         for line in text.splitlines():
             if line.startswith("mudra_health_cause{"):
@@ -275,7 +270,7 @@ def test_a_planned_maintenance_is_on_every_surface(surfaces: Surfaces) -> None:
 def gauge(surfaces: Surfaces, entity_id: str) -> float | None:
     """What Prometheus shows of the maintenance of an entity."""
     port = surfaces.service.environment["MUDRA_TELEMETRY_PORT"]
-    text = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S).text
+    text = httpx2.get(f"http://127.0.0.1:{port}/metrics").text
     start = f'mudra_health_maintenance{{entity="{entity_id}"}} '
     found = [line for line in text.splitlines() if line.startswith(start)]
     return float(found[0].split()[-1]) if found else None

@@ -19,7 +19,6 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.process import running_service
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
@@ -104,9 +103,7 @@ def test_a_suspension_on_one_node_stops_tokens_on_the_other_at_its_first_answer(
         answered = time.monotonic()
         first = asked.status()
         slowest = max(slowest, time.monotonic() - answered)
-        read = httpx2.get(
-            own, headers=registry.entity, timeout=PATIENCE_S, verify=NO_TLS
-        ).status_code
+        read = httpx2.get(own, headers=registry.entity, verify=NO_TLS).status_code
         assert (first, read) == (401, 401)
         assert nodes.decide(entity_id, "restore") == "live"
         assert asked.status() == 200

@@ -8,7 +8,6 @@ import httpx2
 from tests.support.http_clients import NO_TLS, new_address
 from tests.support.members import Member, new_member
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 RESETS = 4
 """Of one member, who has five a day."""
@@ -22,7 +21,6 @@ def a_client(service: Service) -> httpx2.AsyncClient:
         base_url=service.issuer,
         transport=httpx2.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
         trust_env=False,
-        timeout=PATIENCE_S,
     )
 
 

@@ -59,7 +59,7 @@ class Sender:
         await self._more.wait()
 
     async def send_until(self, stop: asyncio.Event) -> None:
-        async with httpx2.AsyncClient(timeout=PATIENCE_S, verify=NO_TLS) as http:
+        async with httpx2.AsyncClient(verify=NO_TLS) as http:
             while not stop.is_set():
                 events = []
                 for _ in range(5):

@@ -48,7 +48,7 @@ async def running(
     now = time.time()
     process = await started(config, now, address, speed=1, start=int(now * 1000))
     try:
-        async with httpx2.AsyncClient(base_url=address, verify=NO_TLS, timeout=PATIENCE_S) as http:
+        async with httpx2.AsyncClient(base_url=address, verify=NO_TLS) as http:
             yield Running(process.pid, address, http)
     finally:
         process.send_signal(9)

@@ -10,7 +10,6 @@ import httpx2
 from tests.support.http_clients import NO_TLS, new_address
 from tests.support.members import Member
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 EVERY_WORKER = 12
 """Connections that leave no worker of two unasked (but for one time in 2000)."""
@@ -27,7 +26,6 @@ async def crowd(service: Service, number: int) -> AsyncIterator[list[httpx2.Asyn
             base_url=service.issuer,
             transport=httpx2.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
             trust_env=False,
-            timeout=PATIENCE_S,
         )
         for _ in range(number)
     ]

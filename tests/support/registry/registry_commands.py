@@ -9,7 +9,6 @@ import httpx2
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member
 from tests.support.registry import registry_payloads
-from tests.support.until import PATIENCE_S
 
 _numbers = itertools.count(20_000 + os.getpid() % 1000 * 1000)
 _MAKERS = {"FIP": registry_payloads.fip, "FIU": registry_payloads.fiu, "AA": registry_payloads.aa}
@@ -35,7 +34,6 @@ def send(member: Member, made: dict[str, Any], *, update: bool = False) -> None:
         url,
         json=made,
         headers=member.bearer(),
-        timeout=PATIENCE_S,
         verify=NO_TLS,
     )
     assert answer.status_code == 200, answer.text

@@ -10,7 +10,6 @@ from tests.support.http_clients import NO_TLS
 from tests.support.members import Member, new_member
 from tests.support.registry import registry_payloads
 from tests.support.service import Service
-from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator
@@ -49,9 +48,7 @@ class Registry:
     def submit(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Submit for the first time."""
         url = f"{self.root}/entityInfo/{payload['type']}"
-        return httpx2.post(
-            url, json=payload, headers=headers or self.entity, timeout=PATIENCE_S, verify=NO_TLS
-        )
+        return httpx2.post(url, json=payload, headers=headers or self.entity, verify=NO_TLS)
 
     def lint(self, payload: Any, kind: str = "FIP") -> httpx2.Response:
         """Ask which findings a submission would have."""
@@ -59,22 +56,17 @@ class Registry:
             f"{self.root}/lint/{kind}",
             json=payload,
             headers=self.entity,
-            timeout=PATIENCE_S,
             verify=NO_TLS,
         )
 
     def update(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Update the entry that the payload names."""
         url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"
-        return httpx2.put(
-            url, json=payload, headers=headers or self.entity, timeout=PATIENCE_S, verify=NO_TLS
-        )
+        return httpx2.put(url, json=payload, headers=headers or self.entity, verify=NO_TLS)
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
         """Read below /cr/v2."""
-        return httpx2.get(
-            f"{self.root}{path}", headers=self.entity | headers, timeout=PATIENCE_S, verify=NO_TLS
-        )
+        return httpx2.get(f"{self.root}{path}", headers=self.entity | headers, verify=NO_TLS)
 
 
 def approve(member: Member, *options: str) -> None:
