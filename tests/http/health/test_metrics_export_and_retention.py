@@ -13,6 +13,7 @@ import msgspec
 import psycopg
 import pyrage
 import pytest
+from tests.http.public_status import open_data
 from tests.support.members import new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import reader
@@ -209,7 +210,7 @@ def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     push(aa, consents(few, 99, 99), consents(enough, 100, 99))
 
     def reported(fip_id: str) -> dict[str, object]:
-        rows = httpx2.get(f"{own.root}/status/v1/fips.json").json()["fips"]
+        rows = open_data(own, "/status/v1/fips.json")["fips"]
         return next(
             ({**row} for row in rows if (row["fip_id"], row["api"]) == (fip_id, "consent")), {}
         )
@@ -242,18 +243,21 @@ def test_a_recount_leaves_sums_whose_reports_retention_has_dropped(own, aa, days
     async def sum_up(dependencies: Dependencies) -> None:
         await refresh_rollups(dependencies.metrics_maintenance)
 
-    async def work_at_night(dependencies: Dependencies) -> list[str]:
-        dropped = await drop_old_metrics(dependencies.metrics_maintenance, RetentionPolicy(8, 400))
+    async def work_at_night(dependencies: Dependencies) -> None:
+        await drop_old_metrics(dependencies.metrics_maintenance, RetentionPolicy(8, 400))
         await recount_days(dependencies.metrics_maintenance, days)
         await refresh_rollups(dependencies.metrics_maintenance)
-        return dropped
+
+    reports = f"metrics_block_window_{window:%Y%m%d}"
 
     own.in_store(sum_up)
     assert own.in_store(requests) == 200
+    assert reports in stored_partitions(own)
     today = own.advance("PT0S").replace(hour=0, minute=0, second=0, microsecond=0)
     own.advance(f"P{9 - (today - day).days}D")
 
-    assert f"metrics_block_window_{window:%Y%m%d}" in own.in_store(work_at_night)
+    own.wait_until(lambda: is_done(own, work_at_night))
+    assert reports not in stored_partitions(own)
     assert own.in_store(requests) == 200
 
 
@@ -280,8 +284,7 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
     def left() -> set[str]:
         """Which partitions there are afterwards: the service's own jobs may drop some before."""
         own.wait_until(lambda: is_done(own, make_and_drop))
-        with embedded_server(own.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
-            return partitions(connection)
+        return stored_partitions(own)
 
     reports = f"metrics_block_window_{window:%Y%m%d}"
     previous, hours = f"metrics_block_previous_{window:%Y%m%d}", f"metrics_block_hour_{window:%Y%m}"
@@ -302,6 +305,11 @@ def is_done(own: Service, act: Callable[[Dependencies], Awaitable[object]]) -> b
     except DatabaseUnavailable:
         return False
     return True
+
+
+def stored_partitions(own: Service) -> set[str]:
+    with embedded_server(own.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
+        return partitions(connection)
 
 
 def partitions(connection: psycopg.Connection) -> set[str]:

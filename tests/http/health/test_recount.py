@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.http.health.service_in_process import service_in_process
-from tests.http.public_status import until_shown
+from tests.http.public_status import open_data, until_shown
 from tests.support.members import new_member
 from tests.support.metrics.health_network import a_network
 from tests.support.metrics.recounted import (
@@ -140,10 +140,8 @@ def in_public(network: RecountedNetwork, fip_id: str, truth: Truth) -> None:
     client, root = network.service.client(), network.service.root
 
     def of_fip() -> list[dict[str, Any]]:
-        snapshot = client.get(f"{root}/status/network.json").json()
-        return [
-            one for one in snapshot["incidents"] if one["fip_id"] == fip_id and not one["ended"]
-        ]
+        incidents = open_data(network.service)["incidents"]
+        return [one for one in incidents if one["fip_id"] == fip_id and not one["ended"]]
 
     until_shown(network.service, lambda: bool(of_fip()))
     (one,) = of_fip()
