@@ -102,7 +102,7 @@ def test_a_node_whose_connection_is_cut_uses_no_cache_until_it_listens_again(
     assert isinstance(nodes.do(node.check("F-cut-FIP", old)), AuthenticatedEntity)
 
     os.kill(pid, signal.SIGTERM)
-    until(lambda: not node.dependencies.invalidation.is_valid(key), VALID_S + 0.1)
+    until(lambda: not node.dependencies.invalidation.is_valid(key), within_s=FENCE_S, every_s=0.01)
     until(lambda: node.dependencies.invalidation.is_valid(key))
 
     assert node.cache.get_cached("F-cut-FIP") is None  # anything may have changed meanwhile
@@ -141,7 +141,7 @@ def test_of_two_changes_of_one_key_the_first_commit_ends_its_own_fence_alone(nod
             return [node.is_valid(one) for node in (here, elsewhere) for one in (key, other)]
 
     assert nodes.do(commit_one_of_two()) == [False, True, False, True]
-    until(lambda: here.is_valid(key) and elsewhere.is_valid(key), FENCE_S / 2)
+    until(lambda: here.is_valid(key) and elsewhere.is_valid(key), within_s=FENCE_S / 2)
 
 
 def test_a_node_that_joins_during_a_change_uses_no_cache_until_that_must_be_over(

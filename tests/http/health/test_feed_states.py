@@ -25,7 +25,7 @@ from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
 from tests.support.people.console import reader
 from tests.support.process import running_service
-from tests.support.until import PATIENCE_S
+from tests.support.until import PATIENCE_S, until
 from tests.support.webhook_sink import Posted, webhook_sink
 
 HEARTBEAT_S = 15
@@ -217,7 +217,7 @@ def test_a_place_is_free_at_once_when_its_listener_has_left(
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             one.close() if how != "half-close" else None
         # Before any of them had a heartbeat, by which their end would be noticed at the latest.
-        network.service.wait_until(fiu.is_admitted, HEARTBEAT_S - 3)
+        until(fiu.is_admitted, within_s=HEARTBEAT_S - 3)
 
 
 class Reported(NamedTuple):
