@@ -60,12 +60,20 @@ def test_a_node_whose_connection_is_silent_uses_no_cache_after_1_s(
 
     os.kill(pid, signal.SIGSTOP)  # as a network that swallows everything
     try:
-        stopped = time.monotonic()
-        until(lambda: not node.dependencies.invalidation.is_valid(key))
-        valid_for_s = time.monotonic() - stopped
+        stopped = seen_valid_at = time.monotonic()
+
+        def is_over() -> bool:
+            nonlocal seen_valid_at
+            looked_at = time.monotonic()  # a look that a busy machine delays is no later for it
+            if node.dependencies.invalidation.is_valid(key):
+                seen_valid_at = looked_at
+                return False
+            return True
+
+        until(is_over, every_s=0.01)
         reset = nodes.do(nodes.a.reset("F-silent-FIP"))
 
-        assert valid_for_s < VALID_S + 0.1
+        assert seen_valid_at - stopped < VALID_S + 0.1
         assert isinstance(reset, SecretDetails)
         verdict = nodes.do(node.check("F-silent-FIP", old))
         assert isinstance(verdict, SecretUnknown)  # read from the database
@@ -88,7 +96,7 @@ def test_a_reset_waits_for_the_cache_of_a_silent_node_to_become_invalid(
         took_s = time.monotonic() - started
 
         assert isinstance(nodes.do(node.check("F-just-FIP", old)), SecretUnknown)
-        assert took_s < 2
+        assert took_s < FENCE_S / 2
     finally:
         os.kill(pid, signal.SIGCONT)
 
