@@ -61,7 +61,12 @@ class StoreOfService:
 
     def act_apart(self, action: Callable[[Dependencies], Awaitable[T]]) -> T:
         """Act as a command does that opens the store for itself, in this thread."""
-        return local_store.in_store(self._settings, action)
+
+        async def patiently(dependencies: Dependencies) -> T:
+            _be_patient(dependencies.database)
+            return await action(dependencies)
+
+        return local_store.in_store(self._settings, patiently)
 
     def leave(self) -> None:
         """Let the service's clock be moved."""
