@@ -204,7 +204,8 @@ class Soak:
             said = dict(self.journal.statuses)
             assert not actor.is_alive(), f"one still waits for an answer: {said}, {self.kills}"
         self.shown = {
-            admin.entity_id: until(admin.shown, HEALED_S, every_s=0.5) for admin in self.admins
+            admin.entity_id: until(admin.shown, within_s=HEALED_S, every_s=0.5)
+            for admin in self.admins
         }
         stack.close()
 

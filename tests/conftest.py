@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import structlog
 from hypothesis import settings
-from tests.support import shared_tls
+from tests.support import patient_http, shared_tls
 from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.members import Member, new_member
@@ -37,6 +37,7 @@ structlog.configure(
     ]
 )
 shared_tls.install()
+patient_http.install()
 
 
 @pytest.hookimpl(wrapper=True)

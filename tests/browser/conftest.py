@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, 
 from tests.support.depth import DEEP
 from tests.support.programs import program
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
-_PATIENCE_MS: Final = 45_000
+_PATIENCE_MS: Final = PATIENCE_S * 1000
 _BROWSER: Final = ("--no-sandbox", "--in-process-gpu", "--js-flags=--no-turbofan --no-maglev")
 """A page lives for seconds: to optimize its scripts takes more CPU than it saves, a sixth of all."""
 Scheme = Literal["light", "dark"]

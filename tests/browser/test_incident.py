@@ -8,11 +8,11 @@ from tests.browser.conftest import LOOKS, Visit, in_thread, watched
 from tests.support.people.operators import Operator, new_operator
 from tests.support.process import running_service
 from tests.support.service import PASSWORD, Service
+from tests.support.until import PATIENCE_S
 
 from mudra.console.framework.static_assets import STATIC
 
 CHARTS = (STATIC / "built" / "charts.min.js").exists()
-MINUTE_MS = 60_000
 REFRESHED = """() => new Promise((done) => {
   document.addEventListener("htmx:afterSettle", () => done(), { once: true });
   document.dispatchEvent(new Event("visibilitychange"));
@@ -95,8 +95,8 @@ def is_over(network: Service, noc: Operator) -> None:
         incidents = public.get("incidents", [])
         return bool(incidents) and all(one["ended"] for one in incidents)
 
-    network.wait_until(found, 60)
-    network.wait_until(shown, 60)
+    network.wait_until(found)
+    network.wait_until(shown)
 
 
 def reports(network: Service, minutes: int) -> None:
@@ -119,12 +119,12 @@ def renews_its_charts(page: Page, network: Service) -> None:
     was = figures.get_attribute("data-figures") if CHARTS else None
     reports(network, minutes=20)
     if was:  # to read canvases takes long, so this waits for the figures first
-        expect(figures).not_to_have_attribute("data-figures", was, timeout=MINUTE_MS)
-    for _ in range(MINUTE_MS // 1000):
+        expect(figures).not_to_have_attribute("data-figures", was)
+    for _ in range(int(PATIENCE_S)):
         if all(now != then for now, then in zip(drawn(page), before, strict=True)):
             return
         page.wait_for_timeout(1000)
-    pytest.fail("after a minute the charts are those of before")
+    pytest.fail(f"after {PATIENCE_S} s the charts are those of before")
 
 
 @pytest.mark.skipif(not CHARTS, reason="charts are not built here: make assets needs npm")
@@ -164,7 +164,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     sign_in(page, network, noc)
     opened = page.get_by_role("link", name="Deccan Cooperative Bank: consent")
     page.goto(f"{network.root}/console/operator/board")
-    expect(opened).to_be_visible(timeout=MINUTE_MS)  # the live board shows it by itself
+    expect(opened).to_be_visible()  # the live board shows it by itself
     is_sound(wide)
     page.goto(f"{network.root}/console/operator/health?range=1h&type=cns")
     cells = page.locator(".cells")

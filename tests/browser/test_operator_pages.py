@@ -36,7 +36,6 @@ def served_to(reader: Member, member: Member) -> str:
     found = httpx2.get(
         f"{reader.service.root}/cr/v2/entityInfo/FIP/{member.entity_id}",
         headers={"Authorization": f"Bearer {token}"},
-        timeout=30,
     )
     return str(found.json()["entityinfo"]["baseurl"]) if found.status_code == 200 else ""
 

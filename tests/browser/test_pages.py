@@ -126,7 +126,7 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
 def test_the_bars_name_each_day_to_pointer_and_keys(tour: Visit) -> None:
     fip_id, _ = in_thread(onboard, tour.service, "FIP")
     address = f"{tour.service.root}/status/fip/{fip_id}"
-    in_thread(tour.service.wait_until, lambda: httpx2.get(address, timeout=20).status_code == 200)
+    in_thread(tour.service.wait_until, lambda: httpx2.get(address).status_code == 200)
     page = tour.page
     page.goto(address)
     bars, note = page.get_by_role("slider"), page.locator("#day-note")

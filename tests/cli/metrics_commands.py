@@ -9,7 +9,8 @@ import psycopg
 import pytest
 from tests.storage.metrics.summed_store import one_store
 from tests.support.database.template_database import prepare
-from tests.support.forked_command import run_mudra
+from tests.support.store import StoreOfService
+from typer.testing import Result
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
@@ -19,24 +20,24 @@ DAMAGE = "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte
 
 
 class Opened:
-    """The database, by the store that fills it, by SQL, and by commands."""
+    """The database, by the store that fills it, by SQL, and by commands in this process."""
 
-    def __init__(self, data_dir, act, connection):
-        self.data_dir, self.act, self.connection = data_dir, act, connection
+    def __init__(self, commands: StoreOfService, act, connection):
+        self._commands, self.act, self.connection = commands, act, connection
 
-    def run(self, *words, **variables):
+    def run(self, *words: str) -> Result:
         """A command of mudra metrics."""
-        return run_mudra("metrics", *words, MUDRA_DATA_DIR=str(self.data_dir), **variables)
+        return self._commands.cli(("metrics", *words), "")
 
     def shown(self, *words, code=0):
         """What it prints as JSON."""
         done = self.run(*words, "--json")
-        assert done.returncode == code, done.stdout + done.stderr
+        assert done.exit_code == code, done.output
         return json.loads(done.stdout)
 
     def doctor(self):
         """The check of the doctor."""
-        done = run_mudra("doctor", "--json", MUDRA_DATA_DIR=str(self.data_dir))
+        done = self._commands.cli(("doctor", "--json"), "")
         (found,) = [one for one in json.loads(done.stdout) if one["check"] == "metrics blocks"]
         return found["ok"], found["text"]
 
@@ -52,9 +53,11 @@ class Opened:
 def opened(factory: pytest.TempPathFactory) -> Iterator[Opened]:
     data_dir = Path(factory.mktemp("metrics") / "data")
     prepare(data_dir)
+    environment = {"MUDRA_DATA_DIR": str(data_dir)}
     with (
         open_store(Settings(data_dir=data_dir), create=True) as (conninfo, _),
         psycopg.connect(as_role(conninfo, OWNER), autocommit=True) as connection,
         one_store(conninfo) as act,
+        contextlib.closing(StoreOfService(environment, kept_open=True)) as commands,
     ):
-        yield Opened(data_dir, act, connection)
+        yield Opened(commands, act, connection)

@@ -13,6 +13,7 @@ import httpx2
 import pytest
 from tests.support.database.template_database import prepare
 from tests.support.http_clients import NO_TLS
+from tests.support.until import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 MUDRA = Path(sys.executable).with_name("mudra")
@@ -58,4 +59,4 @@ def served(source: Path, data_dir: Path) -> Iterator[str]:
             yield "".join(lines)
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(PATIENCE_S)

@@ -14,6 +14,7 @@ import pytest
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.smtp_sink import make_certificate
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
@@ -58,7 +59,7 @@ def tls_server(folder: Path, days: int) -> Iterator[int]:
             yield int(server.getsockname()[1])
         finally:
             server.shutdown(socket.SHUT_RDWR)
-            thread.join(10)
+            thread.join(PATIENCE_S)
 
 
 class Store(NamedTuple):

@@ -263,7 +263,7 @@ def test_a_year_is_one_file_that_one_line_reads(store: Opened, tmp_path, monkeyp
 def test_years_that_cannot_be_exported_are_named(store: Opened, tmp_path, words, says) -> None:
     done = store.run("export", *(() if "--out" in words else ("--out", str(tmp_path))), *words)
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert says in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -280,7 +280,7 @@ def described_columns():
 def test_an_option_that_contradicts_another_is_named(store: Opened) -> None:
     done = store.run("export", "--from", "2026-03-04", "--format", "parquet", "--out", "x.csv")
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "--out ends in .csv, and --format is parquet: make them agree" in done.stderr
 
 
@@ -294,7 +294,7 @@ def test_an_option_that_contradicts_another_is_named(store: Opened) -> None:
 def test_days_that_cannot_be_exported_are_named(store: Opened, tmp_path, words, says) -> None:
     done = store.run("export", *words, "--out", str(tmp_path))
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert says in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -307,11 +307,11 @@ def test_a_damaged_block_ends_an_export_and_leaves_no_file(store: Opened, tmp_pa
     finally:
         remade = store.run("remake", "--damaged")
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "the day block of aa-one at 2026-03-0" in done.stderr
     assert "run mudra metrics remake --damaged" in done.stderr
     assert list(tmp_path.iterdir()) == []
-    assert remade.returncode == 0, remade.stdout + remade.stderr
+    assert remade.exit_code == 0, remade.stdout + remade.stderr
 
 
 def test_metrics_daily_has_what_all_aas_sent(store: Opened) -> None:

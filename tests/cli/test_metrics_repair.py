@@ -67,7 +67,7 @@ def test_what_is_intact_is_said_to_be(store: Opened) -> None:
 
     done = store.run("check")
 
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert done.stdout.endswith(" blocks read, 0 damaged\n")
     ok, text = store.doctor()
     assert ok
@@ -98,7 +98,7 @@ def test_damaged_sums_are_named_and_made_again(
     assert {(one["aaId"], one["grain"], one["tag"]) for one in found} == {
         (aa_id or "all", grain, tag)
     }
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.exit_code == 0, done.stdout + done.stderr
     assert "made again" in done.stdout
     assert store.shown("check")["damaged"] == []
     assert store.act(sums_and_differing) == (truth, {})
@@ -134,7 +134,7 @@ def test_what_has_nothing_finer_is_left_and_never_taken_for_zero(store: Opened) 
 
     done = store.run("remake", "--damaged")
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "what they are made of is kept no more: restore them from a backup" in done.stdout
     with pytest.raises(BlockDamaged):
         store.act(lambda opened: requests_of_day(opened, TimeRange(DAY, DAY + HOUR)))
@@ -148,12 +148,12 @@ def test_a_damaged_report_is_removed_and_sent_again(store: Opened) -> None:
     left = store.run("remake", "--damaged")
     removed, again = store.run(*asked), store.run(*asked)
 
-    assert left.returncode == 1
+    assert left.exit_code == 1
     assert (
         "mudra metrics remove --aa aa-one --at 2026-03-04T00:00:00Z --tag requests" in left.stdout
     )
-    assert removed.returncode == 0, removed.stderr
-    assert again.returncode == 1
+    assert removed.exit_code == 0, removed.stderr
+    assert again.exit_code == 1
     assert "has no damaged report of requests at 2026-03-04T00:00:00.000Z" in again.stderr
 
     async def sent_again(opened):
@@ -211,11 +211,11 @@ def test_a_damaged_held_report_is_named_and_sent_again(store: Opened, place) -> 
     )
     assert not ok
     assert "held report of aa-one at 2026-03-04T00:00:00+00:00, tag req" in said
-    assert left.returncode == 1
+    assert left.exit_code == 1
     assert (
         "mudra metrics remove --aa aa-one --at 2026-03-04T00:00:00Z --tag requests" in left.stdout
     )
-    assert removed.returncode == 0, removed.stderr
+    assert removed.exit_code == 0, removed.stderr
     assert store.doctor()[0]
     store.act(lambda opened: opened.make_sums())
     assert store.act(sums_and_differing) == (truth, {})  # what it was to replace counts still
@@ -243,5 +243,5 @@ def test_a_damaged_held_report_is_named_and_sent_again(store: Opened, place) -> 
 def test_a_wrong_option_is_named(store: Opened, words, says) -> None:
     done = store.run(*words)
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert says in done.stderr

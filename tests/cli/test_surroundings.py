@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.registry.registry_payloads import fip
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.cli.client.tokens_file import SignedIn, TokensFileError, remember
@@ -30,7 +31,7 @@ def mudra(
         stderr=subprocess.PIPE,
         env={"PATH": os.environ["PATH"], **environment},
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
 

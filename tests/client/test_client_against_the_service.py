@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.support.issuer import Hands
 from tests.support.members import Member
+from tests.support.until import PATIENCE_S
 
 from mudra.client import (
     EntityTokenSource,
@@ -42,7 +43,7 @@ def test_a_revoked_token_is_refused_at_the_next_look_at_the_list(member: Member)
         verifier.verify(token)  # has the list read again
     for thread in threading.enumerate():
         if thread.name == "mudra-revocations":
-            thread.join(5)
+            thread.join(PATIENCE_S)
 
     with pytest.raises(TokenRevoked):
         verifier.verify(token)

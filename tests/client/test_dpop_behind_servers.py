@@ -12,6 +12,7 @@ import pytest
 import uvicorn
 from tests.support.dpop import KeyOfClient
 from tests.support.issuer import NOW, Hands, Issuer
+from tests.support.until import PATIENCE_S
 from werkzeug import serving
 
 from mudra.client import AsyncTokenVerifier, TokenVerifier
@@ -79,7 +80,7 @@ def on_uvicorn(issuer: Issuer, http: str = "httptools") -> Iterator[int]:
         time.sleep(0.005)
     yield server.servers[0].sockets[0].getsockname()[1]
     server.should_exit = True
-    thread.join(10)
+    thread.join(PATIENCE_S)
 
 
 @contextmanager
@@ -98,7 +99,7 @@ class Running:
     def status(self, target: str, htu: str) -> int:
         token = self.issuer.token(cnf={"jkt": KEY.thumbprint})
         proof = KEY.proof("GET", f"{ORIGIN}{htu}", NOW, token)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             headers = {"Authorization": f"DPoP {token}", "DPoP": proof}
             connection.request("GET", target, headers=headers)

@@ -281,7 +281,7 @@ def test_our_calls_prove_the_key_of_their_token(aa: Member) -> None:
     url = f"{service.root}/cr/v2/entityInfo/AA"
     auth = EntityTokenAuth(source, allow_http=True)
 
-    with httpx2.Client(auth=auth, timeout=30, verify=NO_TLS) as client:
+    with httpx2.Client(auth=auth, verify=NO_TLS) as client:
         answers = [client.get(url), client.get(f"{url}?at=2026-01-31T09:30:00Z")]
 
     assert [one.status_code for one in answers] == [200, 200]
@@ -289,7 +289,9 @@ def test_our_calls_prove_the_key_of_their_token(aa: Member) -> None:
     assert claims["cnf"] == {"jkt": key.thumbprint}
     assert source.authorization().startswith("DPoP ")
     stolen = httpx2.get(
-        url, headers={"Authorization": f"Bearer {source.token()}"}, timeout=30, verify=NO_TLS
+        url,
+        headers={"Authorization": f"Bearer {source.token()}"},
+        verify=NO_TLS,
     )
     assert stolen.status_code == 401
 
@@ -307,7 +309,7 @@ def test_asynchronous_calls_do_the_same(aa: Member) -> None:
             allow_http=True,
         )
         auth = AsyncEntityTokenAuth(source, allow_http=True)
-        async with httpx2.AsyncClient(auth=auth, timeout=30, verify=NO_TLS) as client:
+        async with httpx2.AsyncClient(auth=auth, verify=NO_TLS) as client:
             answer = await client.get(f"{service.root}/cr/v2/entityInfo/AA")
         await source.aclose()
         return answer.status_code

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.smtp_sink import make_certificate
+from tests.support.until import PATIENCE_S
 from tests.support.webhook_sink import webhook_sink
 
 CALLS = {
@@ -42,7 +43,7 @@ def test_a_private_authority_is_trusted_that_ssl_cert_file_names(
         for named in ("", str(certificate.cert)):
             subprocess.run(
                 [sys.executable, "-c", f"url = {sink.url!r}\n{CALLS[caller]}"],
-                env={**os.environ, "SSL_CERT_FILE": named}, check=True, timeout=60,
+                env={**os.environ, "SSL_CERT_FILE": named}, check=True, timeout=PATIENCE_S,
             )  # fmt: skip
 
             assert bool(sink.posted) is bool(named)

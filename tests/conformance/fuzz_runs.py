@@ -17,6 +17,7 @@ from typing import Final, NoReturn
 
 import msgspec
 from tests.support.rare_collection import collect_rarely
+from tests.support.until import PATIENCE_S
 
 ROOT: Final = Path(__file__).parents[2]
 _LOADED: Final = (
@@ -77,10 +78,10 @@ class Runs:
         assert self._process.stdout is not None
         self._process.stdin.close()
         try:
-            self._process.wait(10)
+            self._process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(PATIENCE_S)
         self._process.stdout.close()
 
 

@@ -69,7 +69,7 @@ def run_suite(
     """Run the suite in this process; waiting moves the service's clock."""
     redaction = Redaction()
     target = target or network.target(*permits)
-    with httpx2.Client(transport=FaultyTransport(fault), timeout=60) as client:
+    with httpx2.Client(transport=FaultyTransport(fault)) as client:
         one = Implementation(
             target,
             Caller(client, lambda _: None),

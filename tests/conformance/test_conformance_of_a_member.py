@@ -129,7 +129,6 @@ def test_the_command_reads_the_address_from_the_registry(service: Service, tmp_p
             f"{service.root}/cr/v2/entityInfo/FIP",
             json=payload_of(fip, baseurl=f"v2:{url}"),
             headers=fip.bearer(),
-            timeout=30,
             verify=NO_TLS,
         )
         assert answer.status_code == 200, answer.text

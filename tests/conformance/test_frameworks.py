@@ -12,6 +12,7 @@ import pytest
 from tests.support.members import Member, new_member
 from tests.support.programs import program
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent / "frameworks"
@@ -38,7 +39,7 @@ def answers(caller: Member, python: Path) -> dict[str, list[tuple[int, str]]]:
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

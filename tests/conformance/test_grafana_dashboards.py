@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.support.programs import needs
+from tests.support.until import PATIENCE_S
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
@@ -47,7 +48,11 @@ def compiled(folder: Path, dashboards: dict[str, Any]) -> str:
         files[-1].write_text("\n".join(lines))
     compiler = HERE / "node_modules" / "typescript" / "bin" / "tsc"
     done = subprocess.run(
-        [NODE, compiler, *STRICT, *files], capture_output=True, text=True, check=False, timeout=120
+        [NODE, compiler, *STRICT, *files],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
     return done.stdout + done.stderr
 

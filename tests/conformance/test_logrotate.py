@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.manual_clock import SECOND, MovedClock
 from tests.support.programs import program
+from tests.support.until import PATIENCE_S
 
 from mudra.agent.counting.event import LogPosition
 from mudra.agent.sources.logs.log_file import LogFile
@@ -68,7 +69,7 @@ def test_each_line_is_read_once_whatever_logrotate_does(
     for turn in range(1 if "dateext" in way else 2):  # it refuses a second one of one moment
         write(f"before {turn}")
         words = [logrotate, "--force", "--state", tmp_path / "state", config]
-        subprocess.run(words, check=True, capture_output=True, timeout=60)
+        subprocess.run(words, check=True, capture_output=True, timeout=PATIENCE_S)
         write(f"behind {turn}")
         if looks == "between":
             reader.run()

@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.support.members import Member
 from tests.support.programs import needs
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
@@ -82,7 +83,7 @@ def test_an_oauth_client_discovers_gets_introspects_and_revokes(member: Member) 
         input=json.dumps(asked),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 

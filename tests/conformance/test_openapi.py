@@ -157,7 +157,6 @@ def test_whatever_is_sent_the_answer_is_as_described(
     used = httpx2.get(
         own.root + STILL_READS.get(caller, "/iam/v1/user/token/list"),
         headers={"Authorization": f"Bearer {token}"},
-        timeout=30,
     )
     assert used.status_code == 200, f"the token of {claims['sub']} did not last"
 
@@ -194,7 +193,7 @@ def test_every_schema_is_valid_and_holds_its_own_examples(document: dict[str, An
 
 
 def test_it_is_the_same_as_yaml(own: Service, document: dict[str, Any]) -> None:
-    as_yaml = httpx2.get(f"{own.root}/schema/openapi.yml", timeout=30).content
+    as_yaml = httpx2.get(f"{own.root}/schema/openapi.yml").content
 
     assert msgspec.yaml.decode(as_yaml) == document
 

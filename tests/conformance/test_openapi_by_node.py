@@ -21,6 +21,7 @@ from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.programs import needs, program
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 import mudra.http.app  # noqa: F401  # defines every response
 from mudra.http.response.response_body import ErrorBody, FindingsErrorBody, Page, ResponseBody
@@ -41,7 +42,7 @@ def node(package: str, script: str, *arguments: object, place: Path = HERE) -> N
         env={**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -50,7 +51,7 @@ def node(package: str, script: str, *arguments: object, place: Path = HERE) -> N
 @pytest.fixture(scope="module")
 def document(own: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json", timeout=30).content)
+    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json").content)
     return file
 
 
@@ -108,7 +109,7 @@ def test_every_pattern_is_one_of_ecma(document: Path, client: Path) -> None:
     script = document.with_name("patterns.js")
     script.write_text("".join(f"new RegExp({pattern}, 'u');\n" for pattern in sorted(patterns)))
 
-    subprocess.run([NODE, script], check=True, timeout=60)
+    subprocess.run([NODE, script], check=True, timeout=PATIENCE_S)
     assert len(patterns) > 10
     assert not any(r"\\Z" in pattern for pattern in patterns)
 

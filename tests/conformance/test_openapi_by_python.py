@@ -18,6 +18,7 @@ from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.programs import needs
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 
@@ -34,7 +35,7 @@ def tool(name: str, *arguments: object, stdin: bytes = b"") -> str:
         input=stdin,
         env={**os.environ, "PATH": f"{ENVIRONMENT / 'bin'}:{os.environ['PATH']}"},
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     said = (done.stdout + done.stderr).decode()
@@ -45,7 +46,7 @@ def tool(name: str, *arguments: object, stdin: bytes = b"") -> str:
 @pytest.fixture(scope="module")
 def document(own: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json", timeout=30).content)
+    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json").content)
     return file
 
 

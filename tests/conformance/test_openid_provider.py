@@ -18,6 +18,7 @@ from tests.support.people.operators import active_operator
 from tests.support.process import running_service
 from tests.support.programs import needs
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
@@ -85,13 +86,13 @@ def provider(idp: str, service: Service, account: dict[str, object]) -> Iterator
         yield
     finally:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(30)
+        process.wait(PATIENCE_S)
         process.stdout.close()
 
 
 def follow(browser: Reader, idp: str, path: str) -> httpx2.Response:
     """Go there, and back, as a browser does; the cookies of the provider stay with it."""
-    at_provider = httpx2.Client(trust_env=False, timeout=30)
+    at_provider = httpx2.Client(trust_env=False)
     answer = browser.get(path)
     for _ in range(12):
         target = answer.headers.get("location", "")

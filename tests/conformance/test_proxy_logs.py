@@ -17,6 +17,7 @@ import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
+from tests.support.until import PATIENCE_S, until
 from tests.unit.deploy.proxies import nginx_words
 
 from mudra.agent.clock import MachineClock
@@ -26,7 +27,6 @@ from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.sources.route import Peers, SourceContext
 
 PAGE = "docs/reference/agent-sources.md"
-READY_S = 20
 CALLS = {
     # what the application asks for: (the FIP, the path), and the status that counts; 0: none
     "answered": ("fip", "/v2/Consent", 200),
@@ -83,20 +83,22 @@ def _format(kind: str, named: str = "") -> str:
     return block.body
 
 
+def _listens(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
 @contextlib.contextmanager
 def _running(words: list[str], port: int, log: Path) -> Iterator[None]:
     with log.open("ab") as output:
         process = subprocess.Popen(words, stdout=output, stderr=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + READY_S
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                break
-            time.sleep(0.05)
+        until(lambda: _listens(port))
         yield
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_S)
 
 
 @contextlib.contextmanager
@@ -229,20 +231,19 @@ def _ask(kind: str, port: int, host: str, path: str) -> None:
     address = f"http://127.0.0.1:{port}"
     if kind == "nginx":
         address += path if path.startswith("/denied") else f"/{host}{path}"
-        httpx2.post(address, content=b"{}", timeout=10)
+        httpx2.post(address, content=b"{}")
     else:
-        httpx2.post(address + path, content=b"{}", headers={"host": f"{host}.example"}, timeout=10)
+        httpx2.post(address + path, content=b"{}", headers={"host": f"{host}.example"})
 
 
 def _lines(log: Path, number: int) -> list[bytes]:
     """The lines, once all of them are there."""
-    until = time.monotonic() + READY_S
-    while time.monotonic() < until:
-        lines = [one for one in log.read_bytes().splitlines() if one.startswith(b"{")]
-        if len(lines) >= number:
-            return lines
-        time.sleep(0.05)
-    raise AssertionError(log.read_text())
+
+    def lines() -> list[bytes]:
+        found = [one for one in log.read_bytes().splitlines() if one.startswith(b"{")]
+        return found if len(found) >= number else []
+
+    return until(lines, log.read_text)
 
 
 def _calls(

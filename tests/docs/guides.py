@@ -153,7 +153,7 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
         "--admin", f"lakshmi@{names['kaveribank.example']}",
     )  # fmt: skip
     network.report(names["KAVERI-FIP"], 20)
-    service.wait_until(lambda: bool(network.open_incidents(names["KAVERI-FIP"])), 60)
+    service.wait_until(lambda: bool(network.open_incidents(names["KAVERI-FIP"])))
     (incident,) = network.open_incidents(names["KAVERI-FIP"])
     tomorrow = datetime.fromtimestamp(service.wall(), UTC) + timedelta(days=1)
     latest = "$(mudra health {} --json | of 'it[-1][\"{}\"]')"

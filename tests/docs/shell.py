@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.support.until import PATIENCE_S
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app
@@ -77,7 +78,7 @@ def run_script(
             _serve(listener, process)
         finally:
             process.kill()
-            process.wait(30)
+            process.wait(PATIENCE_S)
     return Done(process.returncode, _read(folder, "out"), _read(folder, "err"))
 
 

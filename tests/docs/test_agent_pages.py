@@ -15,6 +15,7 @@ from tests.support.agent.running_agent import Running, running
 from tests.support.documents.blocks import Block, blocks_of, text_of
 from tests.support.members import new_member
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.agent.sources.left_out import Reason
 from mudra.agent.sources.logs.log_formats import FORMATS
@@ -80,7 +81,7 @@ def test_the_sample_in_python_pushes_both_payloads(service: Service) -> None:
     for expected in ("accepted", "duplicate"):
         done = subprocess.run(
             [sys.executable, "-"], input=sample, text=True, capture_output=True, check=False,
-            env={**os.environ, **names}, timeout=60,
+            env={**os.environ, **names}, timeout=PATIENCE_S,
         )  # fmt: skip  # one group a line
         assert done.stdout.split() == [expected] * 2, done.stderr
 
@@ -89,7 +90,7 @@ async def _ran(agent: Running, block: Block) -> str:
     words = {"sh": ["bash", "-e"], "python": [sys.executable, "-"]}[block.kind]
     done = await asyncio.to_thread(
         subprocess.run, words, input=block.body.replace(ADDRESS, agent.address), text=True,
-        capture_output=True, check=True, timeout=60,
+        capture_output=True, check=True, timeout=PATIENCE_S,
     )  # fmt: skip  # one group a line
     return done.stdout.strip()
 

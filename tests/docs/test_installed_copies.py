@@ -15,6 +15,7 @@ from tests.docs.operators_guides import run_an_agent
 from tests.support.documents.blocks import ROOT, blocks_of, text_of
 from tests.support.members import new_member
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 AGENT: Final = "docs/how-to/run-an-agent.md"
 UV: Final = Path(sys.executable).with_name("uv")
@@ -95,7 +96,7 @@ class Copy(NamedTuple):
             cwd=self.programs,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE_S,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)

@@ -215,7 +215,7 @@ def test_the_error_of_the_reference_is_what_a_service_answers(aa: Member, page: 
 def test_the_list_of_revoked_tokens_looks_as_shown(sandbox: Service) -> None:
     shown = json.loads(blocks_of("docs/reference/token-service.md")[-1].body)
 
-    answered = httpx2.get(f"{sandbox.issuer}/revocations", timeout=30, verify=NO_TLS).json()
+    answered = httpx2.get(f"{sandbox.issuer}/revocations", verify=NO_TLS).json()
 
     assert answered.keys() == shown.keys()
     assert {name: type(value) for name, value in answered.items()} == {

@@ -24,7 +24,7 @@ def test_each_error_code_has_its_cause_and_its_way_out() -> None:
 
 
 def get(service: Service, path: str, **headers: str) -> httpx2.Response:
-    return httpx2.get(f"{service.root}{path}", headers=headers, timeout=30, verify=NO_TLS)
+    return httpx2.get(f"{service.root}{path}", headers=headers, verify=NO_TLS)
 
 
 @pytest.mark.skipif(not (static_assets.SITE / "index.html").exists(), reason="no site was built")

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
-from tests.support.agent.agent_process import SPEED, START_S, Sender, configured, free_port, started
+from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
 from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
-
-DELIVERED_S = 60
+from tests.support.until import PATIENCE_S
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ async def kill_again_and_again(
     kills: int,
     seed: int,
     enough: threading.Event | None = None,
-    delivered_s: float = DELIVERED_S,
+    delivered_s: float = PATIENCE_S,
 ) -> KilledAgent:
     """Kill an agent so many times while calls are reported to it, and let it deliver in the end.
 
@@ -70,7 +69,7 @@ async def kill_again_and_again(
         done = 0
         while done < kills and not (enough and enough.is_set()):
             if enough:
-                await asyncio.wait_for(sender.acknowledges(), START_S)
+                await asyncio.wait_for(sender.acknowledges(), PATIENCE_S)
             await asyncio.sleep(chance.uniform(0.02, 0.2 if enough else 0.8))
             done += 1
             process.send_signal(signal.SIGKILL)

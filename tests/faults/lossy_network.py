@@ -8,7 +8,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.support.programs import program
+from tests.support.until import until
 
 ROOT = Path(__file__).parents[2]
 PORT = 5432
@@ -120,15 +120,15 @@ def lossy_network() -> Iterator[LossyNetwork]:
 
 
 def _wait_for(address: str) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            psycopg.connect(address, connect_timeout=2).close()
-        except psycopg.OperationalError:
-            assert time.monotonic() < deadline, "the database is not reached"
-            time.sleep(0.05)
-        else:
-            return
+    def is_reached() -> bool:
+        with (
+            contextlib.suppress(psycopg.OperationalError),
+            psycopg.connect(address, connect_timeout=2),
+        ):
+            return True
+        return False
+
+    until(is_reached)
 
 
 def _ip(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:

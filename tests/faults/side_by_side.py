@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Self
 
-PATIENCE_S = 90
+from tests.support.until import PATIENCE_S
 
 
 class SideBySide:

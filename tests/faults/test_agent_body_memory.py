@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.until import PATIENCE_S
 
 TEXTS = {
     "long": '"a" * SIZE',
@@ -34,7 +35,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 def test_a_text_of_eight_megabytes_costs_some_of_them(text: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM % text], capture_output=True, text=True, check=False,
-        timeout=100,
+        timeout=PATIENCE_S,
     )  # fmt: skip  # one group a line
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < MOST_MB

@@ -12,12 +12,11 @@ from tests.support.agent.agent_process import SPEED, configured, free_port, star
 from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
 from tests.support.manual_clock import SECOND
+from tests.support.until import PATIENCE_S
 
 from mudra.metrics.payload.catalogue import Tag
 
 DAY = 86_400 * SECOND
-WAIT_S = 90
-"""A loaded machine is slow; nothing here is a matter of speed."""
 
 
 async def _report(http: httpx2.AsyncClient, key: str) -> httpx2.Response:
@@ -32,7 +31,7 @@ async def _report(http: httpx2.AsyncClient, key: str) -> httpx2.Response:
 
 
 async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT_S):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             if holds():
                 return
@@ -68,12 +67,12 @@ def test_a_disk_without_room_harms_no_one_and_loses_no_call(tmp_path: Path) -> N
             port = free_port()
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address)
-            async with httpx2.AsyncClient(base_url=address, timeout=WAIT_S) as http:
+            async with httpx2.AsyncClient(base_url=address) as http:
                 assert "x-mudra-durable" not in (await _report(http, "before")).headers
 
                 room = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, -1))
                 sent = 1
-                async with asyncio.timeout(WAIT_S):
+                async with asyncio.timeout(PATIENCE_S):
                     while "diskFault" not in await _status(http):
                         assert (await _report(http, f"full-{sent}")).status_code in {200, 503}
                         sent += 1
@@ -86,7 +85,7 @@ def test_a_disk_without_room_harms_no_one_and_loses_no_call(tmp_path: Path) -> N
                 (tmp_path / "the-hosts-own").write_bytes(bytes(1 << 20))
 
                 resource.prlimit(process.pid, resource.RLIMIT_FSIZE, room)
-                async with asyncio.timeout(WAIT_S):
+                async with asyncio.timeout(PATIENCE_S):
                     while True:
                         if "diskFault" not in await _status(http):
                             break
@@ -115,7 +114,7 @@ def test_a_process_stopped_for_a_day_sends_what_it_has_and_invents_nothing(
             port = free_port()
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address, speed)
-            async with httpx2.AsyncClient(base_url=address, timeout=WAIT_S) as http:
+            async with httpx2.AsyncClient(base_url=address) as http:
                 assert (await _report(http, "before")).status_code == 200
                 process.send_signal(signal.SIGSTOP)
                 stopped = clock.wall()

@@ -23,7 +23,7 @@ from tests.support.documents.blocks import blocks_of
 from tests.support.forked_command import run_mudra
 from tests.support.programs import program
 from tests.support.smtp_sink import Certificate, make_certificate
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 from tests.support.webhook_sink import webhook_sink
 
 from mudra.audit.audit_chain import AuditChain
@@ -149,7 +149,7 @@ class Rsyslog:
     def kill(self) -> None:
         assert self._process is not None
         self._process.kill()
-        self._process.wait(30)
+        self._process.wait(PATIENCE_S)
 
     def lines(self) -> list[str]:
         return self.file.read_text().splitlines() if self.file.exists() else []
@@ -236,16 +236,16 @@ def test_kills_of_sender_and_receiver_lose_no_event(data_dir: Path, rsyslog: Rsy
     for turn in range(6):
         child = subprocess.Popen([sys.executable, "-c", words], env=given)
         try:
-            until(more(rsyslog, 40, last), 60)
+            until(more(rsyslog, 40, last))
             if turn % 2:
                 rsyslog.kill()
                 rsyslog.start()
-                until(more(rsyslog, 20, last), 60)
+                until(more(rsyslog, 20, last))
         finally:
             child.kill()
-            child.wait(30)
+            child.wait(PATIENCE_S)
     send(data_dir, **rsyslog.settings)
-    until(lambda: {one.number for one in rsyslog.events()} >= set(range(1, last + 1)), 60)
+    until(lambda: {one.number for one in rsyslog.events()} >= set(range(1, last + 1)))
 
     assert len({one.hash for one in rsyslog.events()}) == last
     assert len(rsyslog.lines()) > last  # some came twice: the kills met it

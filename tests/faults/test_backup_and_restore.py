@@ -72,7 +72,6 @@ def revoke(service: Service, member: Member, token: str) -> None:
         f"{service.issuer}/oauth2/revoke",
         data={"token": token},
         auth=(member.entity_id, member.secret()),
-        timeout=30,
         verify=NO_TLS,
     )
     assert answer.status_code == 200, answer.text

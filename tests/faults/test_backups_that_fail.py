@@ -10,7 +10,7 @@ import pytest
 from tests.support.database.backup_under_way import backup_under_way
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.backup.archive import name_of
 from mudra.storage.backup.encryption import new_identity
@@ -37,7 +37,7 @@ def is_next_second(folder: Path) -> bool:
 def test_what_a_killed_backup_left_the_next_one_deletes(data_dir: Path, tmp_path: Path) -> None:
     with backup_under_way(data_dir, tmp_path) as backup:
         backup.kill()
-        backup.wait(60)
+        backup.wait(PATIENCE_S)
     left = names(tmp_path)
     until(lambda: is_next_second(tmp_path))
     (tmp_path / "other.part").touch()
@@ -77,7 +77,7 @@ def test_a_backup_leaves_the_file_that_another_service_is_writing(
         done = backed_up(data_dir, folder)
         during = names(folder)
         backup.send_signal(signal.SIGCONT)
-        assert backup.wait(60) == 0
+        assert backup.wait(PATIENCE_S) == 0
 
     assert done == (0, "")
     assert during == ["dump.age", "dump.age.part", "json"]
@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_nothing_and_is_said_with_the_folder(
         resource.prlimit(backup.pid, resource.RLIMIT_FSIZE, (4_096, -1))
         backup.send_signal(signal.SIGCONT)
         said = " ".join(backup.stdout.read().split())
-        code = backup.wait(60)
+        code = backup.wait(PATIENCE_S)
 
     assert f"the backup cannot be written to {tmp_path}: File too large" in said
     assert "Traceback" not in said

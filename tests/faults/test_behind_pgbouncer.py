@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from tests.support.process import running_service
 from tests.support.programs import program
 from tests.support.service import Service
 from tests.support.smtp_sink import make_certificate
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.cluster import CLUSTER
@@ -67,18 +67,19 @@ def pgbouncer(
     process = subprocess.Popen(
         [*account.prefix, program("pgbouncer"), "-q", str(folder / "pgbouncer.ini")]
     )
-    deadline = time.monotonic() + 20
-    while True:
+
+    def answers() -> bool:
         assert process.poll() is None, "PgBouncer has ended"
-        assert time.monotonic() < deadline, "PgBouncer does not answer"
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            break
-        time.sleep(0.02)
+            return True
+        return False
+
     try:
+        until(answers)
         yield port
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_S)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +140,6 @@ def test_a_reset_ends_the_secret_on_both_workers_at_once(service: Service) -> No
         answer = httpx2.post(
             f"{service.issuer}/v1/entity/token/generate",
             data={"id": member.entity_id, "secret": secret},
-            timeout=30,
             verify=NO_TLS,
         )
         statuses[answer.status_code, secret == new] += 1
@@ -150,7 +150,7 @@ def test_a_reset_ends_the_secret_on_both_workers_at_once(service: Service) -> No
 def test_jobs_run_once_and_the_doctor_recommends_sizes(service: Service) -> None:
     service.advance("PT11M")
     # On a machine with much else to do a connection takes over the second that it may.
-    service.wait_until(lambda: "connections" in doctor(service), 90)
+    service.wait_until(lambda: "connections" in doctor(service))
     found = doctor(service)
 
     assert found["connections"]["ok"]

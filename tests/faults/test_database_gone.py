@@ -31,7 +31,7 @@ def asked_at_once(service: Service, bearer: dict[str, str]) -> tuple[list[int], 
     """Statuses of 60 calls at once, three for each connection, and the seconds until the last."""
 
     async def ask() -> list[int]:
-        async with httpx2.AsyncClient(verify=NO_TLS, timeout=30) as client:
+        async with httpx2.AsyncClient(verify=NO_TLS) as client:
             url = f"{service.issuer}/v1/user/token/list"
             answers = await asyncio.gather(*(client.get(url, headers=bearer) for _ in range(60)))
         return [one.status_code for one in answers]
@@ -48,14 +48,14 @@ def test_a_database_that_does_not_answer_is_reported_as_503_in_time(data_dir: Pa
         browser.sign_in(member.email)
         freeze(service, signal.SIGSTOP)
         try:
-            until(lambda: member.entity_token(secret).status_code != 200, 3)
+            until(lambda: member.entity_token(secret).status_code != 200)
             token = member.entity_token(secret)
             asked = time.monotonic()
             read = member.read(bearer)
             answered = time.monotonic() - asked
-            keys = httpx2.get(f"{service.issuer}/.well-known/jwks.json", timeout=10, verify=NO_TLS)
-            live = httpx2.get(f"{service.root}/livez", timeout=10, verify=NO_TLS)
-            ready = httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+            keys = httpx2.get(f"{service.issuer}/.well-known/jwks.json", verify=NO_TLS)
+            live = httpx2.get(f"{service.root}/livez", verify=NO_TLS)
+            ready = httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
             crowd, crowd_s = asked_at_once(service, bearer)
             page = browser.get("/console")
             form = browser.sign_in(member.email)
@@ -75,6 +75,4 @@ def test_a_database_that_does_not_answer_is_reported_as_503_in_time(data_dir: Pa
         assert (keys.status_code, live.status_code) == (200, 200)
         assert len(keys.json()["keys"]) == 4
 
-        deadline = time.monotonic() + 10
-        while member.entity_token(secret).status_code != 200:
-            assert time.monotonic() < deadline
+        until(lambda: member.entity_token(secret).status_code == 200)

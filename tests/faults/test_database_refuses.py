@@ -134,7 +134,7 @@ def test_words_of_a_connection_that_was_not_made_name_a_cause(words: str, cause:
 
 
 def ready(service: Service) -> httpx2.Response:
-    return httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+    return httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
 
 
 def log(service: Service) -> str:

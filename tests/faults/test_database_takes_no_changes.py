@@ -18,6 +18,7 @@ from tests.support.members import Member, new_member
 from tests.support.process import running_service
 from tests.support.service import Service
 from tests.support.small_disk import fill, small_disk
+from tests.support.until import PATIENCE_S
 from tests.unit.deploy.proxies import PROXIES, running_proxy
 
 READ_ONLY = "the service's database is read-only"
@@ -52,7 +53,7 @@ def asha(on_own: Service) -> tuple[Member, dict[str, str], str]:
 
 
 def ready(service: Service) -> httpx2.Response:
-    return httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+    return httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
 
 
 def error_text(response: httpx2.Response) -> str:
@@ -72,7 +73,7 @@ def impaired(service: Service) -> str:
 def failures(service: Service, cause: str) -> float:
     """How often the database failed for this cause: what the alarm is about."""
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    figures = httpx2.get(address, timeout=10, verify=NO_TLS).text
+    figures = httpx2.get(address, verify=NO_TLS).text
     line = rf'^mudra_database_failures_total{{cause="{cause}"}} (\S+)$'
     found = re.search(line, figures, re.MULTILINE)
     return float(found[1]) if found else -1.0
@@ -151,7 +152,7 @@ def test_tokens_go_on_behind_a_proxy_too(
             answer = client.post(
                 "/iam/v1/entity/token/generate",
                 data={"id": member.entity_id, "secret": secret},
-                timeout=10,
+                timeout=PATIENCE_S,
             )
             found.add(answer.status_code)
             time.sleep(0.2)
@@ -175,7 +176,7 @@ def test_a_standby_is_named_and_no_token_comes_from_it(
     member, bearer, secret = asha
     (folder / "postgres" / "standby.signal").touch()
     os.kill(int((folder / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGINT)
-    on_own.wait_until(lambda: error_text(ready(on_own)).startswith(STANDBY), 30)
+    on_own.wait_until(lambda: error_text(ready(on_own)).startswith(STANDBY))
 
     assert error_text(member.entity_token(secret)).startswith(STANDBY)
     assert error_text(member.reset(bearer)).startswith(STANDBY)

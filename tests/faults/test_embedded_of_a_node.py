@@ -8,7 +8,7 @@ from tests.faults.postgres.embedded_holder import is_gone, parent, postmaster
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.process import running_service
 from tests.support.processes import children
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_a_second_node_on_one_data_directory_is_refused_by_name(service, tmp_pat
     with second.stdout:
         second.stdout.read()
 
-    assert second.wait(60) == 1
+    assert second.wait(PATIENCE_S) == 1
     assert f"process {service.process.pid} already serves" in errors.read_text()
     assert "MUDRA_DATA_DIR" in errors.read_text()
     assert is_ready(service)
@@ -41,8 +41,8 @@ def test_a_node_starts_a_killed_postgresql_again(service):
 
     os.kill(server, signal.SIGKILL)
 
-    until(lambda: not is_ready(service), 10)
-    until(lambda: is_ready(service), 10)
+    until(lambda: not is_ready(service))
+    until(lambda: is_ready(service))
     assert postmaster(service.data_dir) != server
     assert parent(service.data_dir) == service.process.pid
 
@@ -51,7 +51,7 @@ def test_a_killed_supervisor_leaves_nothing_running(service):
     """Its children write what waits, then the last of them stops PostgreSQL."""
     os.kill(service.process.pid, signal.SIGKILL)
 
-    until(lambda: is_gone(service.data_dir), 20)
+    until(lambda: is_gone(service.data_dir))
 
 
 def test_the_next_start_uses_the_postgresql_that_a_killed_node_left_and_stops_it(tmp_path):
@@ -65,7 +65,7 @@ def test_the_next_start_uses_the_postgresql_that_a_killed_node_left_and_stops_it
             assert postmaster(data_dir) == server
             assert is_ready(next_one)
             os.kill(server, signal.SIGKILL)
-            until(lambda: not is_ready(next_one), 10)
-            until(lambda: is_ready(next_one), 10)
+            until(lambda: not is_ready(next_one))
+            until(lambda: is_ready(next_one))
             next_one.stop()
         assert is_gone(data_dir)

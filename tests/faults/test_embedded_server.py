@@ -19,7 +19,7 @@ from tests.faults.postgres.embedded_holder import (
     write_a_row,
 )
 from tests.support.database.template_database import prepare
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.account import UNSHARED_UID, choose_accounts
 from mudra.storage.database.embedded.cluster import CLUSTER, Cluster
@@ -225,7 +225,7 @@ def test_a_server_that_someone_started_by_hand_is_neither_used_nor_stopped(made)
 
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        process.wait(60)
+        process.wait(PATIENCE_S)
     with embedded_server(made) as url:
         assert answers(url)
 

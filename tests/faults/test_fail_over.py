@@ -73,7 +73,9 @@ def test_a_primary_that_its_standby_has_left_proves_nothing(deserted: tuple[Node
         url, "ALTER SYSTEM SET synchronous_standby_names = 'gone'", "SELECT pg_reload_conf()"
     )
     try:
-        until(lambda: not nodes.b.dependencies.invalidation.is_valid(key), 3)
+        until(
+            lambda: not nodes.b.dependencies.invalidation.is_valid(key), within_s=10, every_s=0.01
+        )
         with pytest.raises(DatabaseUnavailable):
             nodes.do(nodes.b.check("F-left-FIP", secret))
     finally:

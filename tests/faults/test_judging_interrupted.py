@@ -51,7 +51,7 @@ def test_an_incident_of_an_interrupted_run_is_opened_and_notified_once(tmp_path:
             until(lambda: judging_waits(conninfo))
             os.kill(postmaster(service.data_dir), signal.SIGKILL)
 
-        service.wait_until(lambda: noc.about(fip_id), 60)
+        service.wait_until(lambda: noc.about(fip_id))
         network.report(fip_id, 20)
         (incident,) = network.open_incidents(fip_id)
         assert [one.data["data"]["incidentId"] for one in noc.about(fip_id)] == [

@@ -22,6 +22,7 @@ from tests.support.members import Member, new_member
 from tests.support.process import running_service
 from tests.support.processes import children, forked_by
 from tests.support.service import Service
+from tests.support.until import until
 
 from mudra.storage.database.embedded.server import embedded_server
 
@@ -100,10 +101,7 @@ def ready(service: Service) -> bool:
 
 def wait_until_ready(service: Service) -> None:
     """How soon is a figure of `bench/start`: here other tests take the processor, too."""
-    deadline = time.monotonic() + 30
-    while not ready(service):
-        assert time.monotonic() < deadline, "it never came back"
-        time.sleep(0.05)
+    until(lambda: ready(service))
 
 
 def check(journals: list[Journal], before: dict[str, str]) -> None:
@@ -228,7 +226,7 @@ def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
 
     kill_while_resetting(journals, lambda: os.kill(service.process.pid, signal.SIGKILL), after_s)
     service.process.wait(30)
-    service.wait_until(lambda: not any(map(alive, orphans)), 60)
+    service.wait_until(lambda: not any(map(alive, orphans)))
     crashing.start_again()
     wait_until_ready(crashing.service)
 

@@ -15,13 +15,13 @@ from pathlib import Path
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.support.mailbox import eventually
 from tests.support.members import onboard, set_password
 from tests.support.people.operators import Operator
 from tests.support.process import running_service
 from tests.support.processes import forked_by
 from tests.support.service import PASSWORD, Service
 from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_sink
+from tests.support.until import PATIENCE_S, until
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.email_message import links_in
@@ -100,7 +100,7 @@ def test_a_service_sends_by_starttls_in_the_operators_words_and_the_link_in_the_
         }
         with running_service(tmp_path / "data", **variables) as service:
             _, email = onboard(service, name="Kaveri & Sons")
-            eventually(lambda: emails(sink, email))
+            until(lambda: emails(sink, email))
             (mail,) = emails(sink, email)
             answer = set_password(service.client(), links_in(text_of(mail))[0])
 
@@ -119,7 +119,7 @@ def test_a_refused_email_is_listed_alarmed_and_sent_on_retry(service: Service, s
     """F6: mail servers fail."""
     sink.rcpt_answer = "550 5.1.1 no such user"
     _, email = onboard(service)
-    eventually(lambda: queue(service, email))
+    until(lambda: queue(service, email))
     (failed,) = queue(service, email)
     service.advance("PT1M")
 
@@ -127,11 +127,11 @@ def test_a_refused_email_is_listed_alarmed_and_sent_on_retry(service: Service, s
         lines = (service.data_dir / "mudra.log").read_text().splitlines()
         return [one for one in lines if "mail cannot be delivered" in one and failed["id"] in one]
 
-    eventually(alarms)
+    until(alarms)
     sink.rcpt_answer = ""
     service.cli("mail", "retry", failed["id"])
-    eventually(lambda: emails(sink, email))
-    eventually(lambda: not queue(service, email))
+    until(lambda: emails(sink, email))
+    until(lambda: not queue(service, email))
 
     assert failed["state"] == "given-up"
     assert "no such user" in failed["lastError"]
@@ -148,11 +148,11 @@ def test_a_email_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(
     _, email = onboard(service)
     early = queue(service, email)
     service.advance("P1DT1M")
-    eventually(lambda: queue(service, email))
+    until(lambda: queue(service, email))
     (failed,) = queue(service, email)
     sink.rcpt_answer = ""
     service.advance("PT2H")
-    eventually(lambda: emails(sink, email))
+    until(lambda: emails(sink, email))
 
     assert early == []
     assert failed["state"] == "waiting"
@@ -169,7 +169,7 @@ def test_a_mail_server_that_answers_nothing_holds_up_no_alarm(tmp_path: Path):
         onboard(service)
         onboard(service)
         service.advance("P1DT1M")
-        eventually(lambda: log.read_text().count("mail cannot be delivered") == 2)
+        until(lambda: log.read_text().count("mail cannot be delivered") == 2)
 
     assert log.read_text().count("mail cannot be delivered") == 2
     assert "mail not delivered" not in log.read_text().partition("mail cannot be delivered")[0]
@@ -184,16 +184,16 @@ def test_a_kill_loses_no_email_and_a_day_without_a_service_no_reminder(tmp_path:
         with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
             _, email = onboard(service)
             service.process.send_signal(signal.SIGKILL)
-            service.process.wait(30)
+            service.process.wait(PATIENCE_S)
         sink.rcpt_answer = ""
         service.in_store(
             lambda dependencies: dependencies.time_machine.advance(timedelta(days=150, minutes=1)),
         )
         with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
-            eventually(lambda: len(reminders(sink, email)) == 1, 60)
+            until(lambda: len(reminders(sink, email)) == 1)
             service.advance("P10D")
             last = onboard(service)[1]
-            eventually(lambda: emails(sink, last), 60)
+            until(lambda: emails(sink, last))
             reminded = reminders(sink, email)
             sent = [mail for mail in emails(sink, email) if mail not in reminded]
 
@@ -229,12 +229,12 @@ def test_a_kill_between_the_servers_yes_and_our_mark_sends_twice_at_most(tmp_pat
 
             sink.once_taken = kill_the_sender
             _, email = onboard(service)
-            eventually(lambda: emails(sink, email))
-            eventually(lambda: forked_by(service.process.pid).get("jobs", sender) != sender)
+            until(lambda: emails(sink, email))
+            until(lambda: forked_by(service.process.pid).get("jobs", sender) != sender)
             before = len(emails(sink, email))
             service.in_store(expire_claims)
             service.advance("PT10M")
-            eventually(lambda: len(emails(sink, email)) == 2, 60)
+            until(lambda: len(emails(sink, email)) == 2)
             service.advance("P1D")
             (mail,) = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
             sent = emails(sink, email)
@@ -258,14 +258,14 @@ def test_an_email_that_was_sent_while_the_database_failed_is_not_sent_again(
 
         sink.once_taken = hold_it
         _, email = onboard(service)
-        eventually(lambda: '"job": "mail"' in waits(service), 60)
+        until(lambda: '"job": "mail"' in waits(service))
         outbox.free()
     service.in_store(expire_claims)
     service.advance("PT10M")
-    eventually(lambda: sent_at(service, email))
+    until(lambda: sent_at(service, email))
     service.advance("P1D")
     last = onboard(service)[1]
-    eventually(lambda: emails(sink, last))
+    until(lambda: emails(sink, last))
 
     assert sent_at(service, email)
     assert len(emails(sink, email)) == 1
@@ -305,7 +305,7 @@ def test_an_operator_sees_the_queue_without_the_text(service: Service, sink: Smt
     operator = signed_in_operator(service, sink)
     sink.rcpt_answer = "550 5.1.1 no such user"
     _, email = onboard(service)
-    eventually(lambda: operator.get("/mails", failed="true").json()["mails"])
+    until(lambda: operator.get("/mails", failed="true").json()["mails"])
     (failed,) = operator.get("/mails", failed="true").json()["mails"]
     page = operator.get("/mails", limit="1").json()
     rest = operator.get("/mails", limit="5", after=page["next"]).json()
@@ -326,7 +326,7 @@ def test_an_operator_sees_the_queue_without_the_text(service: Service, sink: Smt
 def signed_in_operator(service: Service, sink: SmtpSink) -> Operator:
     email = "noc@network.example"
     service.cli("operator", "create", email, "--scope", "members")
-    eventually(lambda: emails(sink, email))
+    until(lambda: emails(sink, email))
     client = service.client()
     set_password(client, links_in(text_of(emails(sink, email)[0]))[0])
     answer = client.post("/v1/user/token/generate", data={"username": email, "password": PASSWORD})

@@ -72,7 +72,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
         }
         ids = {"AA": aa.aa_id, "FIP": fip.entity_id, "FIU": fiu.entity_id}
         own = f"/status/fip/{fip.entity_id}"
-        service.wait_until(lambda: httpx2.get(service.root + own, timeout=20).status_code == 200)
+        service.wait_until(lambda: httpx2.get(service.root + own).status_code == 200)
         found = {one.name: one for one in pages(ids, emails)}
         yield Network(service, found, {email: cookie(service, email) for email in emails.values()})
 

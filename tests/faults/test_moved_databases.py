@@ -16,6 +16,7 @@ from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.members import new_member
 from tests.support.process import running_service
+from tests.support.until import PATIENCE_S
 
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
@@ -61,7 +62,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Old:
         until_exported(service, "entity:secret:reset")
     with embedded_server(data) as url:
         words = (programs() / "pg_dump", "-Fc", "-f", dump, "-d", url)
-        subprocess.run(words, check=True, timeout=60)
+        subprocess.run(words, check=True, timeout=PATIENCE_S)
     _copied(data, home / "moved")
     with running_service(data) as service:
         again = new_member(service)
@@ -153,7 +154,7 @@ def test_a_dump_by_hand_is_a_move_where_the_second_place_vouches_for_it(
         as_superuser(server, "CREATE DATABASE moved")
         url = server.replace("/mudra?", "/moved?")
         words = ("--no-owner", "--no-privileges", "-d", url, old.dump)
-        subprocess.run((programs() / "pg_restore", *words), check=True, timeout=60)
+        subprocess.run((programs() / "pg_restore", *words), check=True, timeout=PATIENCE_S)
         own = {"MUDRA_DATA_DIR": str(folder), "MUDRA_DATABASE_URL": url}
         started = _refused_start(folder, **own)
         nothing = run_mudra(*MOVED, **own)

@@ -19,11 +19,10 @@ from tests.support.members import new_member
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.process import running_service
 from tests.support.processes import forked_by, users_of
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 CALLERS = 4
-PATIENCE_S = 60.0
 DEPLOYED = Path("deploy/systemd")
 
 
@@ -62,9 +61,9 @@ def test_systemd_hears_what_the_node_does(tmp_path: Path) -> None:
         running_service(tmp_path / "data", **watched_by(manager), **key) as service,
     ):
         place = service.root.removeprefix("http://")
-        until(lambda: manager.heard("READY=1"), PATIENCE_S)
-        until(lambda: manager.heard("WATCHDOG=1"), PATIENCE_S)
-        until(lambda: manager.heard(f"STATUS=1 of 1 workers serve at {place}."), PATIENCE_S)
+        until(lambda: manager.heard("READY=1"))
+        until(lambda: manager.heard("WATCHDOG=1"))
+        until(lambda: manager.heard(f"STATUS=1 of 1 workers serve at {place}."))
         assert "STOPPING=1" not in manager.lines
         assert service.stop() == 0
         until(lambda: manager.heard("STOPPING=1"))
@@ -86,10 +85,10 @@ def test_no_beat_without_a_worker_that_serves(tmp_path: Path) -> None:
     ):
         place = service.root.removeprefix("http://")
         whole, gone = (f"STATUS={n} of 1 workers serve at {place}." for n in (1, 0))
-        until(lambda: manager.heard(whole), PATIENCE_S)
+        until(lambda: manager.heard(whole))
         os.kill(forked_by(service.process.pid)["worker-0"], signal.SIGSTOP)
-        until(lambda: manager.heard(gone), PATIENCE_S)
-        until(lambda: manager.heard("-") or manager.lines[-1] == whole, PATIENCE_S)
+        until(lambda: manager.heard(gone))
+        until(lambda: manager.heard("-") or manager.lines[-1] == whole)
         silent = manager.lines[manager.lines.index(gone) : -1]
 
     assert silent == [gone, "WATCHDOG=1"]  # the beat that comes with the worker
@@ -123,8 +122,8 @@ def test_a_backup_outlives_a_stop_of_the_node_and_what_is_left_ends_with_it(tmp_
             assert service.stop() == 0
             end_unit("mudra.service", of_node)
             backup.send_signal(signal.SIGCONT)
-            assert backup.wait(60) == 0
-    until(lambda: not users_of(data_dir), PATIENCE_S)
+            assert backup.wait(PATIENCE_S) == 0
+    until(lambda: not users_of(data_dir))
 
 
 @pytest.mark.parametrize(
@@ -138,11 +137,11 @@ def test_a_node_keeps_the_database_that_a_command_started(file: str, tmp_path: P
         of_backup, before = users_of(data_dir), postmaster(data_dir)
         with running_service(data_dir) as service:
             backup.send_signal(signal.SIGCONT)
-            assert backup.wait(60) == 0
+            assert backup.wait(PATIENCE_S) == 0
             end_unit(file, of_backup)
             assert new_member(service).secret()
             assert postmaster(data_dir) == before
-    until(lambda: not users_of(data_dir), PATIENCE_S)
+    until(lambda: not users_of(data_dir))
 
 
 def test_a_database_that_a_backup_started_has_not_its_low_priority(tmp_path: Path) -> None:
@@ -169,7 +168,7 @@ def test_all_of_a_node_that_was_killed_alone_ends_by_itself(tmp_path: Path) -> N
     with running_service(data_dir, "--workers", "2") as service:
         assert len(users_of(data_dir)) > 4
         service.process.kill()
-        until(lambda: not users_of(data_dir), PATIENCE_S)
+        until(lambda: not users_of(data_dir))
 
 
 class Callers(SideBySide):
@@ -189,7 +188,9 @@ class Callers(SideBySide):
 
     def _ask(self) -> str:
         try:
-            with socket.create_connection(("127.0.0.1", self._port), timeout=60) as connection:
+            with socket.create_connection(
+                ("127.0.0.1", self._port), timeout=PATIENCE_S
+            ) as connection:
                 connection.sendall(REQUEST)
                 return connection.recv(4096).partition(b"\r\n")[0].decode() or "closed"
         except OSError as error:
@@ -215,12 +216,12 @@ def test_not_one_connection_is_refused_during_a_restart(count: int, tmp_path: Pa
             stack.enter_context(one)
         with running_service(tmp_path, sandbox=False, passed=passed, **variables) as first:
             callers = stack.enter_context(Callers(port))
-            until(lambda: callers.seen.total() > 20, PATIENCE_S)
+            until(lambda: callers.seen.total() > 20)
             assert first.root == f"http://127.0.0.1:{port}"
             assert first.stop() == 0
         stopped = callers.seen.total()
         with running_service(tmp_path, sandbox=False, passed=passed, **variables):
-            until(lambda: callers.seen.total() > stopped + 20, PATIENCE_S)
+            until(lambda: callers.seen.total() > stopped + 20)
             callers.__exit__()
 
     assert set(callers.seen) == {"HTTP/1.1 200 OK"}, callers.seen
@@ -233,7 +234,7 @@ def refused(tmp_path: Path, passed: Sequence[socket.socket], **variables: str) -
     program = ForkedProgram(["serve"], environment, passed=passed)
     with program.stdout:
         said = " ".join(program.stdout.read().split())
-    assert program.wait(60) != 0
+    assert program.wait(PATIENCE_S) != 0
     assert not (tmp_path / "data").exists()
     return said
 

@@ -18,6 +18,7 @@ from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 AT_ONCE = 300
 PAGE = "/console/operator/board"
@@ -74,7 +75,9 @@ def spin(place: int) -> None:
 async def ask(service: Service, cookie: str) -> list[tuple[httpx2.Response, float]]:
     async def timed(client: httpx2.AsyncClient, _: int) -> tuple[httpx2.Response, float]:
         began = time.monotonic()
-        answer = await client.get(service.root + PAGE, headers={"Cookie": cookie}, timeout=60)
+        answer = await client.get(
+            service.root + PAGE, headers={"Cookie": cookie}, timeout=PATIENCE_S
+        )
         return answer, time.monotonic() - began
 
     async with crowd(service, AT_ONCE) as clients:

@@ -236,7 +236,7 @@ def test_after_all_that_jobs_run_and_the_audit_is_whole(network: PatroniNetwork)
             ).fetchall()
         return len(rows) == len(jobs)
 
-    network.nodes[0].wait_until(all_ran, 150)
+    network.nodes[0].wait_until(all_ran)
     for node in network.nodes:
         found = node.cli("audit", "verify", "--json", check=False)
         assert found.exit_code == 0, found.output

@@ -18,6 +18,7 @@ from tests.support.people.operators import new_operator
 from tests.support.process import running_service
 from tests.support.registry.registry_members import live_entry
 from tests.support.service import PASSWORD, Service
+from tests.support.until import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ def served(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     }
     done = subprocess.run(
         [str(Path(sys.executable).with_name("mudra")), "database", "prepare"],
-        env={**os.environ, **urls}, capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, **urls}, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     del urls["MUDRA_DATABASE_ADMIN_URL"]

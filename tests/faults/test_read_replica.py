@@ -14,6 +14,7 @@ from tests.support.members import new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.storage.database.roles import SERVICE, as_role
 
@@ -44,7 +45,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
 def figures(service: Service) -> str:
     """What Prometheus reads."""
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    return httpx2.get(address, timeout=30).text
+    return httpx2.get(address).text
 
 
 def reads(service: Service) -> dict[str, float]:
@@ -69,7 +70,7 @@ def is_seen(operator: Operator, entity_id: str) -> bool:
 def test_prometheus_sees_who_follows(network: tuple[Service, Standby]) -> None:
     service, _ = network
 
-    service.wait_until(lambda: "mudra_standbys 1.0" in figures(service), 60)
+    service.wait_until(lambda: "mudra_standbys 1.0" in figures(service))
 
     assert "mudra_standby_faults 0.0" in figures(service)
 
@@ -84,7 +85,7 @@ def test_a_read_on_the_replica_shows_what_was_just_written(
     for _ in range(20):
         assert is_seen(operator, new_member(service).entity_id)
         assert operator.get("/health/matrix").status_code == 200
-    assert httpx2.get(f"{service.root}/status", timeout=30).status_code == 200
+    assert httpx2.get(f"{service.root}/status").status_code == 200
 
     assert reads(service)["replica"] >= before + 20
 
@@ -108,8 +109,8 @@ def test_a_late_replica_is_left_alone_and_used_again(network: tuple[Service, Sta
         assert is_seen(operator, member.entity_id)
         return reads(service)["replica"] > before
 
-    service.wait_until(is_used_again, 60)
-    service.wait_until(lambda: bool(doctor(service)["ok"]), 60)
+    service.wait_until(is_used_again)
+    service.wait_until(lambda: bool(doctor(service)["ok"]))
     assert "bytes behind" in str(doctor(service)["text"])
 
 
@@ -139,7 +140,7 @@ def test_a_frozen_replica_costs_one_read_a_moment_and_the_others_nothing(
     assert max(seconds) < 2.8, seconds
     before = reads(service)["replica"]
     service.wait_until(
-        lambda: is_seen(operator, member.entity_id) and reads(service)["replica"] > before, 60
+        lambda: is_seen(operator, member.entity_id) and reads(service)["replica"] > before
     )
 
 
@@ -149,11 +150,11 @@ def test_without_its_replica_the_service_goes_on(network: tuple[Service, Standby
     member = new_member(service)
 
     second.process.kill()
-    second.process.wait(30)
+    second.process.wait(PATIENCE_S)
     statuses = [operator.get("/audit", entityId=member.entity_id).status_code for _ in range(20)]
 
     # A read that was under way on it is refused; none was here.
     assert set(statuses) == {200}
     assert "cannot be reached: reads go to the primary" in str(doctor(service)["text"])
     assert reads(service)[_GONE] >= 1
-    assert httpx2.get(f"{service.root}/readyz", timeout=30).status_code == 200
+    assert httpx2.get(f"{service.root}/readyz").status_code == 200

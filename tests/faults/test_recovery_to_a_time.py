@@ -237,7 +237,7 @@ def kept_elsewhere(service: Service) -> None:
     second = service.data_dir / "audit-checkpoints.jsonl"
     known = second.read_text().count("\n") if second.exists() else 0
     service.advance("PT11M")  # a checkpoint is due
-    service.wait_until(lambda: second.exists() and second.read_text().count("\n") > known, 90)
+    service.wait_until(lambda: second.exists() and second.read_text().count("\n") > known)
 
 
 def size(machine: Machine) -> int:

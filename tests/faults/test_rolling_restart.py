@@ -36,7 +36,7 @@ class Load(SideBySide):
 
     def _call(self) -> None:
         address = f"https://127.0.0.1:{self.proxy.port}"
-        with httpx2.Client(base_url=address, timeout=30, verify=self.proxy.tls) as client:
+        with httpx2.Client(base_url=address, verify=self.proxy.tls) as client:
             while not self.over.is_set():
                 answer = self._ask(client)
                 self.first[answer.status_code] += 1

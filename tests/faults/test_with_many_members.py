@@ -24,6 +24,7 @@ from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.crypto.sealed_values import COLUMNS
@@ -89,7 +90,7 @@ def command(service: Service, *words: str, keys: str = "") -> subprocess.Popen[s
 
 
 def done(process: subprocess.Popen[str]) -> dict[str, int]:
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, errors
     found = json.loads(output)
     assert isinstance(found, dict)
@@ -179,14 +180,14 @@ def test_the_key_is_rotated_under_load(rotating: Service, tmp_path: Path) -> Non
     (rewrap,) = (block.body.split()[1:] for block in blocks if block.first.startswith("mudra "))
     try:
         cut = command(rotating, *rewrap, "--json", keys=both)
-        rotating.wait_until(lambda: under(rotating, 2) > 0, 60)
+        rotating.wait_until(lambda: under(rotating, 2) > 0)
         cut.send_signal(signal.SIGKILL)
         cut.communicate()
         rest = done(command(rotating, *rewrap, "--json", keys=both))
         again = done(command(rotating, *rewrap, "--json", keys=both))
     finally:
         over.set()
-        load.join(60)
+        load.join(PATIENCE_S)
 
     assert rest["version"] == 2
     assert again == {"version": 2, "count": 0}
@@ -217,10 +218,10 @@ def url_of(service: Service) -> str:
 def missing(service: Service, member: Member, bearer: dict[str, str], secret: str) -> None:
     """A node without the new version says so, and goes on with what needs no decryption."""
     says = "this node has not version 2 of the master key"
-    ready = httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+    ready = httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
     read = member.read(bearer)
     doctor = command(service, "doctor")
-    output, _ = doctor.communicate(timeout=60)
+    output, _ = doctor.communicate(timeout=PATIENCE_S)
 
     for response in (ready, read):
         assert response.status_code == 503

@@ -38,7 +38,7 @@ def far(tmp_path_factory: pytest.TempPathFactory, clock: SetClock) -> Iterator[S
 
 
 def ready(service: Service) -> httpx2.Response:
-    return httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+    return httpx2.get(f"{service.root}/readyz", verify=NO_TLS)
 
 
 def test_a_node_an_hour_ahead_issues_no_token_and_says_why(far: Service, clock: SetClock) -> None:
@@ -47,7 +47,7 @@ def test_a_node_an_hour_ahead_issues_no_token_and_says_why(far: Service, clock: 
     assert (member.entity_token(secret).status_code, ready(far).status_code) == (200, 200)
 
     clock.set(HOUR)
-    far.wait_until(lambda: ready(far).status_code == 503, 3)
+    far.wait_until(lambda: ready(far).status_code == 503)
     token = member.entity_token(secret)
     read = member.read({"Authorization": "Bearer x"})
 
@@ -58,7 +58,7 @@ def test_a_node_an_hour_ahead_issues_no_token_and_says_why(far: Service, clock: 
     assert httpx2.get(f"{far.root}/livez", verify=NO_TLS).status_code == 200
 
     clock.set(RIGHT)
-    far.wait_until(lambda: ready(far).status_code == 200, 3)
+    far.wait_until(lambda: ready(far).status_code == 200)
     assert member.entity_token(secret).status_code == 200
 
 
@@ -67,15 +67,15 @@ def test_a_node_seconds_ahead_goes_on_and_its_metric_shows_it(
 ) -> None:
     clock.set(SECONDS)
     try:
-        far.wait_until(lambda: 4.5 < ahead(far) < 5.5, 5)
+        far.wait_until(lambda: 4.5 < ahead(far) < 5.5)
         assert ready(far).status_code == 200
     finally:
         clock.set(RIGHT)
-    far.wait_until(lambda: abs(ahead(far)) < 1, 5)
+    far.wait_until(lambda: abs(ahead(far)) < 1)
 
 
 def ahead(service: Service) -> float:
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    text = httpx2.get(address, timeout=10, verify=NO_TLS).text
+    text = httpx2.get(address, verify=NO_TLS).text
     (line,) = (line for line in text.splitlines() if line.startswith("mudra_clock_ahead_seconds"))
     return float(line.rpartition(" ")[2])

@@ -162,7 +162,7 @@ def test_the_address_of_an_operator_waits_for_the_old_address(
     # The link confirms; it sets no password.
     link = latest_link(service, target.email)
     assert set_password(target.client, link).status_code == 401
-    page = httpx2.get(link, timeout=30)
+    page = httpx2.get(link)
     assert moved in page.text
     token = {"token": link.rpartition("/")[2]}
     assert target.client.post("/v1/user/link/confirm", json=token).status_code == 200

@@ -11,6 +11,7 @@ from click.testing import Result
 from tests.support.members import Member, new_member
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app
@@ -18,7 +19,7 @@ from mudra.storage.database.embedded.server import embedded_server
 
 
 def wait_until_sealed(service: Service, at_least: int) -> dict[str, object]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         found = service.cli("audit", "verify", "--json", check=False)
         # The clock that is moved may be a quarter of an hour ahead of the sealer for a moment.

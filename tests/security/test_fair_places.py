@@ -1,17 +1,17 @@
 """One AA cannot take the places of the push from the others."""
 
 import asyncio
-import time
 from urllib.parse import urlsplit
 
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service
+from tests.support.until import until
 
 SLOW_UPLOADS = 100
 PUSHES = 15
 
 
-async def trickle(port: int, token: str, until: asyncio.Event) -> bytes:
+async def trickle(port: int, token: str, over: asyncio.Event) -> bytes:
     """Announce a large body and send a few bytes of it now and then."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(
@@ -19,7 +19,7 @@ async def trickle(port: int, token: str, until: asyncio.Event) -> bytes:
         b"content-length: 1000000\r\nauthorization: Bearer " + token.encode() + b"\r\n\r\n{"
     )
     try:
-        while not until.is_set() and not reader.at_eof():
+        while not over.is_set() and not reader.at_eof():
             writer.write(b" " * 600)
             await writer.drain()
             await asyncio.sleep(0.2)
@@ -53,6 +53,4 @@ def test_slow_uploads_of_one_aa_leave_the_places_of_the_others(service: Service)
 
     assert statuses == [200] * PUSHES
     # And its own places are free again when its uploads have ended.
-    deadline = time.monotonic() + 30
-    while slow.push(slow.requests()).status_code != 200:
-        assert time.monotonic() < deadline
+    until(lambda: slow.push(slow.requests()).status_code == 200)

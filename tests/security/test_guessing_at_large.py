@@ -173,7 +173,7 @@ def test_a_flood_at_an_entity_does_not_stop_the_entity(own: Service, member: Mem
         headers = {"X-Forwarded-For": f"198.51.100.{n + 1}"}
         data = {"id": member.entity_id, "secret": "wrong"}
         with httpx2.Client(
-            transport=httpx2.HTTPTransport(local_address=PROXY, verify=NO_TLS), timeout=60
+            transport=httpx2.HTTPTransport(local_address=PROXY, verify=NO_TLS)
         ) as attacker:
             return {
                 attacker.post(

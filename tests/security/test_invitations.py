@@ -63,7 +63,7 @@ def test_an_invited_person_consents_before_being_an_admin(service: Service) -> N
     both = Member(service, member.entity_id, other.email, PASSWORD, other.client)
     assert both.read().status_code == 401
     link = latest_link(service, other.email)
-    page = httpx2.get(link, timeout=30)
+    page = httpx2.get(link)
     assert member.entity_id in page.text
     assert set_password(other.client, link, "granite otter velvet moon").status_code == 401
 

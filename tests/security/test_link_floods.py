@@ -50,7 +50,7 @@ def wait_for_the_job(service: Service) -> None:
             counted = sa.select(sa.func.count(link_request.c.txn_id))
             return bool(await transaction.connection.scalar(counted))
 
-    service.wait_until(lambda: not service.in_store(waiting), 60)
+    service.wait_until(lambda: not service.in_store(waiting))
 
 
 def test_fifty_requests_of_one_sender_leave_a_few_rows_and_no_one_waits(

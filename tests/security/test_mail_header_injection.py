@@ -17,10 +17,10 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
-from tests.support.mailbox import eventually
 from tests.support.people.operators import new_operator
 from tests.support.process import running_service
 from tests.support.smtp_sink import SmtpSink, smtp_sink
+from tests.support.until import until
 
 from mudra.identity.accounts.email_address import display_name, normalize_email
 from mudra.mail.compose import EmailComposer
@@ -235,7 +235,7 @@ def test_a_service_writes_to_one_reader_whatever_an_operator_sends(tmp_path: Pat
                 assert answer.status_code in {200, 400}, answer.text
                 assert field != "adminEmail" or answer.status_code == 400, payload
                 taken += answer.status_code == 200
-        eventually(lambda: len(outside.received) == taken + 1, 60)  # and the operator's own
+        until(lambda: len(outside.received) == taken + 1)  # and the operator's own
         emails = list(outside.received)
 
     assert taken >= 10

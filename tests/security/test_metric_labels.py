@@ -61,7 +61,7 @@ def test_random_paths_under_every_prefix_and_method_add_no_series(
         with httpx2.Client(base_url=service.root, follow_redirects=False) as client:
             for prefix, method in itertools.product(PREFIXES, METHODS):
                 client.request(method, random_path(draw, prefix))
-        service.wait_until(lambda: sum(counted(address).values()) >= wanted, 20)
+        service.wait_until(lambda: sum(counted(address).values()) >= wanted)
         return set(counted(address))
 
     before = set(counted(address))

@@ -18,6 +18,7 @@ from tests.support.people.console import reader
 from tests.support.people.second_factor import enroll, enter_code
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
@@ -141,7 +142,7 @@ def test_a_dump_of_the_database_holds_no_secret_in_any_form(
                 [PG_DUMP, f"--dbname={conninfo}", *options],
                 capture_output=True,
                 check=True,
-                timeout=60,
+                timeout=PATIENCE_S,
             ).stdout
             for options in ([], ["--inserts"], ["--format=custom", "--compress=0"])
         ]

@@ -19,6 +19,7 @@ from tests.support.mailbox import latest_link
 from tests.support.members import Member, new_member, set_password
 from tests.support.people.operators import new_operator
 from tests.support.service import PASSWORD, Service
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.wiring import open_http_edge
@@ -151,7 +152,10 @@ def line(cast: Cast) -> Iterator[HTTPConnection]:
     address = urlsplit(cast.a.service.root)
     with contextlib.closing(
         HTTPConnection(
-            str(address.hostname), address.port, timeout=30, source_address=(new_address(), 0)
+            str(address.hostname),
+            address.port,
+            timeout=PATIENCE_S,
+            source_address=(new_address(), 0),
         )
     ) as made:
         yield made
@@ -225,7 +229,6 @@ def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
         answer = httpx2.get(
             f"{cast.a.service.root}/operator/v1/members?limit=none",
             headers=headers,
-            timeout=30,
             verify=NO_TLS,
         )
         assert answer.status_code == 401, caller
@@ -233,7 +236,6 @@ def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
     answer = httpx2.get(
         f"{cast.a.service.root}/operator/v1/members?limit=none",
         headers=with_right,
-        timeout=30,
         verify=NO_TLS,
     )
     assert answer.status_code == 400
@@ -242,6 +244,8 @@ def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
 
 def test_options_names_all_methods_of_a_path(cast: Cast) -> None:
     """I5: also where several handlers share it."""
-    answer = httpx2.options(f"{cast.a.service.root}/operator/v1/members", timeout=30, verify=NO_TLS)
+    answer = httpx2.options(
+        f"{cast.a.service.root}/operator/v1/members", timeout=PATIENCE_S, verify=NO_TLS
+    )
 
     assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"

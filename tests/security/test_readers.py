@@ -47,7 +47,7 @@ def test_the_invitation_says_what_a_reader_is(resident: Member) -> None:
     message = mails(resident.service, email)[-1]
     assert "to be a reader of" in message["subject"]
     assert "never see its secret" in message["text"]
-    page = httpx2.get(latest_link(resident.service, email), timeout=30).text
+    page = httpx2.get(latest_link(resident.service, email)).text
     assert "to be a reader of" in page
     assert "mudra secret read" not in page
 

@@ -104,7 +104,6 @@ class Cast:
             call,
             self.root + address,
             headers=self.headers[caller],
-            timeout=30,
             verify=NO_TLS,
             **body,
         )

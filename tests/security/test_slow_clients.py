@@ -16,6 +16,7 @@ import uvloop
 from tests.support.http_clients import new_address
 from tests.support.members import Member, new_member
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
 from mudra.server_protocol.connection_limits import ConnectionLimits
@@ -210,7 +211,7 @@ def large_answers() -> Iterator[tuple[str, int]]:
     serving.start()
     yield listener.getsockname()
     server.should_exit = True
-    serving.join(30)
+    serving.join(PATIENCE_S)
 
 
 @pytest.mark.parametrize("last", ["", "connection: close\r\n"])

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 PATHS = (
     "//iam/.well-known/jwks.json",
@@ -33,7 +34,9 @@ PATHS = (
 def status_of(service: Service, method: str, path: str) -> int:
     """Ask in these very bytes, which an HTTP library would tidy up."""
     root = urlsplit(service.issuer)
-    with socket.create_connection((root.hostname or "", root.port or 80), timeout=10) as connection:
+    with socket.create_connection(
+        (root.hostname or "", root.port or 80), timeout=PATIENCE_S
+    ) as connection:
         connection.sendall(
             f"{method} {path} HTTP/1.1\r\nHost: {root.netloc}\r\nContent-Length: 0\r\n"
             "Connection: close\r\n\r\n".encode()

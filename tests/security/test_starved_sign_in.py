@@ -10,10 +10,11 @@ import pytest
 from tests.support.error_body import assert_error
 from tests.support.hostile.simultaneous import at_once
 from tests.support.http_clients import new_address
-from tests.support.mailbox import eventually, mails
+from tests.support.mailbox import mails
 from tests.support.members import Member, new_member, onboard
 from tests.support.people.operators import new_operator
 from tests.support.service import Service
+from tests.support.until import until
 
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.password_rules import (
@@ -149,7 +150,7 @@ def test_forgot_password_leaves_the_account_to_a_job(service: Service) -> None:
     ]
 
     assert [answer.status_code for answer in answers] == [202, 202]
-    assert eventually(lambda: len(mails(service, email)) == before + 1)
+    until(lambda: len(mails(service, email)) == before + 1)
 
 
 @pytest.mark.parametrize(

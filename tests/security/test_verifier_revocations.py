@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from tests.support.issuer import NOW, Hands, Issuer
+from tests.support.until import PATIENCE_S
 
 from mudra.client import AsyncTokenVerifier, RevocationsUnavailable, TokenRevoked, TokenVerifier
 
@@ -45,7 +46,7 @@ def after_refresh(verifier, steady, token):
     is_accepted(verifier, token)
     for thread in threading.enumerate():
         if thread.name == "mudra-revocations":
-            thread.join(5)
+            thread.join(PATIENCE_S)
     return is_accepted(verifier, token)
 
 

@@ -183,7 +183,9 @@ def test_who_onboarded_a_member_does_not_approve_its_first_entry(strict: Service
     other = new_operator(strict)
     payload = fip(uuid.uuid4().int % 10**9 + 10**6, id=entity_id, name=f"Bank {entity_id}")
     sent = httpx2.post(
-        f"{strict.root}/cr/v2/entityInfo/FIP", json=payload, headers=other.headers, timeout=30
+        f"{strict.root}/cr/v2/entityInfo/FIP",
+        json=payload,
+        headers=other.headers,
     )
     assert sent.status_code == 200, sent.text
     path = f"/registry/entries/{entity_id}/decide"

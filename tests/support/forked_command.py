@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 
 from tests.support.preloaded_program import ForkedProgram
-
-PATIENCE_S = 120
+from tests.support.until import PATIENCE_S
 
 
 def run_mudra(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":

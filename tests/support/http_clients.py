@@ -20,7 +20,7 @@ def client_of(base_url: str, address: str | None = None, kept: int = 20) -> http
     transport = httpx2.HTTPTransport(
         local_address=address or new_address(), verify=NO_TLS, limits=limits
     )
-    return httpx2.Client(base_url=base_url, transport=transport, timeout=30)
+    return httpx2.Client(base_url=base_url, transport=transport)
 
 
 def new_address() -> str:

@@ -12,6 +12,7 @@ import httpx2
 import uvloop
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.kept_routes import give_back, lay_out
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.routes import ServiceRoutes, application
@@ -41,7 +42,7 @@ class InProcess(httpx2.BaseTransport):
         self._inner = httpx2.ASGITransport(with_state)
 
     def do(self, work: Coroutine[object, object, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE_S)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         response: httpx2.Response = self.do(self.handled(request))
@@ -76,7 +77,7 @@ def in_process(
     finally:
         served.do(served.edge.stop())
         loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
+        thread.join(PATIENCE_S)
         loop.close()
         for taken in _taken.pop(loop):
             give_back(*taken)

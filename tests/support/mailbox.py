@@ -1,7 +1,5 @@
-"""The development mailbox of a running service, and waiting for what comes into it."""
+"""The development mailbox of a running service."""
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,8 +8,6 @@ from tests.support.service import Service
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.http.response.sandbox_responses import SandboxMail, mail_response
 from mudra.storage.mail.outbox import Outbox
-
-WAIT_S = 20.0
 
 
 def mails(service: Service, to: str) -> list[dict[str, Any]]:
@@ -36,13 +32,3 @@ def latest_link(service: Service, email: str) -> str:
 def subjects(service: Service, to: str) -> list[str]:
     """Their subjects without the name of the member or network, where it is before a colon."""
     return [one.partition(": ")[2] or one for one in (it["subject"] for it in mails(service, to))]
-
-
-def eventually(question: Callable[[], object], wait_s: float = WAIT_S) -> object:
-    """Ask until the answer is true; gives the last answer."""
-    deadline = time.monotonic() + wait_s
-    while True:
-        answer = question()
-        if answer or time.monotonic() > deadline:
-            return answer
-        time.sleep(0.1)

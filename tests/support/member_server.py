@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.support.issuer import NOW
+from tests.support.until import PATIENCE_S
 
 from mudra.client import TOKEN_HEADERS, TokenExpired, TokenRefused, TokenVerifier, WrongAudience
 from mudra.conformance.jwt_text import read_jwt
@@ -81,4 +82,4 @@ def member_server(verifier: TokenVerifier, accepts: Accepts = all_checked) -> It
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(30)
+        thread.join(PATIENCE_S)

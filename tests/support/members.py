@@ -92,9 +92,7 @@ def link_for_who_forgot(member: Member, headers: dict[str, str] | None = None) -
     asked = {"username": member.email}
     answer = member.client.post("/v1/user/password/forgot", json=asked, headers=headers)
     assert answer.status_code == 202, answer.text
-    service.wait_until(
-        lambda: any(mail["links"] for mail in mails(service, member.email)[known:]), 30
-    )
+    service.wait_until(lambda: any(mail["links"] for mail in mails(service, member.email)[known:]))
     return latest_link(service, member.email)
 
 

@@ -17,6 +17,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from psycopg.conninfo import make_conninfo
 from tests.support.database.template_database import prepare
+from tests.support.until import PATIENCE_S
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
@@ -104,7 +105,7 @@ class Nodes:
 
     def do(self, tx: Coroutine[object, object, T]) -> T:
         """Let the loop do something and wait for it."""
-        return asyncio.run_coroutine_threadsafe(tx, self.loop).result(60)
+        return asyncio.run_coroutine_threadsafe(tx, self.loop).result(PATIENCE_S)
 
     def set_time(self, offset: timedelta) -> None:
         """Move the clocks of both nodes to so far after the machine's."""
@@ -150,5 +151,5 @@ def two_nodes(data_dir: Path, url: str = "") -> Iterator[Nodes]:
                 nodes.do(node.dependencies.invalidation.stop())
                 nodes.do(node.dependencies.database.close())
             loop.call_soon_threadsafe(loop.stop)
-            thread.join(30)
+            thread.join(PATIENCE_S)
             loop.close()

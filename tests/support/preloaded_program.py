@@ -32,6 +32,7 @@ import msgspec
 from setproctitle import getproctitle
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.observability.shared_metrics import use_places
 from mudra.settings.settings import Settings
@@ -171,7 +172,7 @@ def _forks() -> socket.socket:
 
     def end() -> None:
         mine.close()
-        process.wait(60)
+        process.wait(PATIENCE_S)
 
     atexit.register(end)
     return mine
@@ -217,7 +218,7 @@ def _out_of_the_way(channel: int) -> socket.socket:
 
 def compile_templates() -> None:
     """Compiles the templates of pages and emails, and reads Hindi, which each fork does otherwise."""
-    importlib.import_module("mudra.localization.languages").Languages().find("hi")
+    importlib.import_module("mudra.localization.languages").Languages().missing()
     pages = importlib.import_module("mudra.console.framework.render").environment()
     for name in pages.list_templates():
         pages.get_template(name)

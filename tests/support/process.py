@@ -14,8 +14,8 @@ from pathlib import Path
 from tests.support.database.template_database import prepare
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
-START_S = 180.0
 _ADDRESS_LINE = re.compile(r"Mudra answers at (?P<issuer>http://\S+)")
 
 
@@ -67,7 +67,7 @@ def running_service(
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait(30)
+            process.wait(PATIENCE_S)
         assert process.stdout is not None
         process.stdout.close()
 
@@ -87,7 +87,7 @@ def _started_afresh(
 
 def _wait_for_address(process: subprocess.Popen[str] | ForkedProgram) -> str:
     assert process.stdout is not None
-    deadline = time.monotonic() + START_S
+    deadline = time.monotonic() + PATIENCE_S
     heard = ""
     while time.monotonic() < deadline:
         ready, _, _ = select.select([process.stdout], [], [], 0.5)

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import signal
 import subprocess
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +15,7 @@ from tests.support.cheap_hashes import cheap_hashes
 from tests.support.http_clients import client_of
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.store import StoreOfService
+from tests.support.until import PATIENCE_S, until
 from typer.testing import Result
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -71,22 +71,12 @@ class Service:
         """The service's time in seconds since 1970: other tests may have moved it by years."""
         return self.advance(NO_TIME).timestamp()
 
-    def wait_until(
-        self,
-        condition: Callable[[], bool],
-        seconds: float = 20,
-        show: Callable[[], object] = lambda: "",
-    ) -> None:
+    def wait_until(self, condition: Callable[[], T], show: Callable[[], object] | None = None) -> T:
         """Return once a condition holds; what this waits for is done by a process of the service.
 
-        `show` gives what a failure shows, such as the answer that the condition is about. It is
-        asked ever more rarely, since to ask takes the time that the service needs.
+        `show` gives what a failure shows, such as the answer that the condition is about.
         """
-        start = time.monotonic()
-        while not condition():
-            waited = time.monotonic() - start
-            assert waited < seconds, f"waited in vain: {show()}"
-            time.sleep(min(0.5, 0.02 + waited / 10))
+        return until(condition, show)
 
     def introspected(self, token: str, entity_id: str, secret: str) -> dict[str, object]:
         """Returns the introspection of a token, asked for by an entity (RFC 7662)."""
@@ -126,4 +116,4 @@ class Service:
         self._store.close()
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE_S)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.support.until import PATIENCE_S
+
 
 @dataclass(frozen=True)
 class Posted:
@@ -76,7 +78,7 @@ def webhook_sink(
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             named = {name.lower(): value for name, value in self.headers.items()}
             sink.posted.append(Posted(self.path, named, body))
-            sink.may_answer.wait(30)
+            sink.may_answer.wait(PATIENCE_S)
             self.send_response(sink.answers.pop(0) if sink.answers else 204)
             if sink.location:
                 self.send_header("Location", sink.location)

@@ -133,7 +133,7 @@ def test_a_node_says_which_build_it_is(tmp_path: Path) -> None:
     port = free_port()
     with running_service(tmp_path / "data", MUDRA_TELEMETRY_PORT=str(port)) as service:
         live = httpx2.get(f"{service.root}/livez", verify=NO_TLS).json()
-        figures = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=30, verify=NO_TLS).text
+        figures = httpx2.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text
         asked = service.cli("--version").stdout
         expected = {"version": version(), "schema": HEAD, "postgresql": _postgresql(service)}
 

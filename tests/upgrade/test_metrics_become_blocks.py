@@ -12,7 +12,7 @@ import pytest
 import structlog
 from tests.support.database.own_postgres import as_superuser
 from tests.support.small_disk import small_disk
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 from tests.upgrade.rows_and_blocks import (
     Block,
     Key,
@@ -309,13 +309,13 @@ def kill_in_a_step(url: str, connection: psycopg.Connection) -> None:
     upgrade = get_context("fork").Process(target=migrate, args=(url,))
     upgrade.start()
     try:
-        until(lambda: not upgrade.is_alive() or connection.execute(SLEEPS).rowcount > 0, 60)
+        until(lambda: not upgrade.is_alive() or connection.execute(SLEEPS).rowcount > 0)
         assert upgrade.is_alive()
     finally:
         upgrade.kill()
         upgrade.join()
     connection.execute(f"SELECT pg_terminate_backend(pid) FROM ({SLEEPS}) one".encode())
-    until(lambda: connection.execute(SLEEPS).rowcount == 0, 60)
+    until(lambda: connection.execute(SLEEPS).rowcount == 0)
 
 
 def change_the_schema(url: str) -> None:
@@ -342,7 +342,7 @@ def test_nodes_that_start_at_once_convert_once_and_another_start_changes_nothing
     for node in nodes:
         node.start()
     for node in nodes:
-        node.join(60)
+        node.join(PATIENCE_S)
 
     assert failures == []
     with psycopg.connect(url) as connection:

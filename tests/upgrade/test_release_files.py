@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.documents.blocks import blocks_of
+from tests.support.until import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def test_it_installs_and_serves(environment: tuple[Path, Path]) -> None:
             assert process.stdout is not None
             lines = iter(process.stdout.readline, "")
             found = next(hit for line in lines if (hit := _LISTENS.search(line)))
-            with httpx2.Client(base_url=f"http://{found[1]}", timeout=60) as client:
+            with httpx2.Client(base_url=f"http://{found[1]}") as client:
                 assert client.get("/readyz").status_code == 200
                 assert client.get("/iam/protocol/openid-connect/certs").json()["keys"]
                 page = client.get("/console/sign-in")
@@ -85,7 +86,7 @@ def test_it_installs_and_serves(environment: tuple[Path, Path]) -> None:
             assert "every entity has one current secret" in doctor
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(PATIENCE_S)
     assert process.returncode == 0
 
 

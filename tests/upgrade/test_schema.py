@@ -14,7 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from tests.support.database.own_postgres import as_superuser, own_postgres
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.server import DATABASE, embedded_server
 from mudra.storage.database.migrate import HEAD, SchemaBusy, SchemaUnknown, migrate
@@ -237,7 +237,7 @@ def test_nodes_that_start_at_once_migrate_once(url: str) -> None:
     for node in nodes:
         node.start()
     for node in nodes:
-        node.join(60)
+        node.join(PATIENCE_S)
 
     assert failures == []
 
@@ -285,11 +285,11 @@ def test_an_index_of_the_audit_is_built_while_the_audit_is_written(url: str, *, 
             "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             " AND query ~ '(CREATE|DROP) INDEX CONCURRENTLY'"
         )
-        until(lambda: other.execute(building).rowcount > 0, 60)
+        until(lambda: other.execute(building).rowcount > 0)
         other.execute("SET lock_timeout = 500")
         other.execute(AN_EVENT)
         earlier.commit()
-        migration.join(60)
+        migration.join(PATIENCE_S)
 
     assert not migration.is_alive()
     assert differences(url) == []
@@ -308,7 +308,7 @@ def test_an_automatic_vacuum_in_the_way_is_ended_by_the_first_try(tmp_path: Path
         connection.execute(RELEASED[0].read_bytes())
         for statement in SLOW_VACUUM:
             connection.execute(statement)
-        until(lambda: _is_vacuumed(connection), 60)
+        until(lambda: _is_vacuumed(connection))
 
         upgrade(lambda: _impatient(url), give_up_s=0)
 
@@ -332,10 +332,10 @@ def test_a_migration_ends_a_deadlock_before_a_request_does_and_is_tried_again(ur
         request.execute("SELECT FROM public.health_webhook")
         migration = threading.Thread(target=migrate, args=[url])
         migration.start()
-        until(lambda: _waits(other, "health_webhook"), 60)
+        until(lambda: _waits(other, "health_webhook"))
         request.execute("SELECT FROM public.status_subscription")
         request.rollback()
-        migration.join(60)
+        migration.join(PATIENCE_S)
 
     assert not migration.is_alive()
     assert differences(url) == []

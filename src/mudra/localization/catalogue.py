@@ -4,6 +4,7 @@ A translation is text: it is escaped like any other, and may use the values of i
 others. Babel reads the file, the standard library looks messages up.
 """
 
+import functools
 import gettext
 import re
 from collections.abc import Iterator, Sequence
@@ -65,8 +66,9 @@ def own_name(tag: str) -> str:
         return ""
 
 
+@functools.cache
 def message_ids(template: Path) -> frozenset[str]:
-    """Return the messages of a template (.pot)."""
+    """Return the messages of a template (.pot), read once in a process."""
     return frozenset(_first(one) for one in _parsed(template, "en") if one.id)
 
 

@@ -46,7 +46,6 @@ class Load(SideBySide):
         resets, pushes = len(self.resets) + resets, len(self.pushes) + pushes
         self.aa.service.wait_until(
             lambda: len(self.resets) >= resets and len(self.pushes) >= pushes,
-            60,
             lambda: f"{len(self.resets)} resets of {resets}, {len(self.pushes)} pushes of {pushes}",
         )
 

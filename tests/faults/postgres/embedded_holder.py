@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 from tests.support.preloaded_program import ForkedProgram
+from tests.support.until import PATIENCE_S
 
 from mudra.storage.database.embedded import locks as embedded_locks
 
@@ -46,11 +47,11 @@ class Holder:
 
     def leave(self):
         self.may_leave()
-        assert self.process.wait(30) == 0
+        assert self.process.wait(PATIENCE_S) == 0
 
     def kill(self):
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(PATIENCE_S)
 
 
 @contextmanager
@@ -61,7 +62,7 @@ def holder(data_dir, **how):
     finally:
         one.may_leave()
         one.process.stdout.close()
-        one.process.wait(30)
+        one.process.wait(PATIENCE_S)
 
 
 def is_gone(data_dir):

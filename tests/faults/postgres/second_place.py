@@ -21,4 +21,4 @@ def until_exported(service: Service, what: str) -> None:
             asked_at = time.monotonic()
         return second.exists() and what in second.read_text()
 
-    service.wait_until(is_there, 60)
+    service.wait_until(is_there)

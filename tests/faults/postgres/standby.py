@@ -5,13 +5,13 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 from tests.support.processes import children
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.cluster import CLUSTER
@@ -28,10 +28,7 @@ class Standby:
     def pause(self) -> None:
         """Apply no more of the primary's log."""
         self._say("SELECT pg_wal_replay_pause()")
-        deadline = time.monotonic() + 30
-        while self._say("SELECT pg_get_wal_replay_pause_state()") != "paused":
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: self._say("SELECT pg_get_wal_replay_pause_state()") == "paused")
 
     def resume(self) -> None:
         """Go on."""
@@ -83,20 +80,20 @@ def standby(primary: str, database: Path, folder: Path) -> Iterator[Standby]:
         yield Standby(url, process)
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE_S)
         shutil.rmtree(sockets, ignore_errors=True)
 
 
 def _run(account: Account, program: str, *words: str) -> None:
     command = [*account.prefix, str(programs() / program), *words]
-    subprocess.run(command, check=True, cwd="/", timeout=120)
+    subprocess.run(command, check=True, cwd="/", timeout=PATIENCE_S)
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while True:
+    def answers() -> bool:
         assert process.poll() is None, "the standby has ended"
         with contextlib.suppress(psycopg.OperationalError), psycopg.connect(url, connect_timeout=2):
-            return
-        assert time.monotonic() < deadline, "the standby does not answer"
-        time.sleep(0.05)
+            return True
+        return False
+
+    until(answers)

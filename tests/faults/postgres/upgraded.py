@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.support.until import PATIENCE_S
+
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.cluster import CLUSTER, INITDB
 from mudra.storage.database.embedded.programs import programs
@@ -41,7 +43,7 @@ def _alter(account: Account, work: Path, cluster: Path, what: str) -> None:
 def _run(account: Account, work: Path, name: str, *words: str | Path, stdin: str = "") -> None:
     done = subprocess.run(
         [*account.prefix, programs() / name, *words],
-        input=stdin, capture_output=True, text=True, check=False, cwd=work, timeout=120,
+        input=stdin, capture_output=True, text=True, check=False, cwd=work, timeout=PATIENCE_S,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 

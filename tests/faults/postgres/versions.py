@@ -15,7 +15,7 @@ import psycopg
 from tests.support.agent.agent_process import free_port
 from tests.support.programs import program
 from tests.support.smtp_sink import make_certificate
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.account import choose_accounts
 
@@ -57,7 +57,9 @@ def postgres_of(major: int, home: Path, *more: str) -> Iterator[str]:
         os.chown(folder, account.uid, account.gid)
     options = ["-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-A", "trust"]
     initdb = [*account.prefix, str(binaries / "initdb"), "-D", str(data), *options]
-    made = subprocess.run(initdb, capture_output=True, text=True, check=False, cwd="/", timeout=120)
+    made = subprocess.run(
+        initdb, capture_output=True, text=True, check=False, cwd="/", timeout=PATIENCE_S
+    )
     assert made.returncode == 0, made.stderr
     port = free_port()
     settings = [f"unix_socket_directories={run}", "listen_addresses=", f"port={port}", "fsync=off"]
@@ -68,11 +70,11 @@ def postgres_of(major: int, home: Path, *more: str) -> Iterator[str]:
         server = subprocess.Popen(words, stdout=log, stderr=log, cwd="/")
     url = f"postgresql://postgres@/postgres?host={run}&port={port}"
     try:
-        until(lambda: _answers(url), 60)
+        until(lambda: _answers(url))
         yield url
     finally:
         server.send_signal(signal.SIGINT)
-        server.wait(60)
+        server.wait(PATIENCE_S)
 
 
 def with_tls(major: int, home: Path) -> tuple[Path, list[str]]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.until import PATIENCE_S
 
 _DETACH = 2
 _ROOT = Path(__file__).parents[3]
@@ -60,4 +61,4 @@ class PowerlessDisk:
         """Unmount."""
         ctypes.CDLL(None).umount2(os.fsencode(self.mount), _DETACH)
         self._server.kill()
-        self._server.wait(30)
+        self._server.wait(PATIENCE_S)

@@ -4,10 +4,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tests.support.mailbox import eventually, latest_link, mails, subjects
+from tests.support.mailbox import latest_link, mails, subjects
 from tests.support.members import Member, new_member, set_password
 from tests.support.process import running_service
 from tests.support.service import PASSWORD, Service
+from tests.support.until import until
 
 RESET = "the entity secret of ID was reset"
 DAYS = "the entity secret of ID expires in {} days"
@@ -31,8 +32,7 @@ class Year:
         return [s.replace(self.entity_id, "ID") for s in subjects(self.service, email)]
 
     def expect(self, email: str, wanted: list[str]) -> None:
-        eventually(lambda: self.emails(email) == wanted)
-        assert self.emails(email) == wanted
+        until(lambda: self.emails(email) == wanted, lambda: self.emails(email))
 
 
 @pytest.mark.slow
@@ -64,7 +64,7 @@ def first_rotation(year: Year, asha: Member, wanted: list[str]) -> None:
     wanted.append(RESET)
     year.to_day(172)
     assert asha.entity_token(old).json()["message"].startswith("The secret used is the old one")
-    eventually(lambda: used_at_day(year, asha) >= 1)
+    until(lambda: used_at_day(year, asha) >= 1)
     year.service.advance("PT12H")
     wanted.append(IN_USE)
     year.expect(asha.email, wanted)

@@ -274,11 +274,11 @@ def test_operators_have_mailbox_and_time_machine_in_their_console(
     assert signed_in(resident).get("/console/operator/sandbox").status_code == 403
     assert reader(service).get("/console/operator/sandbox").status_code == 303
     over_the_api = httpx2.get(
-        f"{service.root}/sandbox/v1/mails", params={"to": operator.email}, timeout=30
+        f"{service.root}/sandbox/v1/mails", params={"to": operator.email}
     ).json()["mails"]
     assert over_the_api == shown(resident, "mail", "list", "--to", operator.email)
     assert over_the_api[0]["links"] == [latest_link(service, operator.email)]
-    unread = httpx2.get(f"{service.root}/sandbox/v1/mails?limit=0", timeout=30)
+    unread = httpx2.get(f"{service.root}/sandbox/v1/mails?limit=0")
     assert (unread.status_code, "limit" in unread.json()["errorMsg"]) == (400, True)
     moved = json.loads(service.cli("sandbox", "advance", "PT1S", "--json").stdout)
     assert set(moved) >= {"now", "txnId"}

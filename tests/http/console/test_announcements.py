@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from tests.http.console.test_status_subscription import ASK, link_to, someone, subscribed
 from tests.http.console.test_status_webhook import KEY, a_sink, challenged, confirmed, rightly
-from tests.http.public_status import until_shown
+from tests.http.public_status import open_data, until_shown
 from tests.support.alarm_network import emails_to
 from tests.support.members import new_member, onboard
 from tests.support.people.console import Reader, reader
@@ -121,7 +121,7 @@ def test_it_is_on_top_of_the_status_in_its_feeds_and_its_data_as_plain_text(
         assert f"<title>{name}</title>" in feed
         assert "&lt;script&gt;" in feed
     assert name not in read(service, f"/status/fip/{other}/feed.rss").text
-    found = read(service, "/status/network.json").json()["announcements"]
+    found = open_data(service)["announcements"]
     (one,) = [each for each in found if each["announcement_id"] == made]
     assert (one["text"], one["translations"], one["fip_ids"]) == (MARKUP, [hindi], [bank])
     assert "operator" not in json.dumps(one)
@@ -320,7 +320,7 @@ def test_a_current_one_stays_however_many_others_were_published_since(
     latest = publish(noc)
 
     def published() -> list[str]:
-        found = read(service, "/status/network.json").json()["announcements"]
+        found = open_data(service)["announcements"]
         return [one["announcement_id"] for one in found]
 
     until_shown(service, lambda: latest in published())
@@ -368,7 +368,7 @@ def test_institutions_are_grouped_by_the_fi_types_of_their_live_entries(service:
     shown(service, "Banking deposits, Funds, Tea loans", own)  # entries are read once a minute
     page = read(service, "/status?group=tea-loans").text
 
-    fips = {one["fip_id"]: one for one in read(service, "/status/network.json").json()["fips"]}
+    fips = {one["fip_id"]: one for one in open_data(service)["fips"]}
     assert fips[registry.member.entity_id]["groups"] == ["deposits", "funds", "tea-loans"]
     assert page.count('<article class="institution">') == 1
     assert f'href="{own}/feed.rss"' in read(service, own).text

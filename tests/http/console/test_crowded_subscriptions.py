@@ -38,7 +38,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("crowd") / "data"
     with running_service(folder, keeps_store=True) as running:
         browser = reader(running)
-        until(lambda: browser.get("/status").status_code == 200, 60)
+        until(lambda: browser.get("/status").status_code == 200)
         yield running
 
 

@@ -59,7 +59,7 @@ def incident(subject: object, began: datetime, ended: datetime | None, eligible:
 
 
 def get(service: Service, path: str) -> httpx2.Response:
-    return httpx2.get(f"{service.root}{path}", timeout=20, verify=NO_TLS)
+    return httpx2.get(f"{service.root}{path}", verify=NO_TLS)
 
 
 def test_a_day_is_reported_by_its_calls_and_incidents() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.http.public_status import open_data
 from tests.support.english_left import english_in
 from tests.support.http_clients import NO_TLS
 from tests.support.members import onboard
@@ -17,7 +18,7 @@ from mudra.localization.languages import TEMPLATE
 
 def get(service: Service, path: str, accept: str = "", **headers: str) -> httpx2.Response:
     sent = headers | ({"Accept-Language": accept} if accept else {})
-    return httpx2.get(f"{service.root}{path}", headers=sent, timeout=20, verify=NO_TLS)
+    return httpx2.get(f"{service.root}{path}", headers=sent, verify=NO_TLS)
 
 
 def has_its_own_tag(service: Service, path: str) -> bool:
@@ -35,7 +36,7 @@ def test_the_public_pages_come_in_the_language_of_address_or_browser(service: Se
         assert aa.push(payload).status_code == 200
     service.advance("PT10M")
     service.wait_until(lambda: "Narmada Gramin" in get(service, f"/status?q={fip_id}").text)
-    named = [one["name"] for one in get(service, "/status/network.json").json()["fips"]]
+    named = [one["name"] for one in open_data(service)["fips"]]
     paths = [f"/status?q={fip_id}", f"/status/fip/{fip_id}"]
     for path in paths:
         english, by_browser = get(service, path), get(service, path, "hi-IN,hi;q=0.9,en;q=0.5")

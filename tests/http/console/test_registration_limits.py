@@ -16,7 +16,7 @@ from tests.support.database.template_database import prepare
 from tests.support.error_body import assert_error
 from tests.support.in_process import InProcess, in_process
 from tests.support.people.console import SAME_ORIGIN, Reader
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.http.dependencies import SandboxNotice
@@ -104,7 +104,7 @@ def test_one_check_of_a_person_has_a_connection_at_a_time(served: Served) -> Non
         keeping.rollback()
 
     assert (shown, most) == (200, 1)
-    assert {one.status_code for one in answers.result(60)} == {200}
+    assert {one.status_code for one in answers.result(PATIENCE_S)} == {200}
 
 
 def test_checks_and_the_api_share_the_rate_of_a_person(served: Served) -> None:

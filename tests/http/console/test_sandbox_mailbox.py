@@ -69,6 +69,6 @@ def test_the_commands_are_shown_for_a_member_that_has_an_admin(
 
 
 def _first_page(service: Service) -> str:
-    answer = httpx2.get(f"{service.root}/", verify=NO_TLS, timeout=30)
+    answer = httpx2.get(f"{service.root}/", verify=NO_TLS)
     assert answer.status_code == 200, answer.text
     return answer.text

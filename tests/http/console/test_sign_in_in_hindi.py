@@ -86,7 +86,7 @@ def test_who_chose_a_language_gets_it_with_a_link_in_any_browser(service: Servic
     browser.act("/console/account", "/console/account/language", language="hi")
     known = len(mails(service, member.email))
     member.client.post("/v1/user/password/forgot", json={"username": member.email})
-    service.wait_until(lambda: len(mails(service, member.email)) > known, 30)
+    service.wait_until(lambda: len(mails(service, member.email)) > known)
 
     page = link_page(service, reader(service), member.email)
     assert "नया पासवर्ड" in page

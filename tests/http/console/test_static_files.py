@@ -18,11 +18,11 @@ BUILT = STATIC / "built" / "charts.min.js"
 
 def get(service: Service, path: str, **headers: str) -> httpx2.Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx2.get(f"{service.issuer}/static/{path}", headers=named, timeout=10, verify=NO_TLS)
+    return httpx2.get(f"{service.issuer}/static/{path}", headers=named, verify=NO_TLS)
 
 
 def test_a_file_is_kept_for_a_year_under_the_digest_of_its_content(service: Service) -> None:
-    page = httpx2.get(f"{service.root}/", timeout=10, verify=NO_TLS).text
+    page = httpx2.get(f"{service.root}/", verify=NO_TLS).text
     linked = re.search(r'href="[^"]*/static/(mudra\.css\?v=[0-9a-f]{16})"', page)
     assert linked is not None
     answer = get(service, linked[1])
@@ -60,7 +60,7 @@ def test_who_refuses_gzip_gets_the_plain_form(service: Service, path: str) -> No
 
     def coding(accepted: str) -> str | None:
         headers = {"Accept-Encoding": accepted}
-        found = httpx2.get(f"{service.root}/{path}", headers=headers, timeout=10, verify=NO_TLS)
+        found = httpx2.get(f"{service.root}/{path}", headers=headers, verify=NO_TLS)
         assert found.status_code == 200
         return found.headers.get("content-encoding")
 

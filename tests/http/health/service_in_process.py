@@ -64,9 +64,7 @@ class ServiceInProcess(Service):
         assert address is None
         assert not kept
         plain = {"Accept-Encoding": "identity"}  # what is packed comes unpacked out of `InProcess`
-        return httpx2.Client(
-            transport=self._served, base_url=self.issuer, timeout=30, headers=plain
-        )
+        return httpx2.Client(transport=self._served, base_url=self.issuer, headers=plain)
 
     def advance(self, duration: str) -> datetime:
         """Move the clock forward and run the jobs; give the time then."""

@@ -15,11 +15,10 @@ from tests.support.members import Member, new_member
 from tests.support.metrics.stored_blocks import stored_blocks
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.storage.database.embedded.server import embedded_server
 
-WAIT_S = 120
-"""A loaded machine is slow; nothing here is a matter of speed."""
 BEHIND_MS = 24 * 3_600_000
 """The agents' time runs faster: from a day ago it does not come to windows of the future."""
 PAUSE_S = 0.3
@@ -51,7 +50,7 @@ class Aa:
     async def until(
         self, http: httpx2.AsyncClient, holds: Callable[[dict[str, object]], bool]
     ) -> None:
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 if holds(await self.status(http)):
                     return
@@ -70,7 +69,7 @@ def number(value: object) -> int:
 
 async def end(aa: Aa, http: httpx2.AsyncClient) -> None:
     """Until every window is closed and delivered."""
-    async with asyncio.timeout(WAIT_S):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             metrics = (await http.get(f"{aa.sender.address}/metrics")).text
             status = await aa.status(http)
@@ -129,7 +128,7 @@ def test_a_rotation_under_way_loses_no_window_wherever_the_secret_comes_from(
             *(started(aa.config, anchor, aa.sender.address, SPEED, begin) for aa in aas.values())
         )
         sending = [asyncio.create_task(aa.sender.send_until(stop)) for aa in aas.values()]
-        async with httpx2.AsyncClient(timeout=WAIT_S) as http:
+        async with httpx2.AsyncClient() as http:
             await rotate(service, aas, http)
             stop.set()
             await asyncio.gather(*sending)

@@ -60,9 +60,9 @@ def test_those_concerned_are_notified_of_beginning_and_end_and_can_check_the_sen
             added[member.entity_id] = answer.json()
 
         network.report(fip.entity_id, 20)
-        network.service.wait_until(lambda: own.posted and noc.about(fip.entity_id), 60)
+        network.service.wait_until(lambda: own.posted and noc.about(fip.entity_id))
         network.report(fip.entity_id, 99, windows=CLOSE_AFTER)
-        network.service.wait_until(lambda: len(own.posted) > 1, 60)
+        network.service.wait_until(lambda: len(own.posted) > 1)
 
         opened, closed = own.posted
         assert (opened.data["type"], closed.data["type"]) == ("incident.opened", "incident.closed")
@@ -93,8 +93,8 @@ def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network)
         faults = [at_fip(bank, "cns", failing=0.8) for bank in (quiet, loud)]
         network.health.windows(2, *faults, fips=[quiet, loud, network.health.fips[0].entity_id])
         network.service.advance("PT1S")  # wakes the watch
-        network.service.wait_until(lambda: sink.about(loud), 60)
-        network.service.wait_until(lambda: not waiting_for(network, webhook_id), 60)
+        network.service.wait_until(lambda: sink.about(loud))
+        network.service.wait_until(lambda: not waiting_for(network, webhook_id))
         (incident,) = network.open_incidents(quiet)
         assert sink.about(quiet) == []
         assert quiet in network.service.cli("health", "silences", "--json").output
@@ -102,7 +102,7 @@ def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network)
         ended = network.noc.post(f"/health/silences/{silence['silenceId']}/end")
         assert ended.status_code == 200, ended.text
         network.service.advance("PT1S")
-        network.service.wait_until(lambda: sink.about(quiet), 60)
+        network.service.wait_until(lambda: sink.about(quiet))
 
         assert sink.events(quiet) == ["incident.opened"]
         assert sink.about(quiet)[0].data["data"]["incidentId"] == incident["incidentId"]
@@ -127,7 +127,7 @@ def waiting_for(network: Network, webhook_id: str) -> int:
 def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     bank = new_member(network.service, "FIP").entity_id
     network.report(bank, 20)
-    network.service.wait_until(lambda: network.open_incidents(bank), 60)
+    network.service.wait_until(lambda: network.open_incidents(bank))
     incident_id = network.open_incidents(bank)[0]["incidentId"]
 
     page = f"/console/operator/incidents/{incident_id}"
@@ -160,7 +160,7 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
 def test_what_people_do_about_an_incident_is_in_its_story(network):
     bank, noc = new_member(network.service, "FIP"), network.noc
     network.report(bank.entity_id, 20)
-    network.service.wait_until(lambda: network.open_incidents(bank.entity_id), 60)
+    network.service.wait_until(lambda: network.open_incidents(bank.entity_id))
     incident_id = network.open_incidents(bank.entity_id)[0]["incidentId"]
     page = f"/console/operator/incidents/{incident_id}"
     network.service.cli("admin", "contact", bank.entity_id, "", "--phone", "+91 80 4000 1234")
@@ -185,7 +185,7 @@ def test_what_people_do_about_an_incident_is_in_its_story(network):
     assert bank.entity_id not in staff.get("/console/operator/board").text
 
     network.report(bank.entity_id, 20)  # the next windows speak against it
-    network.service.wait_until(lambda: network.open_incidents(bank.entity_id), 60)
+    network.service.wait_until(lambda: network.open_incidents(bank.entity_id))
 
     network.end_silences(bank.entity_id)
     network.service.cli("health", "act", incident_id, "post-mortem", "--text", "A full disk.")

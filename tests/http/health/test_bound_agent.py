@@ -88,7 +88,6 @@ def test_an_agent_pushes_with_tokens_that_are_of_no_use_without_its_key(
             json={},
             headers={"Authorization": f"{scheme} {token}"},
             verify=NO_TLS,
-            timeout=30,
         )
         assert (copied.status_code, copied.json()["errorCode"]) == (401, "ProofInvalid")
 

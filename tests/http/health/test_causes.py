@@ -152,8 +152,8 @@ def test_a_path_that_turns_out_to_be_the_fip_stays_the_same_incident(quiet: Heal
         (fip,) = since(quiet, before)
         over(quiet)
         events = ["incident.opened", "incident.moved", "incident.closed"]
-        quiet.service.wait_until(lambda: [one.data["type"] for one in sink.posted] == events, 60)
-        quiet.service.wait_until(lambda: len(third.posted) == 2, 60)
+        quiet.service.wait_until(lambda: [one.data["type"] for one in sink.posted] == events)
+        quiet.service.wait_until(lambda: len(third.posted) == 2)
         quiet.noc.post(f"/health/webhooks/{hook}/remove")
         gone = f"{own}/{added.json()['webhook']['webhookId']}/remove"
         assert other.client.post(gone, json={}, headers=other.bearer).status_code == 200

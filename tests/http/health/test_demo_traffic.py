@@ -1,7 +1,6 @@
 """The sandbox's traffic, through the real push: pictures, incidents, alarms, feeds."""
 
 import json
-import time
 
 import httpx2
 import pytest
@@ -9,10 +8,9 @@ from tests.support.database.held_lock import held_until_waited_for
 from tests.support.mailbox import mails
 from tests.support.people.operators import new_operator
 from tests.support.process import running_service
+from tests.support.until import until
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-
-WAIT_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -51,17 +49,6 @@ def operator(service, path, **query):
     answer = _NOC[0].get(f"/{path}", **query)
     assert answer.status_code == 200, answer.text
     return answer.json()
-
-
-def eventually(ask, what):
-    """Jobs come to it within seconds: ask until the answer is there."""
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline:
-        found = ask()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"no {what} within {WAIT_S} s")
 
 
 def test_the_picture_shows_every_fip_with_its_proof(filled):
@@ -104,7 +91,7 @@ def test_an_incident_of_former_hours_is_found_and_can_be_acknowledged(filled):
         known = operator(filled, "incidents", entityId="KAVERI-FIP")["incidents"]
         return [one for one in known if one["type"] == "fireq" and one["state"] == "recovered"]
 
-    (incident,) = eventually(found, "incident that is over")
+    (incident,) = until(found)
     assert incident["badWindows"] == 6
     assert incident["kind"] == "fip-api"
     done = _NOC[0].post(f"/incidents/{incident['incidentId']}/acknowledge")
@@ -113,13 +100,12 @@ def test_an_incident_of_former_hours_is_found_and_can_be_acknowledged(filled):
 
 
 def test_the_matrix_blames_the_fip_in_its_bad_hour(filled):
-    incident = eventually(
+    incident = until(
         lambda: [
             one
             for one in operator(filled, "incidents", entityId="KAVERI-FIP")["incidents"]
             if one["type"] == "fireq" and one["ended"]
-        ],
-        "incident",
+        ]
     )[0]
     matrix = operator(
         filled,
@@ -155,15 +141,17 @@ def subjects_to(service, address):
 
 def test_an_incident_that_goes_on_is_notified_and_so_is_its_end(filled):
     shown = "imran@deccanbank.example"
-    eventually(lambda: "Deccan Cooperative Bank, consent: " in subjects_to(filled, shown), "alarm")
+    until(
+        lambda: "Deccan Cooperative Bank, consent: " in subjects_to(filled, shown),
+        lambda: subjects_to(filled, shown),
+    )
 
     filled.advance("PT1H")
     # The hour was judged without reports before they come.
-    eventually(
+    until(
         lambda: (
             {"aa-reporting"} & {one["kind"] for one in operator(filled, "incidents")["incidents"]}
-        ),
-        "silent AA",
+        )
     )
     filled.cli("sandbox", "traffic", "--days", "0.0417", "--load", "3000")
 
@@ -175,7 +163,7 @@ def test_an_incident_that_goes_on_is_notified_and_so_is_its_end(filled):
             if "Deccan Cooperative Bank" in line and line.endswith(": recovered")
         ]
 
-    eventually(ends, f"good news in {subjects_to(filled, shown)}")
+    until(ends, lambda: subjects_to(filled, shown))
 
 
 def begin_a_window(service):
@@ -232,7 +220,7 @@ def test_an_aa_that_stops_reporting_is_an_incident_and_its_admin_is_notified(fil
         known = operator(filled, "incidents", entityId="SAARTHI-AA", open="true")["incidents"]
         return [one for one in known if one["kind"] == "aa-reporting"]
 
-    (incident,) = eventually(silent, "incident of an AA that reports no more")
+    (incident,) = until(silent)
     assert incident["badWindows"] >= 2
     mails = json.loads(filled.cli("mail", "list", "--json").stdout)
     subjects = [mail["subject"] for mail in mails]

@@ -25,6 +25,7 @@ from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
 from tests.support.people.console import reader
 from tests.support.process import running_service
+from tests.support.until import PATIENCE_S, until
 from tests.support.webhook_sink import Posted, webhook_sink
 
 HEARTBEAT_S = 15
@@ -56,7 +57,7 @@ class Fiu:
     def raw_stream(self) -> socket.socket:
         """A stream on a socket of its own, once its first event has come."""
         address = httpx2.URL(self.root)
-        stream = socket.create_connection((address.host, address.port), timeout=30)
+        stream = socket.create_connection((address.host, address.port), timeout=PATIENCE_S)
         head = f"GET {address.path}/feed/events HTTP/1.1\r\nHost: x\r\n"
         lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
         stream.sendall(f"{head}{lines}\r\n".encode())
@@ -78,7 +79,7 @@ class Fiu:
     def listening(self) -> Iterator["SimpleQueue[tuple[float, str, str]]"]:
         """The events as they come: time, name and data."""
         events: SimpleQueue[tuple[float, str, str]] = SimpleQueue()
-        client = httpx2.Client(timeout=60, verify=NO_TLS)
+        client = httpx2.Client(verify=NO_TLS)
         with client.stream("GET", self.root + "/feed/events", headers=self.headers) as answer:
             assert answer.status_code == 200, answer.read()
             assert answer.headers["content-type"].startswith("text/event-stream")
@@ -173,14 +174,14 @@ def test_a_listener_gets_the_change_within_a_second_of_the_verdict(
 ) -> None:
     bank = network.fips[2].entity_id
     with fiu.listening() as events:
-        assert events.get(timeout=30)[1] == "ready"
+        assert events.get(timeout=PATIENCE_S)[1] == "ready"
         network.windows(2, at_fip(bank, failing=DOWN))
         network.settled()
         heard: dict[str, Any] = {}
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while heard.get("status") != "BAD":
             assert time.monotonic() < deadline, heard
-            _, name, data = events.get(timeout=30)
+            _, name, data = events.get(timeout=PATIENCE_S)
             if name == "feed":
                 heard = msgspec.json.decode(data)["fips"].get(bank, {}).get("consent", heard)
         shown = fiu.consent(bank)
@@ -195,7 +196,7 @@ def test_streams_are_bounded_for_each_member(network: HealthNetwork) -> None:
     fiu = Fiu(network)
     with contextlib.ExitStack() as streams:
         for _ in range(MAX_OF_A_MEMBER):
-            assert streams.enter_context(fiu.listening()).get(timeout=30)[1] == "ready"
+            assert streams.enter_context(fiu.listening()).get(timeout=PATIENCE_S)[1] == "ready"
         refused = fiu.get("/feed/events")
 
         assert refused.status_code == 429
@@ -216,7 +217,7 @@ def test_a_place_is_free_at_once_when_its_listener_has_left(
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             one.close() if how != "half-close" else None
         # Before any of them had a heartbeat, by which their end would be noticed at the latest.
-        network.service.wait_until(fiu.is_admitted, HEARTBEAT_S - 3)
+        until(fiu.is_admitted, within_s=HEARTBEAT_S - 3)
 
 
 class Reported(NamedTuple):
@@ -250,7 +251,7 @@ def reported(network: HealthNetwork, fiu: Fiu) -> Reported:
         network.settled()
         network.in_time(lambda: len(network.mails_to(email)) == 3)
         network.service.wait_until(
-            lambda: [one.data["type"] for one in sink.posted][-1:] == ["incident.closed"], 60
+            lambda: [one.data["type"] for one in sink.posted][-1:] == ["incident.closed"]
         )
     mails = [network.mails_to(one) for one in (email, ended, of_another)]
     return Reported(bank, answer.json()["webhook"], sink.posted, link, *mails)
@@ -310,10 +311,10 @@ def test_the_guide_to_alarms_works_by_its_own_words(network: HealthNetwork, tmp_
 
 def test_streams_end_when_the_service_stops(network: HealthNetwork, fiu: Fiu) -> None:
     with fiu.listening() as events:
-        assert events.get(timeout=30)[1] == "ready"
+        assert events.get(timeout=PATIENCE_S)[1] == "ready"
         begun = time.monotonic()
         network.service.stop()
-        while events.get(timeout=30)[1] != "end":
+        while events.get(timeout=PATIENCE_S)[1] != "end":
             pass
 
     assert time.monotonic() - begun < 15

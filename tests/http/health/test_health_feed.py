@@ -26,7 +26,7 @@ def test_the_feed_is_signed_with_a_published_key_and_known_by_its_tag(service):
     answer = get()
     assert answer.status_code == 200, answer.text
     keys = KeySet.import_key_set(
-        httpx2.get(f"{service.issuer}/protocol/openid-connect/certs", timeout=30).json()
+        httpx2.get(f"{service.issuer}/protocol/openid-connect/certs").json()
     )
 
     registry = jws.JWSRegistry(algorithms=["RS256"])

@@ -11,7 +11,7 @@ from tests.support.alarm_network import as_entity
 from tests.support.members import Member, new_member
 from tests.support.people.console import SAME_ORIGIN, reader
 from tests.support.service import Service
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.server import embedded_server
 
@@ -47,7 +47,7 @@ def at_once(service: Service) -> Iterator[AtOnce]:
             asked = [threads.submit(ask, number) for number in range(AT_ONCE)]
             until(lambda: watching.execute(WAITING, [table]).rowcount >= AT_ONCE)
             other.rollback()
-            return sorted(one.result(30).status_code for one in asked)
+            return sorted(one.result(PATIENCE_S).status_code for one in asked)
 
         yield run
 

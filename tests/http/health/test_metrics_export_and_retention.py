@@ -13,12 +13,14 @@ import msgspec
 import psycopg
 import pyrage
 import pytest
+from tests.http.public_status import open_data
 from tests.support.members import new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import drop_old_metrics, refresh_rollups
@@ -71,7 +73,7 @@ def push(aa: PushingAa, *fips: RequestFip) -> None:
 
 def figures(own: Service, accept: str = "*/*") -> httpx2.Response:
     address = f"http://127.0.0.1:{own.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    return httpx2.get(address, headers={"Accept": accept}, timeout=30)
+    return httpx2.get(address, headers={"Accept": accept})
 
 
 def sample(text: str, name: str, **labels: str) -> float | None:
@@ -84,7 +86,7 @@ def sample(text: str, name: str, **labels: str) -> float | None:
 
 
 def test_a_database_without_standbys_has_no_faults_of_standbys(own):
-    own.wait_until(lambda: "mudra_standby_faults 0.0" in figures(own).text, 60)
+    own.wait_until(lambda: "mudra_standby_faults 0.0" in figures(own).text)
     assert "mudra_standbys 0.0" in figures(own).text
 
 
@@ -93,7 +95,7 @@ def test_a_first_backup_that_never_comes_has_an_age(own):
         found = re.search(r"^mudra_backup_age_seconds (\S+)$", figures(own).text, re.MULTILINE)
         return float(found[1]) if found else None
 
-    own.wait_until(lambda: age() is not None, 60)
+    own.wait_until(lambda: age() is not None)
     assert 0 <= age() < 600
 
 
@@ -107,7 +109,7 @@ def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterward
     def success() -> float | None:
         return sample(figures(own).text, "mudra_fip_api_success_ratio", **labels)
 
-    own.wait_until(lambda: success() == 0.75, 60)
+    own.wait_until(lambda: success() == 0.75)
     plain, open_metrics = figures(own), figures(own, OPEN_METRICS)
 
     assert plain.headers["content-type"].startswith("text/plain")
@@ -121,7 +123,7 @@ def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterward
         assert aa.aa_id not in answer.text
         assert "BANK-MADE-UP" not in answer.text
     own.advance("PT10M")
-    own.wait_until(lambda: success() != 0.75, 60)
+    own.wait_until(lambda: success() != 0.75)
     assert success() is None
 
 
@@ -136,7 +138,7 @@ def test_every_answered_request_is_counted_once_in_its_bucket(own):
     for _ in range(7):
         assert httpx2.get(f"{own.root}{path}").status_code == 401
 
-    own.wait_until(lambda: counted() == before + 7, 60)
+    own.wait_until(lambda: counted() == before + 7)
     text = figures(own).text
     assert sample(text, "mudra_request_seconds_count", path=path) == before + 7
     assert sample(text, "mudra_request_seconds_bucket", path=path, le="+Inf") == before + 7
@@ -167,7 +169,7 @@ def test_a_fault_behind_a_page_s_head_is_counted_as_the_500_that_it_is(own, aa):
         named = {"path": route, "method": "GET", "status": status}
         return sample(figures(own).text, "mudra_requests_total", **named)
 
-    own.wait_until(lambda: counted("500") == 1, 60)
+    own.wait_until(lambda: counted("500") == 1)
     assert counted("200") is None
 
 
@@ -177,7 +179,7 @@ def test_every_expression_of_the_dashboard_asks_for_figures_that_are_there(own, 
     push(aa, consents(fip_id, 200, 150))
     own.advance("PT1S")
     labels = {"fip": fip_id, "api": "cns"}
-    own.wait_until(lambda: sample(figures(own).text, "mudra_fip_api_requests", **labels) == 200, 60)
+    own.wait_until(lambda: sample(figures(own).text, "mudra_fip_api_requests", **labels) == 200)
     shown = re.findall(r"(?m)^(mudra_\w+)(?:\{(.*)\})? \S+$", figures(own).text)
     samples = [(name, dict(re.findall(r'(\w+)="([^"]*)"', reported))) for name, reported in shown]
 
@@ -208,12 +210,12 @@ def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     push(aa, consents(few, 99, 99), consents(enough, 100, 99))
 
     def reported(fip_id: str) -> dict[str, object]:
-        rows = httpx2.get(f"{own.root}/status/v1/fips.json", timeout=30).json()["fips"]
+        rows = open_data(own, "/status/v1/fips.json")["fips"]
         return next(
             ({**row} for row in rows if (row["fip_id"], row["api"]) == (fip_id, "consent")), {}
         )
 
-    own.wait_until(lambda: reported(enough).get("requests") == 100, 60)
+    own.wait_until(lambda: reported(enough).get("requests") == 100)
 
     assert (reported(enough)["status"], reported(enough)["success_percentage"]) == ("GOOD", 99.0)
     shown = reported(few)
@@ -241,18 +243,21 @@ def test_a_recount_leaves_sums_whose_reports_retention_has_dropped(own, aa, days
     async def sum_up(dependencies: Dependencies) -> None:
         await refresh_rollups(dependencies.metrics_maintenance)
 
-    async def work_at_night(dependencies: Dependencies) -> list[str]:
-        dropped = await drop_old_metrics(dependencies.metrics_maintenance, RetentionPolicy(8, 400))
+    async def work_at_night(dependencies: Dependencies) -> None:
+        await drop_old_metrics(dependencies.metrics_maintenance, RetentionPolicy(8, 400))
         await recount_days(dependencies.metrics_maintenance, days)
         await refresh_rollups(dependencies.metrics_maintenance)
-        return dropped
+
+    reports = f"metrics_block_window_{window:%Y%m%d}"
 
     own.in_store(sum_up)
     assert own.in_store(requests) == 200
+    assert reports in stored_partitions(own)
     today = own.advance("PT0S").replace(hour=0, minute=0, second=0, microsecond=0)
     own.advance(f"P{9 - (today - day).days}D")
 
-    assert f"metrics_block_window_{window:%Y%m%d}" in own.in_store(work_at_night)
+    own.wait_until(lambda: is_done(own, work_at_night))
+    assert reports not in stored_partitions(own)
     assert own.in_store(requests) == 200
 
 
@@ -278,9 +283,8 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
 
     def left() -> set[str]:
         """Which partitions there are afterwards: the service's own jobs may drop some before."""
-        own.wait_until(lambda: is_done(own, make_and_drop), 120)
-        with embedded_server(own.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
-            return partitions(connection)
+        own.wait_until(lambda: is_done(own, make_and_drop))
+        return stored_partitions(own)
 
     reports = f"metrics_block_window_{window:%Y%m%d}"
     previous, hours = f"metrics_block_previous_{window:%Y%m%d}", f"metrics_block_hour_{window:%Y%m}"
@@ -301,6 +305,11 @@ def is_done(own: Service, act: Callable[[Dependencies], Awaitable[object]]) -> b
     except DatabaseUnavailable:
         return False
     return True
+
+
+def stored_partitions(own: Service) -> set[str]:
+    with embedded_server(own.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
+        return partitions(connection)
 
 
 def partitions(connection: psycopg.Connection) -> set[str]:
@@ -341,7 +350,7 @@ def test_a_push_is_answered_while_retention_deletes(own, aa):
         locked_out = watching.execute(LOCKED_OUT.encode()).fetchall()
         answer = pushing.push(pushing.requests())
         holding.rollback()
-        own.wait_until(lambda: first.result(60) or is_done(own, drop), 60)
+        own.wait_until(lambda: first.result(PATIENCE_S) or is_done(own, drop))
         still_there = tables & partitions(watching)
         left = watching.execute(
             "SELECT count(*) FROM metrics_receipt WHERE aa_id = %s", [aa.aa_id]

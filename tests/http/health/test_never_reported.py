@@ -29,7 +29,7 @@ def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> Non
         return browser.get("/console/operator/board").text
 
     mine = rf": ([^<]*)</a></h3>[^<]*<span[^>]*>[^<]*</span></div>\s*<p class=\"quiet\"><code>{aa_id}</code>"
-    service.wait_until(lambda: re.search(mine, board()) is not None, 60)
+    service.wait_until(lambda: re.search(mine, board()) is not None)
     shown = re.search(mine, board())
     assert shown is not None
     assert shown[1] == "never reported", "not that it stopped"

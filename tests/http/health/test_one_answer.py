@@ -36,7 +36,7 @@ class Surfaces:
     def shows(self, read: Callable[[], object], expected: object) -> None:
         """Wait until a surface shows what is expected; fail with what it shows instead."""
         try:
-            self.service.wait_until(lambda: read() == expected, 60)
+            self.service.wait_until(lambda: read() == expected)
         except AssertionError:
             assert read() == expected
 
@@ -52,9 +52,7 @@ class Surfaces:
 
     def feed(self) -> Any:
         address = f"{self.service.root}/metrics/perf/v1/feed"
-        return httpx2.get(address, headers=self.fiu, timeout=30, verify=NO_TLS).json()["data"][
-            "fips"
-        ]
+        return httpx2.get(address, headers=self.fiu, verify=NO_TLS).json()["data"]["fips"]
 
     def in_feed(self) -> set[Name]:
         apis = [api for fip in self.feed().values() for api in fip.values()]
@@ -62,9 +60,7 @@ class Surfaces:
         return {(one["kind"], one["entity_id"], one["peer_id"], one["type"]) for one in found}
 
     def in_public(self) -> set[tuple[str, str]]:
-        status = httpx2.get(
-            f"{self.service.root}/status/network.json", timeout=30, verify=NO_TLS
-        ).json()
+        status = httpx2.get(f"{self.service.root}/status/network.json", verify=NO_TLS).json()
         return {(one["fip_id"], one["type"]) for one in status["incidents"] if not one["ended"]}
 
     def on_own_page(self, entity_id: str) -> set[Name]:
@@ -91,7 +87,7 @@ class Surfaces:
 
     def in_prometheus(self) -> set[Name]:
         port = self.service.environment["MUDRA_TELEMETRY_PORT"]
-        text = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+        text = httpx2.get(f"http://127.0.0.1:{port}/metrics").text
         found = set()
         for line in text.splitlines():
             if line.startswith("mudra_health_cause{"):
@@ -227,7 +223,7 @@ def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfac
         one for one in surfaces.matrix()["causes"] if one["incidentId"] == found["incidentId"]
     )
     assert cause["cause"] == found["cause"]
-    surfaces.service.wait_until(lambda: bool(surfaces.feed()[bank]["consent"]["causes"]), 60)
+    surfaces.service.wait_until(lambda: bool(surfaces.feed()[bank]["consent"]["causes"]))
     assert surfaces.feed()[bank]["consent"]["causes"][0]["text"] == found["cause"]
     assert found["cause"] in surfaces.service.cli("health", "matrix").stdout
     public = surfaces.service.client()
@@ -235,7 +231,7 @@ def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfac
     def status(file: str) -> str:
         return str(public.get(f"{surfaces.service.root}/status{file}").text)
 
-    surfaces.service.wait_until(lambda: "possibly disrupted</h1>" in status(""), 60)
+    surfaces.service.wait_until(lambda: "possibly disrupted</h1>" in status(""))
     assert "One AA alone sees it" in status("")
     assert "Possibly disrupted" in status(f"/fip/{bank}/badge.svg")
     shown = msgspec.json.decode(status("/network.json"))
@@ -274,7 +270,7 @@ def test_a_planned_maintenance_is_on_every_surface(surfaces: Surfaces) -> None:
 def gauge(surfaces: Surfaces, entity_id: str) -> float | None:
     """What Prometheus shows of the maintenance of an entity."""
     port = surfaces.service.environment["MUDRA_TELEMETRY_PORT"]
-    text = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+    text = httpx2.get(f"http://127.0.0.1:{port}/metrics").text
     start = f'mudra_health_maintenance{{entity="{entity_id}"}} '
     found = [line for line in text.splitlines() if line.startswith(start)]
     return float(found[0].split()[-1]) if found else None

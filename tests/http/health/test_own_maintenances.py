@@ -214,7 +214,7 @@ def test_a_member_announces_its_maintenance_and_only_what_outlives_it_opens(
     network.report(bank, 99, windows=1)  # it has begun before, and is judged
     network.report(bank, 0, windows=3)
     network.health.settled()
-    network.service.wait_until(lambda: "Planned maintenance" in page(), 60)
+    network.service.wait_until(lambda: "Planned maintenance" in page())
     assert network.open_incidents(bank) == []
     assert network.noc.get("/incidents", entityId=bank).json()["incidents"] == []
     other = as_entity(new_member(network.service, "FIP"))
@@ -224,7 +224,7 @@ def test_a_member_announces_its_maintenance_and_only_what_outlives_it_opens(
 
     assert member.client.post(end, json={}, headers=headers).status_code == 200
     network.report(bank, 0, windows=4)
-    network.service.wait_until(lambda: network.open_incidents(bank), 60)
+    network.service.wait_until(lambda: network.open_incidents(bank))
     (incident,) = network.open_incidents(bank)
     assert incident["began"] > silence["begins"]
 
@@ -242,4 +242,4 @@ def test_a_window_that_was_bad_before_the_announcement_is_judged(network: Networ
         assert member.client.post(end, json={}, headers=headers).status_code == 200
         network.report(bank, 0, windows=1)
 
-    network.service.wait_until(lambda: network.open_incidents(bank), 60)
+    network.service.wait_until(lambda: network.open_incidents(bank))

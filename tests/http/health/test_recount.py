@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.http.health.service_in_process import service_in_process
-from tests.http.public_status import until_shown
+from tests.http.public_status import open_data, until_shown
 from tests.support.members import new_member
 from tests.support.metrics.health_network import a_network
 from tests.support.metrics.recounted import (
@@ -104,7 +104,7 @@ def on_pages(noc: Reader, incident_id: str, truth: Truth) -> None:
 
 def in_messages(network: RecountedNetwork, sink: WebhookSink, heard: int, truth: Truth) -> None:
     """Those of the opening: it has the windows until then."""
-    network.service.wait_until(lambda: len(sink.posted) > heard, 60)
+    network.service.wait_until(lambda: len(sink.posted) > heard)
     posted = sink.posted[heard].data["data"]
     opened = posted["badWindows"]
     assert instant(posted["began"]) == truth.began
@@ -130,7 +130,7 @@ def in_the_feed(network: RecountedNetwork, incident: dict[str, Any], truth: Trut
                 for one in api["causes"]]  # fmt: skip
 
     network.service.advance("PT1M")
-    network.service.wait_until(lambda: bool(causes()), 60)
+    network.service.wait_until(lambda: bool(causes()))
     for one in causes():
         assert (one["kind"], one["entity_id"]) == (incident["kind"], incident["entityId"])
         assert instant(one["since"]) == truth.began
@@ -140,10 +140,8 @@ def in_public(network: RecountedNetwork, fip_id: str, truth: Truth) -> None:
     client, root = network.service.client(), network.service.root
 
     def of_fip() -> list[dict[str, Any]]:
-        snapshot = client.get(f"{root}/status/network.json").json()
-        return [
-            one for one in snapshot["incidents"] if one["fip_id"] == fip_id and not one["ended"]
-        ]
+        incidents = open_data(network.service)["incidents"]
+        return [one for one in incidents if one["fip_id"] == fip_id and not one["ended"]]
 
     until_shown(network.service, lambda: bool(of_fip()))
     (one,) = of_fip()

@@ -12,6 +12,7 @@ from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
@@ -147,9 +148,9 @@ def test_listen_forwards_new_events_signed_with_a_key_of_its_own(service: Servic
             try:
                 shown = [listening.stderr.readline() for _ in range(3)]
                 assert hook.resend(known).status_code == 200
-                service.wait_until(lambda: len(mine.posted) == 1, 60)
+                service.wait_until(lambda: len(mine.posted) == 1)
                 hook.post(f"{hook.path}/test")
-                out, _ = listening.communicate(timeout=60)
+                out, _ = listening.communicate(timeout=PATIENCE_S)
             finally:
                 listening.kill()  # it listens without end: else a failure here would never end
 

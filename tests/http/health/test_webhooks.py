@@ -82,9 +82,9 @@ def test_each_person_chooses_email_or_their_own_webhook_both_or_neither(network:
         choose(bank, channel="webhook", timeZone="Asia/Kolkata")
 
         network.report(bank.entity_id, 20)
-        service.wait_until(lambda: only.posted and also.posted and chat.posted, 60)
+        service.wait_until(lambda: only.posted and also.posted and chat.posted)
         network.report(bank.entity_id, 99, windows=CLOSE_AFTER)
-        service.wait_until(lambda: len(only.posted) > 1 and len(chat.posted) > 1, 60)
+        service.wait_until(lambda: len(only.posted) > 1 and len(chat.posted) > 1)
 
     opened, closed = ([one["over"] for one in it.data["data"]["alarms"]] for it in only.posted)
     assert (opened, closed) == ([False], [True])
@@ -115,11 +115,11 @@ def test_while_the_own_webhook_fails_alarms_come_by_email_too(network: Network) 
         choose(operator, ofNetwork="minor", channel="webhook")
 
         network.report(bank, 20)
-        service.wait_until(lambda: sink.posted, 60)
-        service.wait_until(lambda: problem_of(operator), 60)
+        service.wait_until(lambda: sink.posted)
+        service.wait_until(lambda: problem_of(operator))
         assert alarm_mails(network, operator) == []
         network.report(bank, 99, windows=CLOSE_AFTER)
-        service.wait_until(lambda: alarm_mails(network, operator), 60)
+        service.wait_until(lambda: alarm_mails(network, operator))
 
     assert "recovered" in alarm_mails(network, operator)[0]
 
@@ -186,7 +186,7 @@ def test_chats_get_what_they_read_and_their_address_is_shown_to_no_one(network: 
             for sink, name in ((slack, "slack"), (teams, "teams"))
         ]
         network.report(bank, 20)
-        network.service.wait_until(lambda: slack.posted and teams.posted, 60)
+        network.service.wait_until(lambda: slack.posted and teams.posted)
         for one in made:
             network.noc.post(f"/health/webhooks/{one['webhookId']}/remove")
 
@@ -217,11 +217,11 @@ def test_what_is_not_taken_comes_again_under_the_same_id_and_no_redirect_is_foll
 
         network.report(bank, 20)
         for tries, problem in enumerate(("answered 302", "answered 500"), 1):
-            network.service.wait_until(lambda n=tries: len(sink.posted) == n, 60)
-            network.service.wait_until(lambda words=problem: words in mine()["problem"], 60)
+            network.service.wait_until(lambda n=tries: len(sink.posted) == n)
+            network.service.wait_until(lambda words=problem: words in mine()["problem"])
             assert mine()["waiting"] == 1
             network.service.advance("PT2M")
-        network.service.wait_until(lambda: not mine()["waiting"], 60)
+        network.service.wait_until(lambda: not mine()["waiting"])
 
         assert [one.message_id for one in sink.posted] == [sink.posted[0].message_id] * 3
         assert elsewhere.posted == []
@@ -250,8 +250,8 @@ def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
         def tested(number: int) -> str:
             sent = browser.act(path, f"{path}/{webhook_id}/test")
             assert sent.status_code == 303, sent.text
-            network.service.wait_until(lambda: len(sink.posted) == number, 60)
-            network.service.wait_until(lambda: mine()["waiting"] == 0, 60)
+            network.service.wait_until(lambda: len(sink.posted) == number)
+            network.service.wait_until(lambda: mine()["waiting"] == 0)
             return browser.get(sent.headers["location"]).text
 
         def mine() -> dict[str, int]:
@@ -266,12 +266,12 @@ def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
         sink.answers = [503]
         sent = browser.act(path, f"{path}/{webhook_id}/test")
         assert sent.status_code == 303
-        network.service.wait_until(lambda: mine()["problem"], 60)
+        network.service.wait_until(lambda: mine()["problem"])
         again = browser.act(path, f"{path}/{webhook_id}/test")
         assert again.status_code == 409, "one test at a time"
         page_text = browser.get(sent.headers["location"]).text
         network.service.advance("PT2M")
-        network.service.wait_until(lambda: mine()["waiting"] == 0, 60)
+        network.service.wait_until(lambda: mine()["waiting"] == 0)
         network.service.advance("PT25H")  # this test is the last: the AAs' tokens end
         assert browser.sign_in(network.noc.email).status_code == 303
         tested(4)

@@ -119,7 +119,7 @@ def public(service: Service, reported: dict[str, str]) -> Files:
     # read again with the next window.
     service.advance("PT10M")
     with contextlib.suppress(AssertionError):
-        service.wait_until(are_right, 60)
+        service.wait_until(are_right)
     return found
 
 
@@ -162,7 +162,7 @@ def test_the_feed_shows_what_most_aas_see(service: Service, reported: dict[str, 
         )
 
     service.advance("PT16M")  # AAs of other tests do not report, and are waited for no longer
-    service.wait_until(is_evaluated, 60)
+    service.wait_until(is_evaluated)
     shown = {case: one["success_percentage"] for case, one in said().items()}
     assert shown == {
         case: pytest.approx(expected.success, abs=0.1) for case, expected in CASES.items()
@@ -190,7 +190,7 @@ def staff(service: Service, reported: dict[str, str]) -> Staff:
         found = statuses(noc)
         return found if found.keys() >= set(reported.values()) else {}
 
-    return Staff(noc, pages, until(of_all, 60))
+    return Staff(noc, pages, until(of_all))
 
 
 def statuses(noc: Operator, **query: str) -> dict[str, set[str]]:

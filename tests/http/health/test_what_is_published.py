@@ -8,6 +8,7 @@ import httpx2
 import msgspec
 import pytest
 from tests.http.health.service_in_process import service_in_process
+from tests.http.public_status import open_data
 from tests.support.members import new_member, onboard
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service
@@ -74,7 +75,7 @@ def report(aa: PushingAa, windows_ago: int, **succeeded: int) -> RequestMetrics:
 
 
 def status_row(service: Service, fip_id: str) -> dict[str, Any]:
-    rows = get(service, "/status/v1/fips.json").json()["fips"]
+    rows = open_data(service, "/status/v1/fips.json")["fips"]
     mine = [one for one in rows if (one["fip_id"], one["api"]) == (fip_id, "consent")]
     return mine[0] if mine else {"status": None}
 
@@ -85,7 +86,7 @@ def test_80_minutes_without_any_report_are_no_data(service: Service, aa: Pushing
     for windows_ago in range(3):
         assert aa.push(report(aa, windows_ago, **{bank: 200})).status_code == 200
     fiu = fiu_of(service)
-    service.wait_until(lambda: "perational" in get(service, "/status").text, 90)
+    service.wait_until(lambda: "perational" in get(service, "/status").text)
     assert "Operational" in get(service, f"/status/fip/{bank}").text
     assert status_row(service, bank)["status"] == "GOOD"
 
@@ -93,7 +94,7 @@ def test_80_minutes_without_any_report_are_no_data(service: Service, aa: Pushing
         return str(feed_of(service, fiu)["data"]["fips"][bank]["consent"]["status"])
 
     service.advance("PT16M")  # its windows are judged without notifications then
-    service.wait_until(lambda: state() == "GOOD", 60)
+    service.wait_until(lambda: state() == "GOOD")
     service.advance("PT80M")
 
     page = get(service, "/status").text
@@ -110,7 +111,7 @@ def test_80_minutes_without_any_report_are_no_data(service: Service, aa: Pushing
 
     assert aa.push(report(aa, 0, **{bank: 200})).status_code == 200
     service.advance("PT10M")  # what is read for the files is read again with the next window
-    service.wait_until(lambda: status_row(service, bank)["status"] == "GOOD", 60)
+    service.wait_until(lambda: status_row(service, bank)["status"] == "GOOD")
 
 
 def test_a_name_that_an_aa_made_up_is_published_nowhere(service: Service, aa: PushingAa) -> None:
@@ -126,9 +127,9 @@ def test_a_name_that_an_aa_made_up_is_published_nowhere(service: Service, aa: Pu
         snapshot = get(service, "/status/network.json").json()
         return bank in {one["fip_id"] for one in snapshot["incidents"]}
 
-    service.wait_until(open_of_bank, 60)
+    service.wait_until(open_of_bank)
     fiu = fiu_of(service)
-    service.wait_until(lambda: feed_of(service, fiu)["summary"].get(bank), 60)
+    service.wait_until(lambda: feed_of(service, fiu)["summary"].get(bank))
     for path in PUBLIC:
         text = get(service, path).text
         assert bank in text or "Kaveri Bank" in text

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.http.health.service_in_process import service_in_process
-from tests.http.public_status import until_shown
+from tests.http.public_status import open_data, until_shown
 from tests.support.members import new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip
 
@@ -23,16 +23,12 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]
 
 def of_fip(network: HealthNetwork, fip_id: str) -> dict[str, Any]:
     """An institution in the open data, newer than a minute."""
-    client, root = network.service.client(), network.service.root
-    before = client.get(f"{root}/status/network.json").json()["as_of"]
+    before = open_data(network.service)["as_of"]
     network.windows(1)
     network.settled()
 
-    def snapshot() -> Any:
-        return client.get(f"{root}/status/network.json").json()
-
-    until_shown(network.service, lambda: snapshot()["as_of"] > before)
-    (found,) = [one for one in snapshot()["fips"] if one["fip_id"] == fip_id]
+    until_shown(network.service, lambda: open_data(network.service)["as_of"] > before)
+    (found,) = [one for one in open_data(network.service)["fips"] if one["fip_id"] == fip_id]
     return found
 
 

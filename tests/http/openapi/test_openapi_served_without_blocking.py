@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx2
 from tests.support.process import running_service
+from tests.support.until import PATIENCE_S
 
 FORMS = ("json", "yaml", "yml")
 
@@ -21,7 +22,7 @@ def test_others_are_answered_while_the_document_is_made(tmp_path: Path) -> None:
             one.request("GET", f"/schema/openapi.{form}")
         waiting, answered = {one.sock: one for one in asking}, 0
         while waiting:
-            assert near.get("/livez", timeout=60).status_code == 200
+            assert near.get("/livez", timeout=PATIENCE_S).status_code == 200
             answered += 1
             for ready in select.select(list(waiting), [], [], 0)[0]:
                 answer = waiting.pop(ready).getresponse()

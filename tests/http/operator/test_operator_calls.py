@@ -13,6 +13,7 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.process import running_service
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.tables.tokens import key_fetch
@@ -61,7 +62,9 @@ def test_only_the_scope_opens_a_call(
         body = {} if method == "POST" else None  # refused as incomplete by anyone who may call
         if path == "/keys/rotate":
             body = {"kind": "neither"}
-        return admin.client.request(method, url, json=body, headers=headers, timeout=60).status_code
+        return admin.client.request(
+            method, url, json=body, headers=headers, timeout=PATIENCE_S
+        ).status_code
 
     assert status({}) == 401
     assert status(admin.bearer()) == 401

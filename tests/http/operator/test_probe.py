@@ -17,6 +17,7 @@ from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import PASSWORD, Service
+from tests.support.until import PATIENCE_S
 
 from mudra.client import BodySigner, KeyProof, TokenVerifier
 from mudra.client.web.key_proof_wsgi import KeyProofMiddleware
@@ -150,7 +151,7 @@ def test_one_probe_of_an_entity_waits_at_a_time(service: Service, operator: Oper
     entity, over = Registry(new_member(service)), threading.Event()
 
     def slow(_: Any, start_response: Any) -> list[bytes]:
-        over.wait(20)
+        over.wait(PATIENCE_S)
         return not_found(_, start_response)
 
     with member_server(lambda _: slow) as url:

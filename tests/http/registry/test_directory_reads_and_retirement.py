@@ -101,14 +101,14 @@ def test_an_admin_retires_the_entry_by_delete_and_its_tokens_end_everywhere(
     member, admin = registry.member, registry.member.bearer()
     url = f"{registry.root}/entityInfo/AA/{member.entity_id}"
 
-    by_entity = httpx2.delete(f"{url}?reason=x", headers=registry.entity, timeout=30)
-    unsaid = httpx2.delete(url, headers=admin, timeout=30)
-    elsewhere = httpx2.delete(url.replace("/AA/", "/FIP/"), headers=admin, timeout=30)
-    done = httpx2.delete(f"{url}?reason=we left", headers=admin, timeout=30)
+    by_entity = httpx2.delete(f"{url}?reason=x", headers=registry.entity)
+    unsaid = httpx2.delete(url, headers=admin)
+    elsewhere = httpx2.delete(url.replace("/AA/", "/FIP/"), headers=admin)
+    done = httpx2.delete(f"{url}?reason=we left", headers=admin)
     # Connections of their own: the system gives each to one of the workers.
     tokens = {member.client.post("/v1/entity/token/generate", data=secret_of(registry)).status_code}
     tokens |= {fresh_token(registry).status_code for _ in range(10)}
-    again = httpx2.delete(f"{url}?reason=x", headers=admin, timeout=30)
+    again = httpx2.delete(f"{url}?reason=x", headers=admin)
 
     assert (by_entity.status_code, unsaid.status_code, elsewhere.status_code) == (401, 400, 404)
     assert (done.status_code, done.json()["status"]) == (200, "retired")
@@ -125,7 +125,6 @@ def fresh_token(registry: Registry) -> httpx2.Response:
     return httpx2.post(
         f"{registry.member.service.issuer}/v1/entity/token/generate",
         data=secret_of(registry),
-        timeout=30,
     )
 
 
@@ -137,7 +136,6 @@ def test_a_revoked_entity_token_reads_nothing_on_any_worker(service_of_two: Serv
         f"{service_of_two.issuer}/oauth2/revoke",
         data={"token": token},
         auth=(registry.member.entity_id, registry.secret),
-        timeout=30,
     )
     after = [registry.get("/changes") for _ in range(10)]
 
@@ -172,8 +170,8 @@ def test_an_operator_with_the_scope_submits_for_anyone(service_of_two: Service):
     payload = fip(61_000)
     url = f"{service_of_two.root}/cr/v2/entityInfo/FIP"
 
-    refused = httpx2.post(url, json=payload, headers=unable.headers, timeout=30)
-    taken = httpx2.post(url, json=payload, headers=able.headers, timeout=30)
+    refused = httpx2.post(url, json=payload, headers=unable.headers)
+    taken = httpx2.post(url, json=payload, headers=able.headers)
 
     assert (refused.status_code, taken.status_code) == (401, 200)
     assert taken.json()["status"] == "submitted"
@@ -186,7 +184,7 @@ def test_the_thirty_first_write_of_an_hour_waits_whichever_worker_is_asked(
     url = f"{registry.root}/entityInfo/FIP"
 
     def write(_: int) -> httpx2.Response:
-        return httpx2.post(url, json={}, headers=registry.entity, timeout=30)
+        return httpx2.post(url, json={}, headers=registry.entity)
 
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(write, range(31)))

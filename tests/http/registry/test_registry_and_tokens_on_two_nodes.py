@@ -103,7 +103,7 @@ def test_a_suspension_on_one_node_stops_tokens_on_the_other_at_its_first_answer(
         answered = time.monotonic()
         first = asked.status()
         slowest = max(slowest, time.monotonic() - answered)
-        read = httpx2.get(own, headers=registry.entity, timeout=30, verify=NO_TLS).status_code
+        read = httpx2.get(own, headers=registry.entity, verify=NO_TLS).status_code
         assert (first, read) == (401, 401)
         assert nodes.decide(entity_id, "restore") == "live"
         assert asked.status() == 200

@@ -115,9 +115,7 @@ def test_an_admin_submits_with_a_user_token_and_no_one_else_may(two):
 def test_answers_are_signed_with_a_published_key(two):
     registry, _ = live_entry(two, "AA")
     answer = registry.get("/entityInfo/AA")
-    keys = KeySet.import_key_set(
-        httpx2.get(f"{two.issuer}/protocol/openid-connect/certs", timeout=30).json()
-    )
+    keys = KeySet.import_key_set(httpx2.get(f"{two.issuer}/protocol/openid-connect/certs").json())
     detached = answer.headers["x-jws-signature"]
 
     head, nothing, _ = detached.split(".")
@@ -181,7 +179,7 @@ def test_a_suspension_stops_tokens_and_takes_the_entry_out_on_every_worker_at_on
 
 def new_address_client(service: Service, member: Member) -> httpx2.Response:
     # A connection of its own: the system gives it to one of the workers.
-    with httpx2.Client(base_url=service.issuer, timeout=30) as client:
+    with httpx2.Client(base_url=service.issuer) as client:
         return client.post(
             "/v1/entity/token/generate",
             data={

@@ -26,6 +26,7 @@ from tests.support.error_body import assert_error
 from tests.support.mailbox import latest_link
 from tests.support.members import new_member, onboard
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -373,7 +374,7 @@ def test_proxy_requests_lead_nowhere(service: Service, line: bytes) -> None:
 def raw(service: Service, request: bytes) -> httpx2.Response:
     """Send bytes as they are and read what comes until the end."""
     parts = urlsplit(service.root)
-    with socket.create_connection((parts.hostname, parts.port), timeout=5) as connection:
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE_S) as connection:
         connection.sendall(request)
         heard = b""
         while piece := connection.recv(65536):

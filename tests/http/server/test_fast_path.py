@@ -14,6 +14,7 @@ from tests.support.mailbox import mails
 from tests.support.members import Member, new_member
 from tests.support.processes import forked_by
 from tests.support.service import Service
+from tests.support.until import until
 
 TRANSACTION_S = 3.0
 
@@ -63,9 +64,7 @@ def a_request(fields: Fields, *, media: str = FORM, more: str = "") -> tuple[byt
 @pytest.fixture(scope="module")
 def member(service: Service) -> Member:
     one = new_member(service)
-    deadline = time.monotonic() + 3 * TRANSACTION_S
-    while one.entity_token(one.secret()).status_code != 200:
-        assert time.monotonic() < deadline
+    until(lambda: one.entity_token(one.secret()).status_code == 200)
     return one
 
 

@@ -217,7 +217,7 @@ def test_a_proof_is_accepted_once_by_all_workers(service_of_two: Service) -> Non
     headers = {"Authorization": f"DPoP {token}", "DPoP": holder.proof("GET", url, token)}
 
     def once(_: int) -> int:
-        return httpx2.get(url, headers=headers, timeout=30, verify=NO_TLS).status_code
+        return httpx2.get(url, headers=headers, verify=NO_TLS).status_code
 
     with ThreadPoolExecutor(8) as pool:
         statuses = sorted(pool.map(once, range(16)))

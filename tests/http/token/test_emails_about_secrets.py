@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from tests.support.mailbox import eventually, mails, subjects
+from tests.support.mailbox import mails, subjects
 from tests.support.members import Member, link_for_who_forgot, new_member, set_password
 from tests.support.process import running_service
 from tests.support.service import Service
+from tests.support.until import until
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
@@ -33,8 +34,7 @@ def about(member: Member) -> list[str]:
 
 def expect(member: Member, *wanted: str) -> None:
     """Wait for exactly these letters."""
-    eventually(lambda: about(member) == list(wanted))
-    assert about(member) == list(wanted)
+    until(lambda: about(member) == list(wanted), lambda: about(member))
 
 
 def test_a_reset_is_notified_with_who_did_it_and_what_becomes_of_the_old_secret(own: Service):
@@ -90,7 +90,7 @@ def test_a_reminder_carries_the_date_for_the_calendar(own: Service):
     member.reset(secretExpiryDays=31)
     own.advance("P1DT1M")
 
-    eventually(lambda: len(about(member)) == 2)
+    until(lambda: len(about(member)) == 2)
 
     newest = mails(own, member.email)[-1]
     shown = json.loads(own.cli("mail", "show", newest["id"], "--json").stdout)
@@ -122,17 +122,17 @@ def test_an_old_secret_in_use_is_notified_in_its_last_day_once(own: Service):
     headers = member.bearer()  # one sign-in for all that is asked until it is so
     member.reset(headers, oldSecretValidity=7)
     member.entity_token(old)
-    eventually(lambda: use(member, headers)["old"]["count"] == 1)
+    until(lambda: use(member, headers)["old"]["count"] == 1)
     own.advance("P6DT1H")
     used = "the old secret is still in use"
     # Used at the start only: the programs have the new one since.
     quiet = about(member)
     assert member.entity_token(old).status_code == 200
     # Uses are written twice a second; the reminder that the clock brings about may be sooner.
-    assert eventually(lambda: use(member, headers)["old"]["count"] == 2)
+    until(lambda: use(member, headers)["old"]["count"] == 2)
 
     own.advance("PT1H")
-    assert eventually(lambda: used in about(member))
+    until(lambda: used in about(member))
     own.advance("PT1H")
 
     assert used not in quiet
@@ -148,11 +148,11 @@ def test_an_admin_sees_the_use_of_both_secrets(own: Service):
         member.entity_token(old)
     headers = member.bearer()
     new = member.reset(headers, oldSecretValidity=7).json()["secret"]
-    eventually(lambda: use(member, headers)["old"]["count"] == 3)
+    until(lambda: use(member, headers)["old"]["count"] == 3)
     own.advance("PT26H")
     member.entity_token(new)
 
-    eventually(lambda: use(member, headers)["current"]["count"] == 1)
+    until(lambda: use(member, headers)["current"]["count"] == 1)
     answer = use(member, headers)
 
     assert answer["old"]["summary"] == "last used 26 hours ago from 1 address"

@@ -21,7 +21,6 @@ def a_client(service: Service) -> httpx2.AsyncClient:
         base_url=service.issuer,
         transport=httpx2.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
         trust_env=False,
-        timeout=30,
     )
 
 

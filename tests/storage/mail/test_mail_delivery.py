@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.dependencies import Dependencies
@@ -63,7 +64,7 @@ class Nodes:
         await deliver_due(self.outbox, send, pause_after, lambda *_: None, set())
 
     async def until(self, number: int) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.sent) < number:  # noqa: ASYNC110  # nothing signals it
                 await asyncio.sleep(0.01)
 

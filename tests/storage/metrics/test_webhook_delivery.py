@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 import sqlalchemy as sa
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -57,7 +58,7 @@ async def left(dependencies: Dependencies, entity_id: str) -> int:
 
 async def until(sink: WebhookSink, number: int) -> None:
     """Wait until the receiver has so many messages."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while len(sink.posted) < number:  # noqa: ASYNC110  # the receiver is a thread
             await asyncio.sleep(0.01)
 

@@ -11,10 +11,9 @@ from tests.support.agent.hostile_operator import PUSH
 from tests.support.http_clients import NO_TLS
 from tests.support.manual_clock import START
 from tests.support.preloaded_program import ForkedProgram
+from tests.support.until import PATIENCE_S
 
 SPEED = 600
-START_S = 120
-"""A machine under load is slow."""
 STDERR = 2
 
 
@@ -60,7 +59,7 @@ class Sender:
         await self._more.wait()
 
     async def send_until(self, stop: asyncio.Event) -> None:
-        async with httpx2.AsyncClient(timeout=5, verify=NO_TLS) as http:
+        async with httpx2.AsyncClient(verify=NO_TLS) as http:
             while not stop.is_set():
                 events = []
                 for _ in range(5):
@@ -112,7 +111,7 @@ async def started(
         words, dict(os.environ), module="tests.support.agent.fast_agent", output=STDERR
     )
     program.stdout.close()
-    async with httpx2.AsyncClient(verify=NO_TLS) as http, asyncio.timeout(START_S):
+    async with httpx2.AsyncClient(verify=NO_TLS) as http, asyncio.timeout(PATIENCE_S):
         while program.poll() is None:
             try:
                 await http.get(f"{address}/livez")

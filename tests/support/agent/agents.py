@@ -9,6 +9,7 @@ import httpx2
 import msgspec
 from tests.support.agent.hostile_operator import PUSH, HostileOperator
 from tests.support.manual_clock import SECOND, WINDOW, MovedClock
+from tests.support.until import PATIENCE_S
 
 from mudra.agent.counting.event import Call, Event
 from mudra.agent.host.assembly import Agent, assemble
@@ -17,9 +18,6 @@ from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.host.run import ingest_app
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.metrics.payload.catalogue import Tag
-
-WRITTEN_S = 30
-"""Of real time. A writer that ended would let its callers wait for ever."""
 
 
 def config(directory: Path, **changes: object) -> Config:
@@ -85,7 +83,7 @@ async def writing(recorder: EventRecorder) -> AsyncIterator[None]:
 
     task = asyncio.create_task(write())
     try:
-        async with asyncio.timeout(WRITTEN_S):
+        async with asyncio.timeout(PATIENCE_S):
             yield
         assert not task.done(), "the writer ended"
     finally:

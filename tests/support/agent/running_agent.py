@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 from tests.support.agent.agent_process import configured, free_port, started
 from tests.support.http_clients import NO_TLS
+from tests.support.until import PATIENCE_S
 
 
 class Running:
@@ -28,7 +29,7 @@ class Running:
         """The answer to these bytes, until the agent ends the connection or a whole answer."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(sent)
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
         length = re.search(rb"content-length: (\d+)", head)
         body = await reader.readexactly(int(length[1])) if length else b""
         writer.close()
@@ -47,7 +48,7 @@ async def running(
     now = time.time()
     process = await started(config, now, address, speed=1, start=int(now * 1000))
     try:
-        async with httpx2.AsyncClient(base_url=address, verify=NO_TLS, timeout=120) as http:
+        async with httpx2.AsyncClient(base_url=address, verify=NO_TLS) as http:
             yield Running(process.pid, address, http)
     finally:
         process.send_signal(9)

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.processes import children, command_of
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.backup.encryption import new_identity
-
-PATIENCE_S = 60.0
 
 
 @contextlib.contextmanager
@@ -22,7 +20,7 @@ def backup_under_way(data_dir: Path, folder: Path, *more: str) -> Iterator[Forke
     words = ["backup", "create", "--to", str(folder), "--recipient", public, *more]
     run = ForkedProgram(words, {**os.environ, "MUDRA_DATA_DIR": str(data_dir)})
     with run.stdout:
-        until(lambda: dump_of(run), PATIENCE_S, every_s=0.001)
+        until(lambda: dump_of(run), every_s=0.001)
         run.send_signal(signal.SIGSTOP)
         try:
             yield run

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import psycopg
 from tests.support.service import Service
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.server import embedded_server
 
@@ -49,7 +49,7 @@ class LockHolder:
         until(lambda: self.waiting() == 1)
         self.session.execute(then.encode(), [row])
         self.session.commit()
-        return begun.result(30)
+        return begun.result(PATIENCE_S)
 
 
 @contextlib.contextmanager

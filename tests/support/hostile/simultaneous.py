@@ -26,7 +26,6 @@ async def crowd(service: Service, number: int) -> AsyncIterator[list[httpx2.Asyn
             base_url=service.issuer,
             transport=httpx2.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
             trust_env=False,
-            timeout=60,
         )
         for _ in range(number)
     ]

@@ -151,9 +151,9 @@ class HealthNetwork:
                 found = await transaction.connection.scalar(_EVALUATED, {"last": self.reported_to})
                 return found is True
 
-        self.in_time(lambda: self.service.in_store(is_evaluated), 120)
+        self.in_time(lambda: self.service.in_store(is_evaluated))
 
-    def in_time(self, condition: Callable[[], bool], seconds: float = 60) -> None:
+    def in_time(self, condition: Callable[[], bool]) -> None:
         """Wait for what jobs do one after the other: a second of the clock wakes them, now and then.
 
         It wakes a dozen of them, whose work takes longer than a look at the condition.
@@ -169,7 +169,7 @@ class HealthNetwork:
                 woken = time.monotonic()
             return False
 
-        self.service.wait_until(holds, seconds)
+        self.service.wait_until(holds)
 
     def incidents(self, entity_id: str = "", **query: str) -> list[dict[str, Any]]:
         """Incidents, the oldest first; without `entity_id` those of this network's members."""

@@ -34,7 +34,6 @@ def send(member: Member, made: dict[str, Any], *, update: bool = False) -> None:
         url,
         json=made,
         headers=member.bearer(),
-        timeout=30,
         verify=NO_TLS,
     )
     assert answer.status_code == 200, answer.text

@@ -48,28 +48,25 @@ class Registry:
     def submit(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Submit for the first time."""
         url = f"{self.root}/entityInfo/{payload['type']}"
-        return httpx2.post(
-            url, json=payload, headers=headers or self.entity, timeout=30, verify=NO_TLS
-        )
+        return httpx2.post(url, json=payload, headers=headers or self.entity, verify=NO_TLS)
 
     def lint(self, payload: Any, kind: str = "FIP") -> httpx2.Response:
         """Ask which findings a submission would have."""
         return httpx2.post(
-            f"{self.root}/lint/{kind}", json=payload, headers=self.entity, timeout=30, verify=NO_TLS
+            f"{self.root}/lint/{kind}",
+            json=payload,
+            headers=self.entity,
+            verify=NO_TLS,
         )
 
     def update(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Update the entry that the payload names."""
         url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"
-        return httpx2.put(
-            url, json=payload, headers=headers or self.entity, timeout=30, verify=NO_TLS
-        )
+        return httpx2.put(url, json=payload, headers=headers or self.entity, verify=NO_TLS)
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
         """Read below /cr/v2."""
-        return httpx2.get(
-            f"{self.root}{path}", headers=self.entity | headers, timeout=30, verify=NO_TLS
-        )
+        return httpx2.get(f"{self.root}{path}", headers=self.entity | headers, verify=NO_TLS)
 
 
 def approve(member: Member, *options: str) -> None:

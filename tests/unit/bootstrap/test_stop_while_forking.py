@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from tests.support.until import PATIENCE_S
+
 PROGRAM = """
 import os, select, signal, time
 from mudra.bootstrap.node.supervisor import SignalWait, Supervisor
@@ -29,6 +31,6 @@ print("stopped", flush=True)
 
 def test_a_child_that_is_being_forked_hears_of_a_stop() -> None:
     words = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
 
     assert done.stdout == "stopped\n"

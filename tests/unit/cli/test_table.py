@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import typer.main
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.command_line import app
 
@@ -23,7 +24,11 @@ assert "litestar" not in sys.modules
 
 def test_the_list_loads_no_command_and_none_of_the_command_line_loads_litestar() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", LIST], check=False, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", LIST],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
     )
 
     assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from structlog.testing import capture_logs
+from tests.support.until import PATIENCE_S
 
 from mudra.demo.time_machine import PostgresTimeMachine
 from mudra.shared.unavailable import DatabaseUnavailable
@@ -51,7 +52,7 @@ def test_it_is_read_once_the_database_answers_and_no_exception_is_left() -> None
         clock.offset, database.left = timedelta(), 2
         database.found.clear()
         messages.tell("*")
-        await asyncio.wait_for(database.found.wait(), 5)
+        await asyncio.wait_for(database.found.wait(), PATIENCE_S)
         await asyncio.sleep(0)
         return timedelta() + clock.offset
 

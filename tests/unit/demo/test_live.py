@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from structlog.testing import capture_logs
+from tests.support.until import PATIENCE_S
 
 from mudra.demo.live import _warn, until_stopped
 
@@ -32,7 +33,7 @@ def test_a_feeder_that_dies_ends_agents_and_feeders_and_is_named(broken: int) ->
         assert ended.exception() is fault
         assert all(task.done() for task in (*feeders, *agents))
 
-    asyncio.run(asyncio.wait_for(story(), 30))
+    asyncio.run(asyncio.wait_for(story(), PATIENCE_S))
 
 
 def test_when_stopped_nothing_has_ended_by_itself() -> None:
@@ -45,7 +46,7 @@ def test_when_stopped_nothing_has_ended_by_itself() -> None:
         assert await until_stopped(stop, feeders, agents) == []
         assert all(task.done() for task in (*feeders, *agents))
 
-    asyncio.run(asyncio.wait_for(story(), 30))
+    asyncio.run(asyncio.wait_for(story(), PATIENCE_S))
 
 
 def test_a_warning_of_an_agent_is_one_line_and_ends_nothing() -> None:

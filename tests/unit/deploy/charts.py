@@ -12,6 +12,7 @@ from typing import Any, Final
 import yaml
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
+from tests.support.until import PATIENCE_S
 
 Manifest = dict[str, Any]
 HELM: Final = Path("deploy/helm")
@@ -37,7 +38,7 @@ def said_of(chart: str, values: object) -> dict[str, Any]:
     """What Helm and the schemas say of a chart with these values."""
     done = subprocess.run(
         [python(), str(_PROGRAM), str(HELM / chart)],
-        input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False,
+        input=json.dumps(values), capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)

@@ -9,7 +9,6 @@ import pwd
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import httpx2
 from tests.support.programs import program
 from tests.support.smtp_sink import make_certificate
+from tests.support.until import PATIENCE_S, until
 
 DEPLOY = Path("deploy")
 CONNECTIONS = 5
@@ -68,7 +68,7 @@ def running_proxy(name: str, folder: Path, front: int, nodes: Sequence[int]) -> 
         yield proxy
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_S)
 
 
 def can_give_rights_up() -> bool:
@@ -168,10 +168,8 @@ PROXIES = {"nginx": _nginx, "haproxy": _haproxy, "caddy": _caddy}
 
 
 def _wait_for(process: "subprocess.Popen[bytes]", proxy: Proxy, said: Path) -> None:
-    deadline = time.monotonic() + 20
-    while True:
+    def answers() -> bool:
         assert process.poll() is None, said.read_text()
-        assert time.monotonic() < deadline, said.read_text()
-        if proxy.answers():
-            return
-        time.sleep(0.05)
+        return proxy.answers()
+
+    until(answers, said.read_text)

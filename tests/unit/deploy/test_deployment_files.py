@@ -9,6 +9,7 @@ import pytest
 import yaml
 from tests.support.documents.blocks import DOCUMENTS, blocks_of, text_of
 from tests.support.programs import program
+from tests.support.until import PATIENCE_S
 
 from mudra.bootstrap.config import REFERENCE
 
@@ -36,11 +37,11 @@ def test_systemd_takes_a_unit_and_finds_little_exposed(name: str, tmp_path: Path
     unit = tmp_path / name
     unit.write_text((SYSTEMD / name).read_text().replace("/opt/mudra/bin/mudra", "/bin/true"))
     verified = subprocess.run(
-        [analyze, "verify", unit], capture_output=True, text=True, timeout=60, check=False
+        [analyze, "verify", unit], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     rated = subprocess.run(
         [analyze, "security", "--offline=true", "--no-pager", unit],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", rated.stdout)
 
@@ -61,7 +62,7 @@ def test_systemd_takes_a_directory_of_your_own(name: str, tmp_path: Path) -> Non
     (tmp_path / f"{name}.d" / "override.conf").write_text(lines)
     verified = subprocess.run(
         [program("systemd-analyze"), "verify", tmp_path / name],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
     assert (verified.returncode, verified.stderr) == (0, "")
@@ -81,7 +82,7 @@ def test_systemd_takes_the_socket_for_the_service(tmp_path: Path) -> None:
     (tmp_path / "mudra.socket").write_text(text.replace(line, f"{line}\n{line}"))
     verified = subprocess.run(
         [program("systemd-analyze"), "verify", tmp_path / "mudra.socket"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
     assert (verified.returncode, verified.stderr) == (0, "")
@@ -150,7 +151,7 @@ def test_systemd_starts_what_keeps_times_once_the_clock_is_right(name: str) -> N
 def test_systemd_takes_the_timer_of_the_backup() -> None:
     said = subprocess.run(
         [program("systemd-analyze"), "calendar", "*-*-* 00/6:30:00"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
     assert said.returncode == 0
@@ -234,7 +235,7 @@ def test_an_image_of_the_service_has_what_the_documents_say(tmp_path: Path) -> N
 def shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["sh", "-c", command],
-        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 import yaml
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.until import PATIENCE_S
 from tests.unit.deploy.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 
 from mudra.storage.backup.encryption import new_identity
@@ -215,5 +216,5 @@ def environment(env: list[Manifest], given: dict[str, str], folder: Path) -> dic
 
 def run(words: list[str], variables: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        words, env=variables, capture_output=True, text=True, timeout=120, check=False
+        words, env=variables, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )

@@ -19,7 +19,7 @@ import yaml
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 from tests.unit.deploy.charts import (
     AGENT,
     GUIDE,
@@ -297,20 +297,20 @@ def test_a_node_starts_with_what_the_chart_gives_it(tmp_path: Path) -> None:
                 asked = container[probe]["httpGet"]
                 address = f"http://127.0.0.1:{ports[asked['port']]}{asked['path']}"
                 # A probe names the pod by its address.
-                until(partial(answers, address), 30)
+                until(partial(answers, address))
             (endpoint,) = one_of("mudra", "ServiceMonitor")["spec"]["endpoints"]
             figures = f"http://127.0.0.1:{ports[endpoint['port']]}{endpoint['path']}"
-            until(partial(answers, figures), 30)
+            until(partial(answers, figures))
         finally:
             node.terminate()
-            code = node.wait(60)
+            code = node.wait(PATIENCE_S)
             log.close()
         assert code == 0, (tmp_path / "log").read_text()
 
 
 def answers(address: str) -> bool:
     with contextlib.suppress(httpx2.TransportError):
-        return httpx2.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
+        return httpx2.get(address, headers={"Host": "10.1.2.3:8080"}).status_code == 200
     return False
 
 
@@ -323,7 +323,7 @@ def test_the_guide_puts_no_secret_on_a_command_line(tmp_path: Path) -> None:
     for command in commands:
         subprocess.run(
             ["sh", "-ec", command], cwd=tmp_path, input="NAME=typed\n", text=True, check=True,
-            env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, timeout=60,
+            env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, timeout=PATIENCE_S,
         )  # fmt: skip
     words = (tmp_path / "words").read_text().splitlines()
     key, typed = (tmp_path / "mudra").read_text().splitlines()

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.support.until import PATIENCE_S
 
 COMMAND = Path("deploy/systemd/mudra-command")
 MANAGER = """#!/usr/bin/env python3
@@ -53,7 +54,7 @@ class Machine:
         return subprocess.run(
             [self.folder / "mudra", *words],
             env={**without, "PATH": path, "SAID": str(self.folder / "said"), **variables},
-            input=given, capture_output=True, text=True, timeout=30, check=False,
+            input=given, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
             cwd=self.folder,
         )  # fmt: skip
 
@@ -64,7 +65,7 @@ class Machine:
 
 
 def test_the_shell_takes_the_script() -> None:
-    assert subprocess.run(["sh", "-n", COMMAND], timeout=30, check=False).returncode == 0
+    assert subprocess.run(["sh", "-n", COMMAND], timeout=PATIENCE_S, check=False).returncode == 0
     assert os.access(COMMAND, os.X_OK)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 from tests.support.documents.blocks import DOCUMENTS, text_of
 from tests.support.programs import program
+from tests.support.until import PATIENCE_S
 from tests.unit.deploy.proxies import HAPROXY_RIGHTS
 
 CONNECTIONS_EACH = 11
@@ -59,7 +60,7 @@ def test_patroni_may_open_the_watchdog_of_the_machine(tmp_path: Path) -> None:
     unit.write_text(text.replace("/opt/patroni/bin/patroni /etc/patroni/config.yml", "/bin/true"))
     verified = subprocess.run(
         [program("systemd-analyze"), "verify", unit],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     lines = text.splitlines()
 

@@ -10,6 +10,7 @@ import pytest
 from tests.faults.patroni.cluster import Cluster, Machine
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
+from tests.support.until import PATIENCE_S
 from tests.unit.deploy.proxies import haproxy_text
 
 from mudra.bootstrap.config import load_settings
@@ -47,7 +48,7 @@ def rendered(
     path.chmod(mode)
     command = [sys.executable, str(SCRIPT), str(path), "--to", str(folder / "machines"), *options]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, umask=0o077
+        command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, umask=0o077
     )
 
 
@@ -74,7 +75,7 @@ def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path
         for host in (address, "127.0.0.1"):  # HAProxy of a machine leads to each PostgreSQL
             checked = subprocess.run(
                 ["openssl", "verify", "-CAfile", authority, "-verify_ip", host, own / "server.crt"],
-                timeout=60, check=False,
+                timeout=PATIENCE_S, check=False,
             )  # fmt: skip
             assert checked.returncode == 0
         assert (own / "ca.crt").read_text() == authority.read_text()
@@ -87,11 +88,15 @@ def test_a_certificate_that_ends_soon_is_made_again_by_the_same_authority(tmp_pa
     ending = ["openssl", "x509", "-req", "-days", "80", "-CA", "ca.crt", "-CAkey", "ca.key"]
     asked = ["openssl", "x509", "-x509toreq", "-in", f"{ADDRESSES[1]}.crt", "-signkey"]
     asking = subprocess.run(
-        [*asked, f"{ADDRESSES[1]}.key"], cwd=folder, capture_output=True, timeout=60, check=True
+        [*asked, f"{ADDRESSES[1]}.key"],
+        cwd=folder,
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
     )
     subprocess.run(
         [*ending, "-out", f"{ADDRESSES[1]}.crt"],
-        cwd=folder, input=asking.stdout, capture_output=True, timeout=60, check=True,
+        cwd=folder, input=asking.stdout, capture_output=True, timeout=PATIENCE_S, check=True,
     )  # fmt: skip
 
     again = rendered(tmp_path, filled())
@@ -287,7 +292,7 @@ def test_haproxy_takes_the_file(tmp_path: Path) -> None:
         [program("haproxy"), "-c", "-f", path],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 
@@ -302,7 +307,7 @@ def test_patroni_takes_the_file(tmp_path: Path) -> None:
     lines = (folder / "patroni_env.conf").read_text().splitlines()
     done = subprocess.run(
         [program("patroni"), "--validate-config", "--ignore-listen-port", folder / "patroni/config.yml"],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         env=dict(line.split("=", 1) for line in lines if not line.startswith("#")),
     )  # fmt: skip
 
@@ -322,7 +327,7 @@ def test_install_does_what_the_page_of_patroni_says(tmp_path: Path) -> None:
     ]
     wanted = re.findall(r"(?:> |patroni\S+ )(/etc/\S+)$", block, re.MULTILINE)
 
-    assert subprocess.run(["sh", "-n", script], timeout=60, check=False).returncode == 0
+    assert subprocess.run(["sh", "-n", script], timeout=PATIENCE_S, check=False).returncode == 0
     assert set(wanted) - {"/etc/systemd/system/patroni.service"} <= done
     assert "/etc/systemd/system/" in done
 
@@ -331,14 +336,14 @@ def test_the_page_is_followed(tmp_path: Path) -> None:
     """Its first blocks, in an empty folder next to a checkout."""
     (tmp_path / "deploy").symlink_to(Path("deploy").resolve())
     blocks = [one.body for one in blocks_of(PAGE)]
-    made = subprocess.run(["sh", "-ec", blocks[0]], cwd=tmp_path, timeout=60, check=False)
+    made = subprocess.run(["sh", "-ec", blocks[0]], cwd=tmp_path, timeout=PATIENCE_S, check=False)
     inventory = tmp_path / "inventory.toml"
     empty = subprocess.run(
         ["sh", "-ec", blocks[1]],
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     inventory.write_text(filled())
@@ -347,7 +352,7 @@ def test_the_page_is_followed(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 

@@ -3,6 +3,8 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from tests.support.until import PATIENCE_S
+
 from mudra.jobs.scheduler import Job, Scheduler
 from mudra.shared.unavailable import DatabaseUnavailable
 
@@ -40,7 +42,7 @@ def job(run, name="mail", every=timedelta(minutes=1), **more) -> Job:
 async def run_until(scheduler: Scheduler, done: asyncio.Event) -> None:
     stop = asyncio.Event()
     running = asyncio.create_task(scheduler.run(stop))
-    await asyncio.wait_for(done.wait(), 10)
+    await asyncio.wait_for(done.wait(), PATIENCE_S)
     stop.set()
     await running
 

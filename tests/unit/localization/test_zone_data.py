@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+from tests.support.until import PATIENCE_S
+
 _LOOK = """
 from datetime import UTC, datetime
 from mudra.localization.display_zone import zone_named, zone_of
@@ -16,7 +18,7 @@ def test_a_machine_without_zone_data_writes_times_of_india_and_of_a_reader() -> 
     done = subprocess.run(
         [sys.executable, "-c", _LOOK],
         env={**os.environ, "PYTHONTZPATH": ""},  # where Python looks on a machine
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
     assert done.stdout == "2026-02-01T01:30 CET\n", done.stderr

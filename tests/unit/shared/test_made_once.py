@@ -6,6 +6,7 @@ import weakref
 from time import monotonic
 
 import pytest
+from tests.support.until import PATIENCE_S
 
 from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import DatabaseUnavailable
@@ -294,7 +295,7 @@ def test_an_old_value_is_gone_also_when_nothing_is_asked_for_any_more():
 
         values = MadeOnce(monotonic, idle_s=0.01)
         held = weakref.ref(await values.get("AA", 1, make))
-        deadline = monotonic() + 10
+        deadline = monotonic() + PATIENCE_S
         while held() is not None and monotonic() < deadline:
             await asyncio.sleep(0.05)
             gc.collect()

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from tests.support.until import PATIENCE_S
+
 ROOT: Final = Path(__file__).parents[3]
 _UNUSED: Final = ("cacheprovider", "anyio", "faker", "schemathesis")
 """Plugins that it does not need: to load them takes more than a second of CPU."""
@@ -20,6 +22,6 @@ def run_pytest(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )

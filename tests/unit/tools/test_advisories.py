@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from tests.support.until import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 
@@ -47,7 +48,7 @@ def osv() -> Iterator[str]:
 def advisories(osv: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "tools.advisories", "--osv", osv],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
     assert not done.stderr
     return done.returncode, done.stdout

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.until import PATIENCE_S
 from tools.bare_machine import readme_commands
 from tools.handed_on import handed_variables, sources_of
 
@@ -43,7 +44,7 @@ def test_a_machine_of_another_suite_hands_on_no_sources() -> None:
 def test_without_what_makes_machines_it_says_how_to_get_that(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tools.bare_machine"],
-        env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
+        env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     way = "apt-get install mmdebstrap" if os.geteuid() == 0 else "sudo make test-bare"
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.support.until import PATIENCE_S
 from tools.programs import LIST, Locked
 
 TESTS = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ def obtained(folder: Path, *names: str) -> str:
     """What the tool prints, on a machine that has no more than the programs of a folder."""
     done = subprocess.run(
         [sys.executable, "-m", "tools.programs", *names],
-        env={"PATH": str(folder)}, capture_output=True, text=True, timeout=60, check=False,
+        env={"PATH": str(folder)}, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

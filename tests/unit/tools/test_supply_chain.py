@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.until import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 UV = Path(sys.executable).with_name("uv")
@@ -28,7 +29,7 @@ def built(folder: Path, at: int) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     if "Failed to fetch" in done.stderr or "error sending request" in done.stderr:
@@ -74,7 +75,7 @@ def test_no_package_is_installed_that_makes_up_data_or_that_nothing_calls(extra:
     """Litestar asks for four such; `exclude-dependencies` of pyproject.toml leaves them out."""
     exported = subprocess.run(
         [UV, "export", "--quiet", "--frozen", "--no-dev", "--extra", extra, "--no-hashes"],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=PATIENCE_S,
     ).stdout  # fmt: skip
     packages = set(re.findall(r"^([a-z0-9-]+)==", exported, re.MULTILINE))
 
@@ -95,7 +96,7 @@ def test_the_sbom_names_the_programs_and_libraries_within_wheels(tmp_path: Path)
         "cyclonedx1.5",
     )
     for command in ([UV, *export, "-o", file], [sys.executable, "-m", "tools.sbom", file]):
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=PATIENCE_S)
     sbom = json.loads(file.read_text())
     parts = {one["bom-ref"]: one for one in sbom["components"]}
     needs = {

@@ -6,6 +6,7 @@ import socket
 import threading
 
 import pytest
+from tests.support.until import PATIENCE_S
 from tests.support.webhook_sink import webhook_sink
 
 from mudra.audit.event import Caller
@@ -123,7 +124,7 @@ def test_servers_of_names_that_never_answer_take_no_threads_of_others(monkeypatc
     answers = threading.Event()
 
     def look_up(*_, **__):
-        answers.wait(10)
+        answers.wait()
         raise socket.gaierror
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
@@ -132,7 +133,7 @@ def test_servers_of_names_that_never_answer_take_no_threads_of_others(monkeypatc
         calls = asyncio.gather(*map(call, range(40)))
         await asyncio.sleep(0)
         try:
-            return await asyncio.wait_for(asyncio.to_thread(threading.active_count), 5)
+            return await asyncio.wait_for(asyncio.to_thread(threading.active_count), PATIENCE_S)
         finally:
             answers.set()
             await calls

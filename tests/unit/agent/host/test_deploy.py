@@ -10,6 +10,7 @@ from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.documents.blocks import blocks_of
 from tests.support.manual_clock import MovedClock
 from tests.support.programs import program
+from tests.support.until import PATIENCE_S
 
 from mudra.agent.host.config import read_config
 from mudra.agent.host.metrics import exposition
@@ -31,7 +32,7 @@ def test_the_unit_file_is_taken_by_systemd(tmp_path: Path) -> None:
         [program("systemd-analyze"), "verify", unit],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_S,
         check=False,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.until import PATIENCE_S
 
 from mudra.http.health.feed_events import FeedEvents
 from mudra.metrics.health.feed import HealthFeed, health_feed
@@ -19,7 +20,6 @@ from mudra.metrics.rollup.coverage import Proof, TimeRange
 
 START = datetime(2026, 3, 4, 12, tzinfo=UTC)
 BANK = "BANK-1"
-PATIENCE_S = 5
 
 
 def feed(status: Status, window: datetime = START) -> HealthFeed:

@@ -19,7 +19,7 @@ import pytest
 import uvicorn
 import uvloop
 from msgspec import Struct
-from tests.support.until import until
+from tests.support.until import PATIENCE_S, until
 
 from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
@@ -28,7 +28,6 @@ from mudra.server_protocol.connection_limits import ConnectionLimits
 
 CROWD = 50
 STRANGER, OTHER = "127.7.0.1", "127.7.0.2"
-READY_S = 30
 AHEAD = 12
 """Requests of a crowd that may get on before one of another client, which needs ten rounds."""
 
@@ -73,7 +72,7 @@ class App:
     def _hold(self) -> None:
         """Hold the loop, as a long step would, until the test has sent what is to arrive."""
         self.holding.release()
-        assert self.released.acquire(timeout=READY_S)
+        assert self.released.acquire(timeout=PATIENCE_S)
 
     async def work(self, client: str, _: object, send: Any) -> None:
         self.got_on.append(client)
@@ -157,7 +156,7 @@ class Clients:
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
-        assert self.app.holding.acquire(timeout=READY_S)
+        assert self.app.holding.acquire(timeout=PATIENCE_S)
         try:
             yield
         finally:
@@ -192,7 +191,7 @@ def served(limits: ConnectionLimits) -> Iterator[Clients]:
     yield clients
     clients.end()
     server.should_exit = True
-    serving.join(30)
+    serving.join(PATIENCE_S)
 
 
 @pytest.fixture

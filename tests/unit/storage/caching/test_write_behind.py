@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.support.until import PATIENCE_S
 
 from mudra.storage.caching.write_behind import WriteBehind
 
@@ -49,7 +50,7 @@ def test_what_is_due_is_written_once_and_tried_again_after_an_error(failing: int
         behind = WriteBehind("test", 0.01, store.write)
         behind.start()
         behind.due()
-        await asyncio.wait_for(store.called.wait(), 10)
+        await asyncio.wait_for(store.called.wait(), PATIENCE_S)
         return store.calls
 
     assert asyncio.run(calls()) == failing + 1
@@ -61,7 +62,7 @@ def test_a_stop_writes_what_is_left_without_waiting() -> None:
         behind = WriteBehind("test", 3600, store.write)
         behind.start()
         behind.due()
-        await asyncio.wait_for(behind.stop(), 10)
+        await asyncio.wait_for(behind.stop(), PATIENCE_S)
         return store.calls
 
     assert asyncio.run(calls()) > 0
