@@ -27,8 +27,8 @@ Rule: TypeAlias = dict[str, Any]
 RUNBOOK: Final = re.compile(r"/operations/runbooks/([a-z-]+)\.html$")
 _INTRO: Final = Path(__file__).with_name("metrics_intro.md")
 _HEAD: Final = (
-    "| metric | type, unit | labels | over nodes | what | alerts |",
-    "|---|---|---|---|---|---|",
+    "| metric | what | labels | type, unit; over nodes | alerts |",
+    "|---|---|---|---|---|",
 )
 _GROUPS: Final = {
     "A node and its processes": (
@@ -68,7 +68,7 @@ _LABELS: Final = (
     ("cause", ("died", "hung"), "of restarts"),
     ("change", ("opened", "moved", "closed", "reopened", "withdrawn"), "of alarms"),
     ("disk", ("data", "log", "backup"), "or a directory of `MUDRA_WATCHED_DISKS`"),
-    ("entity", (), "the ID of the member at the cause; `peer`: the FIP of a path"),
+    ("entity", (), "the ID of the member at the cause"),
     ("fip", (), "the ID of the FIP"),
     ("grain", ("window", "hour", "day"), "the length of what is summed"),
     ("job", (), "`exported_job` in Prometheus"),
@@ -82,16 +82,16 @@ _LABELS: Final = (
     ("outcome", ("equal", "different"), "of sums compared with reports"),
     ("outcome", ("compared", "failed"), "of the parts of a recount"),
     ("path", (), "the route, with names in place of IDs"),
+    ("peer", (), "the ID of the FIP of a path"),
     ("place", Place, "of reads for which a replica is set"),
-    (
-        "process",
-        ("supervisor", "worker-0", "jobs", "database"),
-        "of the node; workers are numbered",
-    ),
+    ("postgresql", (), "its version"),
+    ("process", ("supervisor", "worker-0", "jobs", "database"), "workers are numbered"),
     ("reason", (), "of refused credentials, as the [audit](audit-events.md) has it"),
+    ("schema", (), "the revision of the database's tables"),
     ("server", (), "host and port"),
     ("state", ("active", "idle", "idle-in-transaction", "other"), "of connections"),
     ("status", (), "of HTTP, three digits"),
+    ("version", (), "of Mudra"),
 )
 """Each label with its values, where they are few, and what they are of."""
 
@@ -113,7 +113,7 @@ def metrics_page() -> str:
         alerts = [links[alert] for alert, expression in reading if name in expression]
         joined = "per node" if name in _EACH else _joined(name, kind)
         rows[_heading(name)].append(
-            f"| `{name}` | {_typed(name, kind)} | {_ticked(labels)} | {joined} | {text} |"
+            f"| `{name}` | {text} | {_ticked(labels)} | {_typed(name, kind)}; {joined} |"
             f" {', '.join(alerts)} |"
         )
     for heading, found in rows.items():
@@ -121,9 +121,9 @@ def metrics_page() -> str:
     parts += ["### Labels", "", "| label | values | what |", "|---|---|---|"]
     parts += [f"| `{label}` | {_ticked([*values])} | {text} |" for label, values, text in _LABELS]
     parts += ["", "## The agent", "", "An agent is one process: there is nothing to join.", ""]
-    parts += ["| metric | type, unit | values of `reason` | what |", "|---|---|---|---|"]
+    parts += ["| metric | what | values of `reason` | type, unit |", "|---|---|---|---|"]
     parts += [
-        f"| `{name}` | {_typed(name, kind)} | {_ticked(reasons)} | {text} |"
+        f"| `{name}` | {text} | {_ticked(reasons)} | {_typed(name, kind)} |"
         for name, kind, reasons, text in sorted(_of_agent())
     ]
     return "\n".join([*parts, ""])

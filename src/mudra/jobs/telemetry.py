@@ -96,7 +96,11 @@ CONNECTIONS_ALLOWED = Gauge(
     multiprocess_mode="livemostrecent",
 )
 JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
-SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Sums made of reports, by the length of time that they sum", ["grain"])
+SUMS_MADE = Counter(
+    "mudra_metrics_sums_made_total",
+    "Sums made of reports, by the length of time that they sum",
+    ["grain"],
+)
 RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with reports", ["grain", "outcome"]
 )

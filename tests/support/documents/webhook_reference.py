@@ -1,4 +1,4 @@
-"""What the reference says of messages to webhooks, so that tests compare it with what is sent."""
+"""The reference of messages to webhooks, as tests compare it with what is sent."""
 
 import json
 import re

@@ -54,10 +54,16 @@ def test_every_email_is_shown_as_it_is_written() -> None:
 def test_every_alert_reads_a_metric_of_the_page() -> None:
     page = metrics_page()
 
-    names = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    names = re.findall(r"^\| `(mudra_\w+)` \|", page, re.MULTILINE)
     read = set(re.findall(r"(?<![\w:])mudra_\w+", RULES.read_text()))
     assert len(names) == len(set(names))
     assert {re.sub("_(bucket|sum|count)$", "", one) for one in read} <= set(names)
+    row = r"^\| `mudra_\w+` \| [^|]+ \| ([^|]*) \| [^|]+; (?:sum|max|min|per node) \|"
+    of_metrics = re.findall(row, page, re.MULTILINE)
+    labels = {name for cell in of_metrics for name in re.findall(r"`(\w+)`", cell)}
+    explained = set(re.findall(r"^\| `(\w+)` \|", page.partition("### Labels")[2], re.MULTILINE))
+    assert len(labels) > 15
+    assert labels <= explained
     assert {"mudra_agent_ready", "mudra_agent_last_delivery_timestamp_seconds"} <= set(names)
 
 
