@@ -47,6 +47,6 @@ def test_each_command_of_the_guide_is_answered(service: Service) -> None:
     service.cli("logout")
 
     assert len(said) == 6
-    assert '"rows":' in said[0]
+    assert '"rows":' in said[1]
     assert '"incidents":' in said[2]
     assert '"about":"day"' in said[-1]

@@ -196,7 +196,7 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                     "mudra operator create vikram@network.example --scope health\n"
                     "activate vikram@network.example\nmudra login vikram@network.example"
                 ),
-                "mudra health incidents --open": (
+                "mudra health acknowledge INCIDENT_ID": (
                     "mudra operator create day@network.example --scope health\n"
                     "activate day@network.example"
                 ),

@@ -71,6 +71,7 @@ BY_ANOTHER_TEST: Final = {
     "docs/how-to/service-levels.md": {
         "mudra report make KAVERI-FIP --from 2026-03-02T18:30:00Z --to 2026-03-09T18:30:00Z": _LEVELS,
         "mudra report targets": _LEVELS,
+        "mudra report budgets": _LEVELS,
         "mudra report own KAVERI-FIP": _LEVELS,
         "curl --output jwks.json https://tokens.network.example/iam/.well-known/jwks.json": _LEVELS,
     },

@@ -1,4 +1,4 @@
-"""A real HTTP server that keeps what it is posted, and checks who signed it."""
+"""A real HTTP server that keeps what it is posted, and checks it: by its key, and by the reference."""
 
 import base64
 import hashlib
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.support.documents.webhook_reference import FIELDS, check_message
 from tests.support.until import PATIENCE_S
 
 
@@ -61,6 +62,13 @@ class WebhookSink:
         """Returns the requests about an entity."""
         return [one for one in self.posted if one.data["data"]["entityId"] == entity_id]
 
+    def check(self) -> None:
+        """Fail where a message in the standard format is not as the reference has it."""
+        for one in self.posted:
+            is_message = "webhook-signature" in one.headers and one.body.startswith(b'{"')
+            if is_message and one.data.keys() == FIELDS:
+                check_message(one.data)
+
     def events(self, entity_id: str) -> list[str]:
         """Returns the messages about an entity."""
         return [one.data["type"] for one in self.about(entity_id)]
@@ -100,6 +108,7 @@ def webhook_sink(
     sink.url = f"{'https' if tls else 'http'}://{host}:{server.server_port}/alarms"
     try:
         yield sink
+        sink.check()
     finally:
         server.shutdown()
         thread.join()

@@ -3,14 +3,15 @@
 import base64
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from mudra.disputes.dispute import About, Act, Dispute, State, Step
-from mudra.disputes.dispute import Kind as DisputeKind
-from mudra.disputes.dispute_message import body_of
+from mudra.disputes.dispute_message import DisputeMessage
+from mudra.levels.budgets.burn_message import BudgetMessage
+from mudra.levels.report_news import ReportMessage
 from mudra.metrics.announcements.announcement import Announcement as Said
 from mudra.metrics.announcements.announcement import Kind, Translation, Update
 from mudra.metrics.incidents.incident import (
@@ -18,10 +19,12 @@ from mudra.metrics.incidents.incident import (
     Ending,
     FipApi,
     Incident,
-    Path,
     Symptom,
     TimelineChange,
     TimelineEntry,
+)
+from mudra.metrics.incidents.incident import (
+    Path as PathSubject,
 )
 from mudra.metrics.incidents.incident_change import (
     Change,
@@ -34,9 +37,12 @@ from mudra.metrics.incidents.incident_change import (
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import PersonalAlarm
 from mudra.metrics.notifications.incident_notifications import Announcement, Event
-from mudra.metrics.notifications.personal_message import AlarmsMessage, personal_body
+from mudra.metrics.notifications.personal_message import PERSONAL, AlarmsMessage, personal_body
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import (
+    CHALLENGE,
+    MAX_EVENTS,
+    TEST,
     Message,
     SampleMessage,
     Webhook,
@@ -60,6 +66,7 @@ from mudra.metrics.subscriptions.webhook_subscription import (
     AnnouncementMessage,
     ChallengeAnswer,
     ChallengeMessage,
+    StatusEvent,
     StatusMessage,
     announcement_body,
     challenge_body,
@@ -67,31 +74,28 @@ from mudra.metrics.subscriptions.webhook_subscription import (
 )
 from mudra.shared.secret_text import SecretText
 from mudra.webhook.sign import signed_headers
+from tools.pages.member_messages import (
+    LEVEL_EVENTS,
+    budget_sample,
+    dispute_events,
+    dispute_sample,
+    report_sample,
+)
 
 NOW: Final = datetime(2026, 3, 2, 9, 41, 5, tzinfo=UTC)
 KEY: Final = "whsec_" + base64.b64encode(b"a key for this page only").decode()
 CONSOLE: Final = "https://tokens.network.example/console"
 _ID: Final = "0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"
 _MESSAGE: Final = "0195562f-7a02-7d19-8c41-5b0e9d6f3a21"
-_INTRO: Final = """# Webhooks
-
-Made by `make docs` from the code that sends them. How to add one, test it and change its key is in
-[monitor the network](../how-to/monitor-the-network.md).
-
-A message is a POST of JSON, signed as [Standard Webhooks](https://www.standardwebhooks.com) has it:
-the signature is over `webhook-id`, `webhook-timestamp` and the body, with a dot between them, by
-HMAC-SHA256 with the key that was shown once (Base64 after `whsec_`). After a rotation there are two
-signatures for a day. Answer 2xx within 10 seconds; else the message comes again for 24 hours under
-the same `webhook-id`. Bodies are shown with line breaks here; they are sent without.
-
-[Subscribers of the public status](#public-status) get messages of their own.
-
-The headers of the first message, with the key `{key}`:
-
-```text
-{headers}
-```
-"""
+_INTRO: Final = Path(__file__).with_name("webhooks_intro.md")
+_CONCERNED: Final = "the members concerned, the FIUs that name the FIP, the network"
+_MEMBER: Final = "the member, the network"
+_PUBLIC_OF: Final = "[subscribers of the public status](#public-status)"
+_OF_STATUS: Final = {
+    StatusEvent.DISRUPTED: "An institution is disrupted.",
+    StatusEvent.OPERATIONAL: "It works again.",
+    StatusEvent.ANNOUNCEMENT: "The operator announces something, or adds an update.",
+}
 _STATUS: Final = "https://tokens.network.example/status/fip/KAVERI-FIP"
 _PUBLIC: Final = """\
 Anyone subscribes on the status page, with an https address (port 443) and an email address
@@ -127,17 +131,38 @@ stored of it is deleted.
 ### subscription.challenge
 """
 _DISPUTES: Final = """\
-To the webhooks of the member and of the network, for each step of a dispute or comment
-([how-to](../how-to/dispute-a-figure.md)). The event is `dispute.` and the state after the step, or
-`dispute.answer`, `dispute.attach` or `dispute.overdue`, which leave the state as it is. `act` is
-the step, `by` the side that took it. No statement is in it."""
+Each step of a dispute or comment has a message ([how-to](../how-to/dispute-a-figure.md)). All have
+the same fields; `act` is the step, and `by` who took it: `member`, `operator` or `service` (a
+deadline that is over). No statement is in it."""
+_BUDGET: Final = """\
+Once when a member's [error budget](../explanation/service-levels.md#error-budget) will be gone
+before the month ends (`outlook` is `burning`), and once when it is gone (`gone`)."""
+_REPORT: Final = """\
+For each version of a [report of service levels](../how-to/service-levels.md). `entityId` is empty
+for the network's, which goes to the network's webhooks alone. `missed` has the measures over all
+calls of which the target was missed. Read the numbers with `reportId`."""
 _MEANING: Final = {
     Event.OPENED: "A cause was found.",
     Event.MOVED: "The cause turned out to be another one; the incident and its ID stay.",
-    Event.CLOSED: "Three good windows in a row.",
+    Event.CLOSED: "It is over; `state` says how: most often three good windows in a row.",
     Event.REOPENED: "It had ended, and goes on.",
     Event.WITHDRAWN: "Late or replaced reports show that there was none.",
 }
+
+
+SCHEMAS: Final = {
+    "of `incident.…`": Message,
+    "of `webhook.test`": SampleMessage,
+    "of `dispute.…`": DisputeMessage,
+    "of `levels.budget`": BudgetMessage,
+    "of `levels.report`": ReportMessage,
+    "of `alarms`": AlarmsMessage,
+    "of `status.disrupted` and `status.operational`": StatusMessage,
+    "of `status.announcement`": AnnouncementMessage,
+    "of `subscription.challenge`": ChallengeMessage,
+    "of the answer to a challenge": ChallengeAnswer,
+}
+"""Each kind of message by the heading of its schema."""
 
 
 def webhooks_page() -> str:
@@ -146,13 +171,19 @@ def webhooks_page() -> str:
     first = bodies[Event.OPENED]
     headers = signed_headers([SecretText(KEY)], _MESSAGE, NOW, first)
     lines = "\n".join(f"{name}: {value}" for name, value in headers.items())
-    parts = [_INTRO.format(key=KEY, headers=lines)]
+    parts = [
+        _INTRO.read_text(encoding="utf-8").format(
+            key=KEY, headers=lines, events="\n".join(_events()), kept=MAX_EVENTS
+        )
+    ]
     for event in Event:
         parts += [f"## {event.value}", "", _MEANING[event], "", *_json(bodies[event])]
     hook = Webhook(_ID, "", "https://alarms.network.example/mudra", "operator:1", NOW)
     parts += ["## webhook.test", "", "A test that someone asked for.", ""]
     parts += _json(body_of_test(hook, NOW, CONSOLE))
-    parts += ["## dispute.raised", "", _DISPUTES, "", *_json(_dispute())]
+    parts += ["## dispute.raised", "", _DISPUTES, "", *_json(dispute_sample())]
+    parts += ["## levels.budget", "", _BUDGET, "", *_json(budget_sample())]
+    parts += ["## levels.report", "", _REPORT, "", *_json(report_sample())]
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
     parts += _json(_personal())
     parts += ["## In the formats of chats", "", "The first message, to a webhook with `--format`."]
@@ -161,17 +192,23 @@ def webhooks_page() -> str:
         parts += ["", f"`{name.value}`:", "", *_json(body)]
     parts += _public()
     parts += ["## JSON schemas", ""]
-    for title, message in (
-        ("of `status.disrupted` and `status.operational`", StatusMessage),
-        ("of `status.announcement`", AnnouncementMessage),
-        ("of `subscription.challenge`", ChallengeMessage),
-        ("of the answer to a challenge", ChallengeAnswer),
-        ("of `incident.…`", Message),
-        ("of `webhook.test`", SampleMessage),
-        ("of `alarms`", AlarmsMessage),
-    ):
+    for title, message in SCHEMAS.items():
         parts += [f"### {title}", "", *_json(msgspec.json.encode(msgspec.json.schema(message)))]
     return "\n".join(parts)
+
+
+def _events() -> Iterator[str]:
+    whom = (
+        (_MEANING, _CONCERNED),
+        (dispute_events(), _MEMBER),
+        (LEVEL_EVENTS, _MEMBER),
+        ({PERSONAL: "Alarms that a person chose."}, "the person"),
+        ({TEST: "Someone asked for a test."}, "their owner"),
+        (_OF_STATUS, _PUBLIC_OF),
+        ({CHALLENGE: "A new address has to answer it."}, _PUBLIC_OF),
+    )
+    for events, owners in whom:
+        yield from (f"| `{event}` | {text} | {owners} |" for event, text in events.items())
 
 
 def _public() -> Iterator[str]:
@@ -207,17 +244,6 @@ def _public() -> Iterator[str]:
     yield from _json(status_body(over, incident, "Kaveri Bank", _STATUS)[1])
 
 
-def _dispute() -> bytes:
-    raised = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
-    start = datetime(2026, 2, 26, 18, 30, tzinfo=UTC)
-    dispute = Dispute(
-        *(_ID, "KAVERI-FIP", DisputeKind.DISPUTE, About.DAY, None, ()),
-        *(start, start + timedelta(days=1), State.RAISED, "user:1"),
-        *(raised, raised, raised + timedelta(days=5)),
-    )
-    return body_of(dispute, Step(1, raised, "user:1", Act.RAISE, State.RAISED, ""))
-
-
 def _json(body: bytes) -> Iterator[str]:
     yield from ("```json", msgspec.json.format(body, indent=2).decode(), "```", "")
 
@@ -237,7 +263,7 @@ def _changes() -> dict[Event, Change]:
     window = timedelta(minutes=10)
     incident = _incident(began)
     over = replace(incident, ended=began + 2 * window, ending=Ending.RECOVERED)
-    before = replace(incident, subject=Path("SAARTHI-AA", "KAVERI-FIP"))
+    before = replace(incident, subject=PathSubject("SAARTHI-AA", "KAVERI-FIP"))
     return {
         Event.OPENED: Opened(incident),
         Event.MOVED: Moved(before, incident),

@@ -33,8 +33,8 @@ AUDIT_CONTRADICTED = Gauge(
 )
 AUDIT_VERIFIED = Gauge(
     "mudra_audit_verified_timestamp_seconds",
-    "When mudra audit verify last found the audit intact, seconds since the epoch; before the first"
-    " time, when this node began to watch",
+    "When mudra audit verify last found the audit intact; before the first time, when this node"
+    " began to watch",
     multiprocess_mode="livemostrecent",
 )
 AUDIT_VERIFY_FAILED = Gauge(
@@ -86,7 +86,7 @@ SECRETS_ENDING = Gauge(
 )
 CONNECTIONS = Gauge(
     "mudra_database_connections",
-    "Connections to the database by state, of the service's role: active, idle, in transaction",
+    "Connections to the database by state, of the service's role",
     ["state"],
     multiprocess_mode="livemostrecent",
 )
@@ -96,7 +96,11 @@ CONNECTIONS_ALLOWED = Gauge(
     multiprocess_mode="livemostrecent",
 )
 JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
-SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
+SUMS_MADE = Counter(
+    "mudra_metrics_sums_made_total",
+    "Sums made of reports, by the length of time that they sum",
+    ["grain"],
+)
 RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with reports", ["grain", "outcome"]
 )
@@ -135,7 +139,7 @@ WINDOWS_MISSING = Gauge(
 )
 LAST_WINDOW = Gauge(
     "mudra_metrics_last_window_seconds",
-    "End of the last closed window, seconds since the epoch",
+    "End of the last closed window",
     multiprocess_mode="livemostrecent",
 )
 STANDBYS = Gauge(
@@ -155,7 +159,7 @@ STANDBY_BEHIND_S = Gauge(
 )
 STANDBY_FAULTS = Gauge(
     "mudra_standby_faults",
-    "What is wrong with standbys, as mudra doctor says it: gone, far behind, none to wait for",
+    "Faults of standbys, as mudra doctor says them: gone, far behind, none to wait for",
     multiprocess_mode="livemostrecent",
 )
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])

@@ -17,6 +17,7 @@ from tests.support.mailbox import mails
 from tests.support.metrics.health_network import at_fip, requests_of
 from tests.support.people.console import reader
 from tests.support.service import Service
+from tests.support.webhook_sink import webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.http.levels.signing import signing
@@ -231,10 +232,16 @@ def test_a_budget_that_will_not_last_is_announced_once_and_not_during_a_silence(
     def emails() -> list[dict[str, Any]]:
         return [one for one in mails(service, bank.email) if "error budget" in one["subject"]]
 
-    budgets_worked_out(service)
-    in_silence = len(emails())
-    noc.post(f"/health/silences/{silence.json()['silence']['silenceId']}/end")
-    after, again = budgets_worked_out(service), budgets_worked_out(service)
+    with webhook_sink() as sink:
+        noc.post("/health/webhooks", url=sink.url, entityId=world.fip)
+        budgets_worked_out(service)
+        in_silence = len(emails())
+        noc.post(f"/health/silences/{silence.json()['silence']['silenceId']}/end")
+        after, again = budgets_worked_out(service), budgets_worked_out(service)
+        period = world.period(entityId=world.fip, start=(world.start + WINDOW).isoformat())
+        assert noc.post(REPORTS, **period).status_code == 200
+        service.wait_until(lambda: len(sink.posted) == 2)
+        assert sorted(sink.events(world.fip)) == ["levels.budget", "levels.report"]
 
     (availability,) = [
         one["burn"]

@@ -3,7 +3,7 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from tests.support.programs import program
 from mudra.console.pages.public.documentation import ROOT
 
 DEPLOY = Path("deploy/prometheus")
+REFERENCE = Path("docs/reference/metrics.md")
 RUNBOOKS = sorted(Path("docs/operations/runbooks").glob("*.md"))
 ALL_DASHBOARDS = sorted(Path("deploy/grafana").glob("*.json"))
 OF_SQL = Path("deploy/grafana/network-days.json")
@@ -86,16 +87,26 @@ def test_rules_name_only_metrics_that_a_node_exposes() -> None:
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.stem)
 def test_a_dashboard_asks_for_what_there_is(dashboard: Path, tmp_path: Path) -> None:
-    """Every expression is one that Prometheus parses, over metrics that a node exposes."""
     asked = [re.sub(r"\$\w+|\$\{\w+\}", "x", one) for one in expressions(dashboard)]
-    rules = [{"record": f"r{place}", "expr": one} for place, one in enumerate(asked)]
-    (tmp_path / "rules.yml").write_text(
-        json.dumps({"groups": [{"name": "dashboard", "rules": rules}]})
-    )
-    checked = promtool("check", "rules", "rules.yml", folder=tmp_path)
 
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    check_queries(asked, tmp_path)
+
+
+def test_a_query_of_the_reference_asks_for_what_there_is(tmp_path: Path) -> None:
+    table = REFERENCE.read_text().partition("\n## Questions")[2].partition("\n## ")[0]
+    asked = [row.split(" | ")[1].strip("`") for row in table.splitlines() if "mudra_" in row]
+
+    assert len(asked) == 16
+    check_queries(asked, tmp_path)
+
+
+def check_queries(asked: Sequence[str], folder: Path) -> None:
+    """Every expression is one that Prometheus parses, over metrics that a node exposes."""
+    rules = [{"record": f"r{place}", "expr": one} for place, one in enumerate(asked)]
+    (folder / "rules.yml").write_text(json.dumps({"groups": [{"name": "asked", "rules": rules}]}))
     assert {name for one in asked for name in METRIC.findall(one)} - exposed() == set()
+    checked = promtool("check", "rules", "rules.yml", folder=folder)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.stem)

@@ -95,7 +95,7 @@ CREDENTIALS_REFUSED = Counter(
 ISSUES_LOST = Counter(
     "mudra_token_issues_lost_total",
     "Issued entity tokens and refused credentials that the audit lost, since too many waited for"
-    " the database, by kind: issued, refused",
+    " the database",
     ["kind"],
 )
 

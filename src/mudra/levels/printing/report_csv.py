@@ -5,11 +5,12 @@ from typing import Final
 from mudra.levels.report import Report
 from mudra.shared.csv_export import csv_text
 
-_COLUMNS: Final = [
+COLUMNS: Final = [
     *("entityId", "role", "start", "end", "version", "measure", "api", "value", "unit"),
     *("part", "whole", "reporters", "leftOut", "uncertain", "downWindows", "windows"),
     *("target", "met", "budgetAllowed", "budgetSpent"),
 ]
+"""The head of the file."""
 
 
 def report_as_csv(report: Report) -> str:
@@ -23,7 +24,7 @@ def report_as_csv(report: Report) -> str:
         report.version,
     ]
     return csv_text(
-        _COLUMNS,
+        COLUMNS,
         (
             [
                 *of_report,

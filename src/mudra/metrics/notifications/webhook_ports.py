@@ -69,7 +69,8 @@ class WebhookMessages(Protocol):
     ) -> None:  # fmt: skip
         """Queues one message for each webhook of these entities, if active, and of the network.
 
-        And for each of an active FIU that names this FIP. `chats` has the bodies for chats.
+        And for each of an active FIU that names this FIP. `chats` has the bodies for chats; without
+        them no chat gets the message.
         """
         ...
 

@@ -178,7 +178,8 @@ class PostgresWebhooks:
     ) -> None:  # fmt: skip
         """Queues one message for each webhook of these entities, if active, and of the network.
 
-        And for each of an active FIU that names this FIP. `chats` has the bodies for chats.
+        And for each of an active FIU that names this FIP. `chats` has the bodies for chats; without
+        them no chat gets the message, since a chat refuses what is not in its format.
         """
         concerned: sa.ColumnElement[bool] = _W.entity_id.in_(
             ["", *entity_ids] if to_network else [*entity_ids]
@@ -189,6 +190,8 @@ class PostgresWebhooks:
         active = sa.select(entity.c.entity_id).where(entity.c.status == "active")
         allowed = sa.or_(_W.entity_id == "", _W.entity_id.in_(active))
         concerned = sa.and_(concerned, allowed, _OF_ALARMS)
+        if not chats:
+            concerned = sa.and_(concerned, _W.format == Format.STANDARD.value)
         webhooks = await self._tx.connection.execute(
             sa.select(_W.webhook_id, _W.format).where(concerned)
         )

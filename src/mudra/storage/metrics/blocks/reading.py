@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import compress
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -167,18 +168,17 @@ class Blocks:
     async def intact(
         self, wanted: Wanted, form: Form, make: Callable[[Cells], T]
     ) -> tuple[Sequence[T], frozenset[tuple[str, str]]]:
-        """Returns what is made of each block, and the AAs and tags that have a damaged one.
+        """Returns what is made of each block, but of reports with a damaged one: AA and tag of these.
 
-        Of a report with a damaged block nothing is returned. The cells of few blocks are in memory
-        at a time.
+        The cells of few blocks are in memory at a time.
         """
         lost, keys, made = set[tuple[str, str]](), list[tuple[str, str]](), list[T]()
         async for some in self._read(wanted, form, lost):
             keys += [(one.aa_id, one.tag) for one in some]
             made += await asyncio.to_thread(list, map(make, [one.cells for one in some]))
             del some  # or they were kept while the next ones are decoded
-        whole = zip(keys, made, strict=True)
-        return [one for key, one in whole if key not in lost], frozenset(lost)
+        kept = (key not in lost for key in keys)
+        return [*compress(made, kept)], frozenset(lost)
 
     async def _read(
         self, wanted: Wanted, form: Form, lost: set[tuple[str, str]] | None = None
