@@ -168,10 +168,7 @@ class Blocks:
     async def intact(
         self, wanted: Wanted, form: Form, make: Callable[[Cells], T]
     ) -> tuple[Sequence[T], frozenset[tuple[str, str]]]:
-        """Returns what is made of each block, but of reports with a damaged one: AA and tag of these.
-
-        The cells of few blocks are in memory at a time.
-        """
+        """Returns what is made of each block, and AA and tag of each damaged report, left out."""
         lost, keys, made = set[tuple[str, str]](), list[tuple[str, str]](), list[T]()
         async for some in self._read(wanted, form, lost):
             keys += [(one.aa_id, one.tag) for one in some]
