@@ -61,7 +61,7 @@ class Parts(NamedTuple):
 
 
 def window_calls(ids: Sequence[str], blocks: Sequence[Parts]) -> WindowCalls:
-    """Returns the arrays of what all AAs reported of one window, from those of its blocks."""
+    """Returns the arrays of what all AAs reported of one window, from the arrays of its blocks."""
     each = zip(*(blocks or [parts_of(empty())]), strict=True)
     return WindowCalls(ids, *map(_joined, each))
 

@@ -335,7 +335,7 @@ def _move_weekday(
 
 
 def _of_all(lanes_of_cells: Floats) -> Floats:
-    """The sum of all lanes, as those of one symptom."""
+    """The sum of all lanes, which are of one symptom."""
     return np.asarray(lanes_of_cells.sum(0, keepdims=True))
 
 

@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 
 class Reported(NamedTuple, Generic[T]):
-    """What is made of each block of a window's reports."""
+    """Results of each block of a window's reports."""
 
     ids: Sequence[str]
     """The AAs and FIPs by the places that cells have."""
