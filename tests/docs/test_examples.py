@@ -81,7 +81,6 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
         ID: "$id",
         FILE: "$file",
         "--since 2026-04-01": "--since $(date -u -d tomorrow +%F)",
-        "show-own KAVERI-FIP": f"show-own {aa.entity_id}",  # the other has left by then
         "KAVERI-FIP": bank.entity_id,
         "SAARTHI-AA": aa.entity_id,
         "FINSIGHT-FIU": fiu,
@@ -127,10 +126,6 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
         f"mudra report download {ID} --out proof.json": (
             f"id=$(mudra report make {bank} --month {_LAST_MONTH} --json"
             " | of 'it[0][\"reportId\"]')"
-        ),
-        f"mudra report show-own KAVERI-FIP {ID}": (
-            f"mudra login {aa.email} > /dev/null\nid=$(mudra report make {aa.entity_id}"
-            f" --month {_LAST_MONTH} --json | of 'it[0][\"reportId\"]')"
         ),
         "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example": (
             f"{sign_in}\nmudra entity add-admin {bank} ravi@kaveribank.example"
