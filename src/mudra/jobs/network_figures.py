@@ -64,8 +64,9 @@ P50: Final = Family(
 )
 CAUSES: Final = Family(
     "mudra_health_cause",
-    "1 while this is the cause of an open incident, else not shown: a FIP, an AA, some of their"
-    " APIs, the path from an AA to a FIP (peer), the network, or an AA whose reports are missing",
+    "1 while this is the cause of an incident that is not over by the evidence, else not shown: a"
+    " FIP, an AA, some of their APIs, the path from an AA to a FIP (peer), the network, or an AA"
+    " whose reports are missing",
     _OF_CAUSES,
 )
 MAINTENANCE: Final = Family(

@@ -125,7 +125,9 @@ STATUS_WEBHOOK_MESSAGES = Counter(
     ["outcome"],
 )
 INCIDENTS_OPEN = Gauge(
-    "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
+    "mudra_health_incidents_open",
+    "Incidents that are not over by the evidence, also those that were closed by hand",
+    multiprocess_mode="livemostrecent",
 )
 WINDOWS_EXPECTED = Gauge(
     "mudra_metrics_windows_expected",
