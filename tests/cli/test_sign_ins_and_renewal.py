@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import jwt
 import pytest
 from tests.support.members import Member, new_member
 from tests.support.service import Service
@@ -37,6 +38,23 @@ def test_a_logout_revokes_the_token_and_deletes_it(
     assert after.exit_code == 3
     answer = member.read({"Authorization": f"Bearer {token}"})
     assert answer.json()["errorCode"] == "TokenRevoked"
+
+
+def test_a_sign_in_that_was_ended_elsewhere_is_none(service: Service, member: Member) -> None:
+    token = service.cli("token", "user").stdout.strip()
+    jti = jwt.decode(token, options={"verify_signature": False})["jti"]
+    ended = member.client.post(
+        "/v1/user/token/revoke",
+        json={"jti": jti},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert ended.status_code == 200, ended.text
+
+    after = service.cli("session", "list", check=False)
+
+    assert "(TokenRevoked, txnId" in after.stderr
+    assert f"run mudra login {member.email}" in after.stderr
+    assert after.exit_code == 3
 
 
 def test_after_a_failed_login_and_a_refused_right_it_is_said_whose_sign_in_is_used(

@@ -109,11 +109,23 @@ class BodyLimits(Struct, frozen=True):
 
 
 async def read_typed_body(
-    receive: Receive, headers: Headers, limits: BodyLimits, allowed: str = JSON
+    receive: Receive,
+    headers: Headers,
+    limits: BodyLimits,
+    allowed: str = JSON,
+    *,
+    may_be_empty: bool = False,
 ) -> bytes | BodyRefused:
-    """Return the bytes of a body of media type `allowed`, for a caller that parses them itself."""
+    """Return the bytes of a body of media type `allowed`, for a caller that parses them itself.
+
+    One that `may_be_empty` needs no `Content-Type` when it is.
+    """
     framing = _framing(headers)
-    return _media_type_refused(framing, allowed) or await _read(receive, framing, limits)
+    refused = _media_type_refused(framing, allowed)
+    if refused is not None and (framing.types or not may_be_empty):
+        return refused
+    content = await _read(receive, framing, limits)
+    return refused if refused is not None and content and isinstance(content, bytes) else content
 
 
 def is_whole_body(headers: Headers, body: bytes, limits: BodyLimits, allowed: str) -> bool:

@@ -120,6 +120,17 @@ def test_introspection_calls_everything_but_an_active_entity_token_inactive(
     assert service.introspected(token, member.entity_id, secret)["active"] is True
 
 
+def test_the_openapi_document_has_every_field_of_introspection(member: Member) -> None:
+    secret = member.secret()
+    token = member.entity_token(secret).json()["accessToken"]
+    document = member.client.get(f"{member.service.root}/schema/openapi.json").json()
+
+    described = document["components"]["schemas"]["OAuthIntrospection"]["properties"]
+
+    answered = member.service.introspected(token, member.entity_id, secret)
+    assert set(answered) == set(described) - {"cnf"}  # of a token that is bound to a key
+
+
 def test_introspection_needs_a_client_and_serves_any_member(
     member: Member,
 ) -> None:

@@ -175,7 +175,8 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
         lines += _example(call)
     first = answers.setdefault("\n".join(answered), call)
     if first is not call and len(answered) >= _MANY:
-        lines += [f"The answer is that of [{first.summary}](#{_anchor(first.summary)}).", ""]
+        same = "one object with the fields" if _is_array(first) > _is_array(call) else "that"
+        lines += [f"The answer is {same} of [{first.summary}](#{_anchor(first.summary)}).", ""]
     elif answered:
         lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, ""]
     return "\n".join(lines)
@@ -207,6 +208,9 @@ def _body(call: Call, shapes: Shapes) -> Iterator[str]:
             )
             for name in schema.get("properties", {})
         }
+        if not kinds:
+            about = cell(schema.get("description", ""))
+            yield _line("the body", _form(place, "object", needed=True), about)
         for name, kind, about in shapes.rows(schema, without=_ENVELOPE - set(required)):
             needed = name.strip("`") in required
             form = _form(place, (several and kinds.get(name)) or kind, needed=needed)
@@ -236,7 +240,9 @@ def _answered(call: Call, shapes: Shapes) -> Iterator[str]:
         if status.startswith("2"):
             for media, body in response.get("content", {}).items():
                 schema = shapes.resolved(body.get("schema", {}))
-                rows = [_line(*row) for row in shapes.rows(schema, without=_ENVELOPE)]
+                # Without a txnId it is no envelope: an entry has a version and a time of its own.
+                without = _ENVELOPE if "txnId" in schema.get("properties", {}) else frozenset()
+                rows = [_line(*row) for row in shapes.rows(schema, without=without)]
                 yield from rows or [_line(f"a body of `{media}`", "", "")]
 
 

@@ -187,11 +187,14 @@ class Api:
         if self.issuer:
             code = answer.get("errorCode", status)
             sentence += f" ({code}, txnId {answer.get('txnId')})"
+        if self._user and answer.get("errorCode") in _ENDED:
+            return CommandFailed(f"{sentence}; run mudra login {self._user}", Exit.NOT_SIGNED_IN)
         if self._user and status in _OF_THE_PERSON:
             sentence += f"; signed in as {self._user}: mudra login EMAIL changes it"
         return CommandFailed(sentence, _EXITS.get(status, Exit.FAILED))
 
 
+_ENDED: Final = ("TokenExpired", "TokenRevoked")
 _OF_THE_PERSON: Final = (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN)
 
 

@@ -24,6 +24,7 @@ from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 from mudra.http.openapi.components import mapping
 from mudra.http.openapi.operation_ids import operation_id
 from mudra.http.request.request_context import RequestEnvelope
+from mudra.http.request.validation import needs_fields
 from mudra.http.response.response_body import (
     CsvText,
     ErrorBody,
@@ -110,7 +111,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
             if reads is not None:
                 self.request_body = RequestBody(
                     content={media: _content(reads, envelope_of=media if traced else "")},
-                    required=True,
+                    required=not (isinstance(reads, type) and not needs_fields(reads)),
                 )
             ok = OpenAPIResponse(
                 description="Done.",

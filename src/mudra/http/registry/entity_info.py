@@ -55,7 +55,10 @@ def registry_routers(prefixes: Sequence[str]) -> list[Router]:
     "POST", "/entityInfo/{entity_type:str}", "Submit an entry", SUBMISSION, gate=REGISTRY_ACTOR
 )
 async def submit(call: RegistryCall[Document], entity_type: TypeInPath) -> WriteResponse | Refusal:
-    """Submit an entry for the first time; it is pending until an operator approves it."""
+    """Submit an entry for the first time; it is pending until an operator approves it.
+
+    409 where its ID, handle, code, key or name is that of another entity.
+    """
     return _written(
         await call.tx.service(RegistrationService).submit(call.body.value, entity_type, call.actor)
     )
@@ -65,7 +68,10 @@ async def submit(call: RegistryCall[Document], entity_type: TypeInPath) -> Write
 async def update(
     call: RegistryCall[Document], entity_type: TypeInPath, entity_id: IdInPath
 ) -> WriteResponse | Refusal:
-    """Update an entry: live at once, or after approval when it touches what needs one."""
+    """Update an entry: live at once, or after approval when it touches what needs one.
+
+    409 where its handle, code, key or name is that of another entity, or the entry is retired.
+    """
     payload = call.body.value
     return _written(
         await call.tx.service(RegistrationService).update(

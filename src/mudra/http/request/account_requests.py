@@ -190,7 +190,9 @@ class OnboardRequest(Struct, frozen=True):
     """Onboard a member with one designated admin (spec 1.2)."""
 
     entity_id: EntityId = field(name="entityId")
-    type: Annotated[Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")]
+    type: Annotated[
+        Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA", examples=["FIU"])
+    ]
     name: Annotated[
         str,
         Meta(

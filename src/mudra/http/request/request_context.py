@@ -21,7 +21,7 @@ from mudra.http.request.body.request_body import (
     read_json,
 )
 from mudra.http.request.fields import DAY, MINUTE, SECOND
-from mudra.http.request.validation import decode_struct, wrong_number
+from mudra.http.request.validation import decode_struct, needs_fields, wrong_number
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.response_body import ResponseBody
 from mudra.server_protocol.body_errors import MalformedBody
@@ -150,8 +150,13 @@ def new_context(request: AnyRequest, dependencies: HttpDependencies) -> RequestC
 async def receive_json(
     request: AnyRequest, dependencies: HttpDependencies, into: type[S], limits: BodyLimits
 ) -> tuple[RequestContext, S | Refusal]:
-    """Read a strict JSON object; the second part is a refusal if it is not accepted."""
-    parsed = await read_json(request.receive, request.scope["headers"], limits)
+    """Read a strict JSON object; the second part is a refusal if it is not accepted.
+
+    Where no field of `into` is needed, no body is the same as `{}`.
+    """
+    parsed = await read_json(
+        request.receive, request.scope["headers"], limits, may_be_empty=not needs_fields(into)
+    )
     return _received(request, dependencies, parsed, into)
 
 

@@ -72,6 +72,12 @@ def _kinds(into: type[msgspec.Struct]) -> Mapping[str, str]:
     return found
 
 
+@lru_cache(maxsize=256)
+def needs_fields(into: type[msgspec.Struct]) -> bool:
+    """Return whether a field must be sent; else an empty body says all."""
+    return any(one.required for one in msgspec.structs.fields(into))
+
+
 def wrong_number(name: str, into: type[msgspec.Struct]) -> InvalidField | None:
     """Return what is allowed in place of a number that JSON itself did not let through."""
     info = shape.type_info(into)

@@ -91,7 +91,7 @@ async def reset(call: UserCall[EntitySecretResetRequest]) -> EntitySecretResetRe
     gate=_WITH_BARE_TOKEN,
 )
 async def retire(call: UserCall[EntitySecretReadRequest]) -> EntitySecretRetireResponse | Refusal:
-    """End the old secret's grace period now."""
+    """End the old secret's grace period now; 409 where no old secret is in one."""
     old = await call.tx.service(SecretService).retire(call.body.entity_id, call.user, call.caller)
     if isinstance(old, Refusal):
         return old

@@ -28,6 +28,7 @@ from mudra.http.token.oauth_shapes import (
     OAuthErrorBody,
     OAuthIntrospection,
     OAuthPresentedToken,
+    OAuthRevokedToken,
     OAuthToken,
     OAuthTokenRequest,
 )
@@ -149,12 +150,13 @@ async def introspect(request: AnyRequest, dependencies: InjectedDependencies) ->
     "/oauth2/revoke",
     status_code=200,
     tags=["OAuth"],
-    operation_class=_operation("Revoke a token", OAuthPresentedToken),
+    operation_class=_operation("Revoke a token", OAuthRevokedToken),
 )
 async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2).
 
-    Another client's token is refused, and the caller learns it (RFC 7009 2.1).
+    That answer has no body. Another client's token is refused, and the caller learns it
+    (RFC 7009 2.1).
     """
     form = await _form(request)
     if isinstance(form, OAuthError):

@@ -4,15 +4,21 @@ Forms and documents have the names of their RFCs; what is read and checked is in
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.shared.secret_text import SecretText
+from mudra.tokens.authentication.client_assertion import MAX_ASSERTION_LENGTH
+from mudra.tokens.authentication.token_check import MAX_TOKEN_LENGTH
 
+_LONG: Final = {"maxLength": MAX_TOKEN_LENGTH}
 _Assertion = Annotated[
     SecretText | UnsetType,
-    Meta(description="a JWT that the registered key signed, in place of a secret (RFC 7523)"),
+    Meta(
+        description="a JWT that the registered key signed, in place of a secret (RFC 7523)",
+        extra_json_schema={"maxLength": MAX_ASSERTION_LENGTH},
+    ),
 ]
 _AssertionType = Annotated[
     Literal["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"] | UnsetType,
@@ -49,9 +55,17 @@ class OAuthTokenRequest(OAuthClient, kw_only=True):
 
 
 class OAuthPresentedToken(OAuthClient, kw_only=True):
-    """Form of POST /oauth2/introspect and /oauth2/revoke (RFC 7662 2.1, RFC 7009 2.1)."""
+    """Form of POST /oauth2/introspect (RFC 7662 2.1)."""
 
-    token: Annotated[SecretText, Meta(description="the token that is asked about")]
+    token: Annotated[
+        SecretText, Meta(description="the token that is asked about", extra_json_schema=_LONG)
+    ]
+
+
+class OAuthRevokedToken(OAuthClient, kw_only=True):
+    """Form of POST /oauth2/revoke (RFC 7009 2.1)."""
+
+    token: Annotated[SecretText, Meta(description="the token that ends", extra_json_schema=_LONG)]
 
 
 class OAuthToken(Struct, frozen=True):
@@ -97,7 +111,33 @@ class OAuthIntrospection(Struct, kw_only=True):
     iat: (
         Annotated[int, Meta(description="when it was issued, in seconds since 1970")] | UnsetType
     ) = UNSET
+    nbf: Annotated[int, Meta(description="from when it is valid, the same as iat")] | UnsetType = (
+        UNSET
+    )
     exp: Annotated[int, Meta(description="when it ends, in seconds since 1970")] | UnsetType = UNSET
+    aud: Annotated[str, Meta(description="for whom the token is")] | UnsetType = UNSET
+    typ: Annotated[str, Meta(description="always Bearer")] | UnsetType = UNSET
+    azp: Annotated[str, Meta(description="the same as sub")] | UnsetType = UNSET
+    own_client_id: Annotated[str, Meta(description="the same as sub")] | UnsetType = field(
+        name="clientId", default=UNSET
+    )
+    secret_expires_at: (
+        Annotated[
+            int,
+            Meta(
+                description="when the entity's secret ends, in milliseconds since 1970; of an "
+                "entity's token"
+            ),
+        ]
+        | UnsetType
+    ) = field(name="secret-expiry-ts", default=UNSET)
+    cnf: (
+        Annotated[
+            dict[str, str],
+            Meta(description="thumbprint of the key, `jkt`, to which the token is bound"),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class PublishedKey(Struct):

@@ -19,7 +19,7 @@ from mudra.shared.refusal import Refusal, RefusalKind
 MAX_LIFE: Final = timedelta(minutes=5)
 LEEWAY: Final = timedelta(seconds=60)
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-_MAX_LENGTH: Final = 4096
+MAX_ASSERTION_LENGTH: Final = 4096
 _MAX_ID: Final = 64
 _MAX_JTI: Final = 128
 _LAST_INSTANT: Final = 253_402_300_799
@@ -65,8 +65,8 @@ def read_assertion(
     text: str, audiences: Collection[str], now: datetime
 ) -> ClientAssertion | AssertionInvalid:
     """Check everything that does not depend on who sent it."""
-    if not text or len(text) > _MAX_LENGTH or not text.isascii():
-        return AssertionInvalid(f"it must be a JWT of up to {_MAX_LENGTH} characters")
+    if not text or len(text) > MAX_ASSERTION_LENGTH or not text.isascii():
+        return AssertionInvalid(f"it must be a JWT of up to {MAX_ASSERTION_LENGTH} characters")
     try:
         payload = jws.extract_compact(text.encode()).payload
         claims = msgspec.json.decode(payload, type=_Claims)

@@ -2,6 +2,10 @@
 
 from typing import Final
 
+_STATUS = (
+    "GOOD, BAD, DEGRADED for slow or refused calls while the rule is kept, or "
+    "UNSURE where the calls cannot tell"
+)
 _PAYLOAD = {
     "agentVersion": "version of the agent",
     "jsonVersion": "version of the JSON schema",
@@ -54,9 +58,8 @@ HEALTH_FIELDS: Final = {
     "other4xx": "calls answered with another 4xx",
     "server5xx": "calls answered with 5xx",
     "noAnswer": "calls without an answer",
-    "ApiDetails.status": "GOOD, BAD, or UNSURE where the calls cannot tell",
-    "ApiFeed.status": "GOOD, BAD, DEGRADED for slow or refused calls while the rule is kept, or "
-    "UNSURE where the calls cannot tell; see `rules`",
+    "ApiDetails.status": _STATUS,
+    "ApiFeed.status": f"{_STATUS}; see `rules`",
     "reasons": "why the status is not GOOD",
     "ambiguous_with": "places that fit the evidence as well",
     "failing_before_percentage": "share of failed calls before, in percent",
@@ -64,8 +67,8 @@ HEALTH_FIELDS: Final = {
     "changed": "FIPs of which more calls fail for good than before, by entity ID",
     "too_few_calls": "whether it was called, but too seldom to say more",
     "last_24_hours": "state of the last 24 hours, without an open incident",
-    "CellDetails.status": "GOOD, BAD, or UNSURE where the calls cannot tell",
-    "PublicRow.status": "GOOD, BAD, or UNSURE where the calls cannot tell",
+    "CellDetails.status": _STATUS,
+    "PublicRow.status": _STATUS,
     "certain": "whether the status does not depend on an estimate",
     "outvotedAas": "AAs whose calls the status leaves out: most others see the opposite",
     "time": "response times",

@@ -16,6 +16,7 @@ OPERATION_FIELDS: Final = {
     # Emails
     "mails": "emails, the oldest first",
     "MailDetails.id": "ID of the email",
+    "SandboxMail.id": "ID of the email",
     "MailDetails.to": "address to which it goes",
     "SandboxMail.to": "address to which it went",
     "MailDetails.subject": "subject of the email",

@@ -51,6 +51,7 @@ REGISTRY_FIELDS: Final = {
     "version": "number of the version",
     "versions": "versions of the entry, the newest first",
     "status": "state of the version",
+    "WriteResponse.status": "live; submitted, until an operator decides; or retired",
     "MemberDetails.status": "status of the member",
     "MemberResponse.status": "status of the member",
     "PushResponse.status": (
@@ -96,9 +97,10 @@ REGISTRY_FIELDS: Final = {
     "responseCode": "200, as a text: errors have the body of part 7",
     "responseText": "OK, in words what responseCode says",
     "findings": "what was noted, each with its path",
+    "Finding.problem": "what is wrong",
     "allowed": "what would be right",
     "nearest": "the valid value that is closest to what was sent",
-    "severity": "error for what refuses the document, note for what does not",
+    "severity": "note for what does not refuse the document; left out of what does",
     # Probes
     "requestedBy": "who asked for the probe",
     "requestedAt": "when the probe was asked for",

@@ -107,12 +107,17 @@ METRICS_LIMITS: Final = BodyLimits(8 * 1024 * 1024, encodings=("gzip", "zstd"))
 
 
 async def read_json(
-    receive: Receive, headers: Headers, limits: BodyLimits
+    receive: Receive, headers: Headers, limits: BodyLimits, *, may_be_empty: bool
 ) -> dict[str, JsonValue] | BodyRefused:
-    """Return the fields of a body that is one strict JSON object."""
-    raw = await read_typed_body(receive, headers, limits)
+    """Return the fields of a body that is one strict JSON object.
+
+    One that `may_be_empty` has no fields when nothing at all was sent.
+    """
+    raw = await read_typed_body(receive, headers, limits, may_be_empty=may_be_empty)
     if not isinstance(raw, bytes):
         return raw
+    if may_be_empty and not raw:
+        return {}
     try:
         value = parse_json(raw)
     except JsonRefused as refused:
