@@ -170,6 +170,7 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                 "ANNOUNCEMENT_ID": "$chosen_announcement",
                 "INCIDENT_ID": incident["incidentId"],
                 "2026-12-01": f"{tomorrow:%Y-%m-%d}",
+                "night@": f"night-{own}@",
                 "day@": f"day-{own}@",
                 "vikram@": f"vikram-{own}@",
                 **names,
@@ -197,6 +198,8 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                     "activate vikram@network.example\nmudra login vikram@network.example"
                 ),
                 "mudra health acknowledge INCIDENT_ID": (
+                    "mudra operator create night@network.example --scope health\n"
+                    "activate night@network.example\n"
                     "mudra operator create day@network.example --scope health\n"
                     "activate day@network.example"
                 ),

@@ -81,7 +81,7 @@ _LABELS: Final = (
     ("outcome", ("sent", "failed", "given up"), "of webhooks; given up after 24 hours"),
     ("outcome", ("equal", "different"), "of sums compared with reports"),
     ("outcome", ("compared", "failed"), "of the parts of a recount"),
-    ("path", (), "the route, with names in place of IDs"),
+    ("path", (), "the route, with names in place of IDs, such as `/metrics/perf/v1/push`"),
     ("peer", (), "the ID of the FIP of a path"),
     ("place", Place, "of reads for which a replica is set"),
     ("postgresql", (), "its version"),
@@ -94,6 +94,19 @@ _LABELS: Final = (
     ("version", (), "of Mudra"),
 )
 """Each label with its values, where they are few, and what they are of."""
+_LIMITS: Final = {
+    "MudraTokensFail": ("> 0.05", "5 %, and two in 2 minutes"),
+    "MudraErrors": ("> 0.01", "1 %, of more than 0.1 a second"),
+    "MudraSlow": ("> 1", "1 s"),
+    "MudraClockWrong": ("> 1", "1 s"),
+    "MudraProcessRestarts": ("> 3", "3"),
+    "MudraConnectionsUsedUp": ("> 0.9", "90 % of those allowed"),
+    "MudraAuditExportStuck": ("> 900", "15 minutes"),
+    "MudraAuditUnsealed": ("> 900", "15 minutes"),
+    "MudraGuessing": ("> 1000", "1,000"),
+    "MudraBackupOld": ("+ 3600", "its schedule and an hour"),
+}
+"""Alert to its limit, as its rule has it and in words, where its summary shows the value alone."""
 
 
 def metrics_page() -> str:
@@ -102,8 +115,8 @@ def metrics_page() -> str:
     reading = [(one["alert"], one["expr"]) for one in rules]
     links = {one["alert"]: _linked(one) for one in rules}
     shown = "\n".join(
-        f"| {links[one['alert']]} | {one['labels']['severity']} | {one.get('for', 'at once')} |"
-        f" {_said(one)} |"
+        f"| {links[one['alert']]} | {one['labels']['severity']} | {_limit(one)} |"
+        f" {one.get('for', 'at once')} | {_said(one)} |"
         for one in rules
     )
     parts = [_INTRO.read_text(encoding="utf-8").format(alerts=shown), "## The service", ""]
@@ -159,6 +172,12 @@ def _linked(rule: Rule) -> str:
 
 def _said(rule: Rule) -> str:
     return re.sub(r"\{\{.*?\}\}", "…", rule["annotations"]["summary"])
+
+
+def _limit(rule: Rule) -> str:
+    written, words = _LIMITS.get(rule["alert"], ("", ""))
+    assert written in rule["expr"], f"{rule['alert']} has another limit than {written}"
+    return words
 
 
 def _of_service() -> Iterator[tuple[str, str, Sequence[str], str]]:

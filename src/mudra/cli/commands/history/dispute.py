@@ -184,7 +184,7 @@ class Decision:
         }
 
 
-@owner_command(app, f'mudra dispute act {_ID} accept --text "Our probe failed."')
+@owner_command(app, f'mudra dispute act {_ID} accept --effect left_out --text "The AA failed."')
 @with_options(Decision)
 async def act(
     decision: Decision,

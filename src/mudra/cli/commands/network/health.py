@@ -83,7 +83,9 @@ async def silence(
     return await _begin(api, body, for_, in_)
 
 
-@owner_command(app, 'mudra health maintenance KAVERI-FIP --in PT6H --for PT2H --reason "new disks"')
+@owner_command(
+    app, 'mudra health maintenance KAVERI-FIP --in PT30H --for PT2H --reason "new disks"'
+)
 async def maintenance(
     api: Api,
     entity: Annotated[str, typer.Argument(help="The entity that is maintained.")],
