@@ -156,6 +156,9 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
     service.wait_until(lambda: bool(network.open_incidents(names["KAVERI-FIP"])))
     (incident,) = network.open_incidents(names["KAVERI-FIP"])
     tomorrow = datetime.fromtimestamp(service.wall(), UTC) + timedelta(days=1)
+    announced = (
+        "chosen_announcement=$(mudra announcement list --json | of 'it[0][\"announcementId\"]')"
+    )
     latest = "$(mudra health {} --json | of 'it[-1][\"{}\"]')"
     with webhook_sink() as sink:
         yield Fill(
@@ -182,14 +185,8 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                 "mudra health unsilence SILENCE_ID": (
                     f"chosen_silence={latest.format('silences', 'silenceId')}"
                 ),
-                'mudra announcement change ANNOUNCEMENT_ID --title "Kaveri Bank is done soon" --text "At 05:00 IST."': (
-                    "chosen_announcement=$(mudra announcement list --json"
-                    " | of 'it[0][\"announcementId\"]')"
-                ),
-                'mudra announcement update ANNOUNCEMENT_ID --text "All requests succeed again." --ends': (
-                    "chosen_announcement=$(mudra announcement list --json"
-                    " | of 'it[0][\"announcementId\"]')"
-                ),
+                'mudra announcement change ANNOUNCEMENT_ID --title "Kaveri Bank is done soon" --text "At 05:00 IST."': announced,
+                'mudra announcement update ANNOUNCEMENT_ID --text "All requests succeed again." --ends': announced,
                 "BASE=https://tokens.network.example": (
                     "activate lakshmi@kaveribank.example\nmudra login lakshmi@kaveribank.example"
                 ),
