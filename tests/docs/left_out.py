@@ -57,6 +57,11 @@ _LISTEN: Final = (
     "test_listen_forwards_new_events_signed_with_a_key_of_its_own"
 )
 
+_RECEIVERS: Final = (
+    "docs/test_webhook_receivers.py::test_a_receiver_takes_genuine_messages_once_and_no_others"
+)
+_ADDED: Final = "docs/test_webhook_receivers.py::test_a_webhook_is_added_by_the_call_of_the_page"
+
 _DISPUTE: Final = (
     "cli/test_dispute_commands.py::test_a_day_is_contested_answered_and_decided_by_command"
 )
@@ -74,6 +79,11 @@ BY_ANOTHER_TEST: Final = {
         "mudra report budgets": _LEVELS,
         "mudra report own KAVERI-FIP": _LEVELS,
         "curl --output jwks.json https://tokens.network.example/iam/.well-known/jwks.json": _LEVELS,
+    },
+    "docs/reference/webhooks.md": {
+        "import base64, hashlib, hmac, json, os, time": _RECEIVERS,
+        'import { createHmac, timingSafeEqual } from "node:crypto";': _RECEIVERS,
+        'curl -sS --fail-with-body "$ROOT/metrics/perf/v1/webhooks" \\': _ADDED,
     },
     "docs/how-to/monitor-the-network.md": {"mudra webhook events --entity KAVERI-FIP": _LISTEN},
     "docs/how-to/dispute-a-figure.md": {
