@@ -62,6 +62,8 @@ _RECEIVERS: Final = (
 )
 _ADDED: Final = "docs/test_webhook_receivers.py::test_a_webhook_is_added_by_the_call_of_the_page"
 
+_CLAIMS: Final = "docs/test_samples.py::test_the_claims_of_the_reference_are_those_of_a_token"
+
 _DISPUTE: Final = (
     "cli/test_dispute_commands.py::test_a_day_is_contested_answered_and_decided_by_command"
 )
@@ -309,6 +311,7 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/reference/token-service.md": {
         '{"ver": "1.0.0", "timestamp": "2026-01-31T09:30:00.000Z", "txnId": "…",': _ERRORS,
+        '{"iss": "https://iam.example.org/iam", "sub": "KAVERI-FIP", "aud": "account-aggregator-network",': _CLAIMS,
         '{"ver": "1.0.0", "issuer": "https://iam.example.org/iam", "issuedAt": 1772366400, "validUntil": 1772366460,': (
             "docs/test_samples.py::test_the_list_of_revoked_tokens_looks_as_shown"
         ),

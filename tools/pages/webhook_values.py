@@ -31,7 +31,7 @@ _STATES: Final = {
     Ending.OPEN: "it goes on",
     Ending.RECOVERED: "it is over",
     Ending.NO_DATA: "ended after a day without evidence either way",
-    Ending.CHANGED: "ended: a part of the calls fails as evenly as ever, the usual rate from now on",
+    Ending.CHANGED: "ended: a part of the calls fails as evenly as ever; that is usual from now on",
     Ending.MERGED: "ended: it has the cause of another incident",
     Ending.WITHDRAWN: "late or replaced reports show that there was none",
 }

@@ -143,7 +143,9 @@ the same fields; `act` is the step, and `by` who took it: `member`, `operator` o
 deadline that is over). No statement is in it."""
 _BUDGET: Final = """\
 Once when a member's [error budget](../explanation/service-levels.md#error-budget) will be gone
-before the month ends (`outlook` is `burning`), and once when it is gone (`gone`)."""
+before the month ends (`outlook` is `burning`), and once when it is gone (`gone`). `month` is when
+the month begins in the time zone of reports: `2026-02-28T18:30:00Z` is the start of
+March in India."""
 _REPORT: Final = """\
 For each version of a [report of service levels](../how-to/service-levels.md). `entityId` is empty
 for the network's, which goes to the network's webhooks alone. `missed` has the measures over all
@@ -191,7 +193,7 @@ def webhooks_page() -> str:
             of_member=MAX_OF_A_MEMBER,
             of_network=MAX_OF_THE_NETWORK,
             of_person=MAX_OF_A_PERSON,
-        )  # fmt: skip  # one group a line
+        )
     ]
     for event in Event:
         parts += [f"## {event.value}", "", _MEANING[event], "", *_json(bodies[event])]
