@@ -1,7 +1,6 @@
 """Blocks that the tests of documents leave out: run by another test, or by none, and why.
 
-A block is named by its document and its first line. tests/docs/test_every_block.py compares this
-with the documents, so that a new block is run or has its reason here.
+A block is named by its document and first line; tests/docs/test_every_block.py compares this.
 """
 
 from collections.abc import Iterator
@@ -38,7 +37,6 @@ _LIBRARY: Final = "docs/test_samples.py::test_the_samples_of_the_client_library_
 _FRAMEWORKS: Final = (
     "conformance/test_frameworks.py::test_a_framework_lets_members_in_and_no_one_else"
 )
-
 _EVENTS: Final = "docs/test_agent_pages.py::test_the_samples_of_the_sources_are_counted"
 _PAYLOADS: Final = (
     "docs/test_agent_pages.py::test_the_examples_of_the_payloads_are_taken_without_a_note"
@@ -51,12 +49,13 @@ _PROXIES: Final = (
 _NOTICES: Final = (
     "conformance/test_proxy_logs.py::test_a_notification_that_a_real_proxy_logs_is_counted"
 )
-
 _LISTEN: Final = (
     "http/health/test_webhook_events.py::"
     "test_listen_forwards_new_events_signed_with_a_key_of_its_own"
 )
-
+_RECEIVERS: Final = "docs/test_webhook_receivers.py::test_a_receiver_takes_messages_once"
+_ADDED: Final = "docs/test_webhook_receivers.py::test_a_webhook_is_added_by_the_call_of_the_page"
+_CLAIMS: Final = "docs/test_samples.py::test_the_claims_of_the_reference_are_those_of_a_token"
 _DISPUTE: Final = (
     "cli/test_dispute_commands.py::test_a_day_is_contested_answered_and_decided_by_command"
 )
@@ -74,6 +73,11 @@ BY_ANOTHER_TEST: Final = {
         "mudra report budgets": _LEVELS,
         "mudra report own KAVERI-FIP": _LEVELS,
         "curl --output jwks.json https://tokens.network.example/iam/.well-known/jwks.json": _LEVELS,
+    },
+    "docs/reference/webhooks.md": {
+        "import base64, hashlib, hmac, json, os, time": _RECEIVERS,
+        'import { createHmac, timingSafeEqual } from "node:crypto";': _RECEIVERS,
+        'curl -sS --fail-with-body "$ROOT/metrics/perf/v1/webhooks" \\': _ADDED,
     },
     "docs/how-to/monitor-the-network.md": {"mudra webhook events --entity KAVERI-FIP": _LISTEN},
     "docs/how-to/dispute-a-figure.md": {
@@ -299,6 +303,7 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/reference/token-service.md": {
         '{"ver": "1.0.0", "timestamp": "2026-01-31T09:30:00.000Z", "txnId": "…",': _ERRORS,
+        '{"iss": "https://iam.example.org/iam", "sub": "KAVERI-FIP", "aud": "account-aggregator-network",': _CLAIMS,
         '{"ver": "1.0.0", "issuer": "https://iam.example.org/iam", "issuedAt": 1772366400, "validUntil": 1772366460,': (
             "docs/test_samples.py::test_the_list_of_revoked_tokens_looks_as_shown"
         ),
@@ -381,13 +386,11 @@ NOT_RUN: Final = {
         "people's browsers      members' programs        AA's systems": _DRAWING
     },
 }
-"""Reason by block."""
 
 
 def is_left_out(block: Block) -> bool:
     """Whether another test, or none, runs a block."""
-    tables = (BY_ANOTHER_TEST, NOT_RUN)
-    return any(block.first in table.get(block.document, {}) for table in tables)
+    return any(block.first in one.get(block.document, {}) for one in (BY_ANOTHER_TEST, NOT_RUN))
 
 
 def rows() -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Samples that are no commands: programs with the client library, answers as a page shows them."""
 
 import asyncio
+import base64
 import contextlib
 import json
 import math
@@ -210,6 +211,22 @@ def test_the_error_of_the_reference_is_what_a_service_answers(aa: Member, page: 
     assert answered.keys() == shown.keys()
     changing = ("timestamp", "txnId")
     assert {**answered, **dict.fromkeys(changing)} == {**shown, **dict.fromkeys(changing)}
+
+
+def test_the_claims_of_the_reference_are_those_of_a_token(aa: Member) -> None:
+    (shown,) = (
+        json.loads(block.body)
+        for block in blocks_of("docs/reference/token-service.md")
+        if block.first.startswith('{"iss"')
+    )
+
+    token = aa.entity_token(aa.secret()).json()["accessToken"]
+
+    payload = token.split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    assert {name: type(value) for name, value in claims.items()} == {
+        name: type(value) for name, value in shown.items()
+    }
 
 
 def test_the_list_of_revoked_tokens_looks_as_shown(sandbox: Service) -> None:

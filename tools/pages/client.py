@@ -236,7 +236,7 @@ def _tree(error: type, depth: int) -> Iterator[tuple[int, type]]:
 
 
 def _first(error: type) -> str:
-    return _plain(inspect.getdoc(error) or "").replace("\n", " ").replace("|", "\\|")
+    return " ".join(_plain(inspect.getdoc(error) or "").split()).replace("|", "\\|")
 
 
 def _way_out(error: type) -> str:

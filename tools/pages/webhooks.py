@@ -42,6 +42,11 @@ from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import (
     CHALLENGE,
     MAX_EVENTS,
+    MAX_FIPS,
+    MAX_OF_A_MEMBER,
+    MAX_OF_A_PERSON,
+    MAX_OF_THE_NETWORK,
+    MAX_TESTS,
     TEST,
     Message,
     SampleMessage,
@@ -81,6 +86,7 @@ from tools.pages.member_messages import (
     dispute_sample,
     report_sample,
 )
+from tools.pages.webhook_values import value_rows
 
 NOW: Final = datetime(2026, 3, 2, 9, 41, 5, tzinfo=UTC)
 KEY: Final = "whsec_" + base64.b64encode(b"a key for this page only").decode()
@@ -88,6 +94,7 @@ CONSOLE: Final = "https://tokens.network.example/console"
 _ID: Final = "0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"
 _MESSAGE: Final = "0195562f-7a02-7d19-8c41-5b0e9d6f3a21"
 _INTRO: Final = Path(__file__).with_name("webhooks_intro.md")
+_RECEIVERS: Final = Path(__file__).with_name("webhook_receivers.md")
 _CONCERNED: Final = "the members concerned, the FIUs that name the FIP, the network"
 _MEMBER: Final = "the member, the network"
 _PUBLIC_OF: Final = "[subscribers of the public status](#public-status)"
@@ -136,7 +143,9 @@ the same fields; `act` is the step, and `by` who took it: `member`, `operator` o
 deadline that is over). No statement is in it."""
 _BUDGET: Final = """\
 Once when a member's [error budget](../explanation/service-levels.md#error-budget) will be gone
-before the month ends (`outlook` is `burning`), and once when it is gone (`gone`)."""
+before the month ends (`outlook` is `burning`), and once when it is gone (`gone`). `month` is when
+the month begins in the time zone of reports: `2026-02-28T18:30:00Z` is the start of
+March in India."""
 _REPORT: Final = """\
 For each version of a [report of service levels](../how-to/service-levels.md). `entityId` is empty
 for the network's, which goes to the network's webhooks alone. `missed` has the measures over all
@@ -173,7 +182,17 @@ def webhooks_page() -> str:
     lines = "\n".join(f"{name}: {value}" for name, value in headers.items())
     parts = [
         _INTRO.read_text(encoding="utf-8").format(
-            key=KEY, headers=lines, events="\n".join(_events()), kept=MAX_EVENTS
+            receivers=_RECEIVERS.read_text(encoding="utf-8").rstrip(),
+            key=KEY,
+            headers=lines,
+            events="\n".join(_events()),
+            values="\n".join(value_rows()),
+            kept=MAX_EVENTS,
+            tests=MAX_TESTS,
+            fips=MAX_FIPS,
+            of_member=MAX_OF_A_MEMBER,
+            of_network=MAX_OF_THE_NETWORK,
+            of_person=MAX_OF_A_PERSON,
         )
     ]
     for event in Event:

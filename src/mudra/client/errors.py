@@ -48,7 +48,10 @@ class TokenMalformed(TokenRefused):
 
 
 class TokenMissing(TokenMalformed):
-    """There is none: the challenge of the answer names no error (RFC 6750 3.1)."""
+    """There is none: the 401 has `WWW-Authenticate: Bearer` and no `error` (RFC 6750 3.1).
+
+    Most often a proxy on the way dropped the header, such as one with an underscore in its name.
+    """
 
 
 class BadSignature(TokenRefused):

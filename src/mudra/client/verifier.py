@@ -139,8 +139,8 @@ class _TokenVerifier(Connected[Http]):
 class TokenVerifier(_TokenVerifier[httpx2.Client], OnThreads):
     """Verifies tokens of one issuer; one instance serves all threads of a program.
 
-    `issuer` is the network's base_url, exactly as in `iss`. `audience` is required
-    when given. Keys come from `{issuer}/protocol/openid-connect/certs`, from
+    `issuer` is the network's base_url, exactly as in `iss`. Give `audience` always:
+    left out, no audience is checked. Keys come from `{issuer}/protocol/openid-connect/certs`, from
     `keys_url`, or with `ask_metadata` from the address in the issuer's metadata.
     `remember` caches that many results, so that a token seen again costs no RSA.
 
@@ -157,8 +157,9 @@ class TokenVerifier(_TokenVerifier[httpx2.Client], OnThreads):
     def verify(self, token: str, proof: PresentedProof | None = None) -> EntityToken:
         """Return the content of a valid token; one that is bound to a key needs its `proof`.
 
-        Raises a TokenRefused for what is to be answered by 401, and KeysUnavailable
-        or RevocationsUnavailable when the issuer was out of reach for too long.
+        `token` is the token alone, without `Bearer `. Raises a TokenRefused for what is to be
+        answered by 401, and KeysUnavailable or RevocationsUnavailable
+        when the issuer was out of reach for too long.
         """
         return run(self._verify(token, proof))
 

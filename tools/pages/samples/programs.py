@@ -11,7 +11,7 @@ public class Sample {{
   public static void main(String[] arguments) throws Exception {{
     var request = HttpRequest.newBuilder(URI.create({url}))
         {chain}
-        .timeout(Duration.ofSeconds(10))
+        .timeout(Duration.ofSeconds(30))
         .build();
     var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     if (answer.statusCode() >= 300) throw new IllegalStateException(answer.body());
@@ -91,7 +91,7 @@ def go(call: Call) -> str:
         f'request, err := http.NewRequest("{call.method}", {url}, {body})',
         *_GO_FAILED,
         *sets,
-        "client := http.Client{Timeout: 10 * time.Second}",
+        "client := http.Client{Timeout: 30 * time.Second}",
         "answer, err := client.Do(request)",
         *_GO_FAILED,
         "defer answer.Body.Close()",

@@ -9,7 +9,7 @@ from tools.pages.samples.call import Call, pieces, variables
 def curl(call: Call) -> str:
     """Returns a command of a shell."""
     method = {"GET": "", "POST": ""}.get(call.method, f"-X {call.method} ")
-    lines = [f'curl -sS --fail-with-body --max-time 10 {method}"$ROOT{call.path}"']
+    lines = [f'curl -sS --fail-with-body --max-time 30 {method}"$ROOT{call.path}"']
     if call.bearer:
         lines.append(f'-H "Authorization: Bearer ${call.bearer}"')
     if call.basic:
@@ -49,7 +49,7 @@ def python(call: Call) -> str:
         "",
         f"answer = requests.{call.method.lower()}(",
         *arguments,
-        "    timeout=10,",
+        "    timeout=30,",
         ")",
         "if not answer.ok:",
         "    raise SystemExit(answer.text)",
@@ -65,7 +65,7 @@ def node(call: Call) -> str:
     options = [f'  method: "{call.method}",'] if call.method != "GET" else []
     options += [f"  headers: {{ {', '.join(headers)} }},"] if headers else []
     options += [f"  body: {body},"] if body else []
-    options.append("  signal: AbortSignal.timeout(10_000),")
+    options.append("  signal: AbortSignal.timeout(30_000),")
     start = f"const answer = await fetch({_js_text('$ROOT' + call.path)}"
     lines = [
         *(['import { readFileSync } from "node:fs";', ""] if call.file else []),

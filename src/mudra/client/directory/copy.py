@@ -56,7 +56,11 @@ class DirectoryEntry(msgspec.Struct, frozen=True):
 
     @property
     def base_url(self) -> str:
-        """The `baseurl` as registered, no address to call: `v2:https://…`, several with commas."""
+        """The `baseurl` as registered, no address to call: `v2:https://…`, several with commas.
+
+        `dict(one.split(":", 1) for one in base_url.split(","))["v2"]` is the address of
+        a version; an entry without versions has one address alone.
+        """
         return str(self.info.get("baseurl") or "")
 
     @property
