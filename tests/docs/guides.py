@@ -173,9 +173,7 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                 "ANNOUNCEMENT_ID": "$chosen_announcement",
                 "INCIDENT_ID": incident["incidentId"],
                 "2026-12-01": f"{tomorrow:%Y-%m-%d}",
-                "night@": f"night-{own}@",
-                "day@": f"day-{own}@",
-                "vikram@": f"vikram-{own}@",
+                **{f"{who}@": f"{who}-{own}@" for who in ("night", "day", "vikram")},
                 **names,
             },
             {
