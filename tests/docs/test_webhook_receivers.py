@@ -21,7 +21,7 @@ from tests.support.webhook_sink import webhook_sink
 from mudra.shared.secret_text import SecretText
 from mudra.webhook.sign import signed_headers
 
-KEY, NEXT, FOREIGN = (SecretText(f"whsec_{letter * 43}=") for letter in "AEI")
+KEY, NEXT, FOREIGN = (SecretText(f"whsec_{digit * 43}=") for digit in "AEI")
 BODY = json.dumps(samples()["incident.opened"], separators=(",", ":"), ensure_ascii=False).encode()
 COMMANDS = {"python": ("receiver.py", sys.executable), "js": ("receiver.mjs", "node")}
 
