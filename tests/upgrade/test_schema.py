@@ -332,7 +332,8 @@ def test_a_migration_ends_a_deadlock_before_a_request_does_and_is_tried_again(ur
         request.execute("SELECT FROM public.health_webhook")
         migration = threading.Thread(target=migrate, args=[url])
         migration.start()
-        until(lambda: _waits(other, "health_webhook"))
+        # Who has waited for a second looks for a deadlock: the request must wait before that is over.
+        until(lambda: _waits(other, "health_webhook"), every_s=0.01)
         request.execute("SELECT FROM public.status_subscription")
         request.rollback()
         migration.join(PATIENCE_S)

@@ -96,7 +96,7 @@ def test_a_query_of_the_reference_asks_for_what_there_is(tmp_path: Path) -> None
     table = REFERENCE.read_text().partition("\n## Questions")[2].partition("\n## ")[0]
     asked = [row.split(" | ")[1].strip("`") for row in table.splitlines() if "mudra_" in row]
 
-    assert len(asked) == 16
+    assert len(asked) == 17
     check_queries(asked, tmp_path)
 
 
