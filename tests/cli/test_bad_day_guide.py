@@ -1,12 +1,11 @@
 """The how-to about a bad day, and the call of a dispute: each command of them is answered."""
 
 import os
-import re
 import shlex
 import subprocess
 from datetime import UTC, datetime, timedelta
 
-from tests.support.documents.blocks import blocks_of
+from tests.support.documents.blocks import blocks_of, filled_in
 from tests.support.members import new_member
 from tests.support.service import Service
 
@@ -23,7 +22,6 @@ def test_each_command_of_the_guide_is_answered(service: Service) -> None:
         "2026-11-27T18:30:00Z": last,
         "2026-01-31": last[:10],
     }
-    written = re.compile("|".join(map(re.escape, filled)))
     variables = {
         "PATH": os.environ["PATH"],
         "ROOT": service.root,
@@ -34,8 +32,7 @@ def test_each_command_of_the_guide_is_answered(service: Service) -> None:
     said = []
     for page in ("docs/how-to/read-a-bad-day.md", "docs/how-to/dispute-a-figure.md"):
         for block in blocks_of(page):
-            # All at once: a day that is filled in may be one that is written as well.
-            body = written.sub(lambda found: filled[found[0]], block.body)
+            body = filled_in(block.body, filled)
             if body.startswith("curl"):
                 done = subprocess.run(
                     ["bash", "-c", body], env=variables, capture_output=True, text=True, check=False

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.support.documents.blocks import blocks_of
+from tests.support.documents.blocks import blocks_of, filled_in
 from tests.support.members import new_member
 from tests.support.service import Service
 
@@ -34,9 +34,8 @@ def test_the_commands_of_the_guide_are_answered(
 
     made, said = "", []
     for line in lines:
-        for written, ours in {**filled, SHOWN: made}.items():
-            line = f"{line} ".replace(written, ours)  # noqa: PLW2901  # a word ends with a space
-        words = shlex.split(line, comments=True)
+        # A word ends with a space.
+        words = shlex.split(filled_in(f"{line} ", {**filled, SHOWN: made}), comments=True)
         if words[0] == "curl":
             Path("jwks.json").write_text(
                 service.client().get(f"{service.issuer}/.well-known/jwks.json").text

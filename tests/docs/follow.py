@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.docs.shell import run_script
-from tests.support.documents.blocks import Block
+from tests.support.documents.blocks import Block, filled_in
 from tests.support.service import Service
 
 from mudra.demo.network import DEMO_PASSWORD
@@ -96,9 +96,9 @@ def follow(
         for block in runs
     ]
     script = (_STRICT + _OTHERS if strict else "set -euo pipefail\n") + "".join(parts)
-    for written, ours in {_WRITTEN: service.root, **fill.names}.items():
-        assert written == _WRITTEN or written in script, f"{written}: not in the document"
-        script = script.replace(written, ours)
+    for written in fill.names:
+        assert written in script, f"{written}: not in the document"
+    script = filled_in(script, {_WRITTEN: service.root, **fill.names})
     environment = _environment(service, folder, programs, strict=strict)
     done = run_script(script, folder, environment, own_process=programs is not None)
     printed = done.out.split(_MARK)
@@ -114,10 +114,7 @@ def compare(blocks: Sequence[Block], printed: Sequence[str], names: Mapping[str,
         if block.kind != "text":
             continue
         number = sum(one.kind in RUN for one in blocks[:place]) - 1
-        promised = block.body
-        for written, ours in names.items():
-            promised = promised.replace(written, ours)
-        for line in promised.splitlines():
+        for line in filled_in(block.body, names).splitlines():
             assert line in printed[number], (line, printed[number])
 
 

@@ -42,6 +42,9 @@ def at_once(service: Service) -> Iterator[AtOnce]:
         psycopg.connect(conninfo) as other,
     ):
 
+        def begun(ask: Ask) -> list[Future[httpx2.Response]]:
+            return [threads.submit(ask, number) for number in range(AT_ONCE)]
+
         def all_wait(table: str, asked: list[Future[httpx2.Response]]) -> bool:
             """Whether they do; False once all have given up, which is after 1.5 seconds."""
 
@@ -56,11 +59,9 @@ def at_once(service: Service) -> Iterator[AtOnce]:
 
         def run(table: str, ask: Ask) -> list[int]:
             other.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
-            asked = [threads.submit(ask, number) for number in range(AT_ONCE)]
-            while not all_wait(table, asked):
+            while not all_wait(table, asked := begun(ask)):
                 # A busy machine: the first gave up before the last began, and none has written.
                 assert {one.result().status_code for one in asked} == {503}
-                asked = [threads.submit(ask, number) for number in range(AT_ONCE)]
             other.rollback()
             return sorted(one.result(PATIENCE_S).status_code for one in asked)
 

@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -47,6 +48,15 @@ def blocks_of(document: str) -> list[Block]:
         Block(document, found["kind"], textwrap.dedent(found["body"]), _heading(text, found))
         for found in _FENCED.finditer(text)
     ]
+
+
+def filled_in(text: str, names: Mapping[str, str]) -> str:
+    """The text with what its reader fills in, all at once: it may read like another of the names.
+
+    Of names that begin at one place the first holds.
+    """
+    written = re.compile("|".join(map(re.escape, names)))
+    return written.sub(lambda found: names[found[0]], text) if names else text
 
 
 def without_blocks(document: str) -> str:
