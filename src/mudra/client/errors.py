@@ -39,6 +39,11 @@ class RetryableError(MudraClientError):
         self.retry_after = retry_after
 
 
+def pause_after(error: Exception) -> float:
+    """Return the seconds to wait before another try: what was asked for, else PAUSE_SECONDS."""
+    return error.retry_after if isinstance(error, RetryableError) else PAUSE_SECONDS
+
+
 class TokenRefused(MudraClientError):
     """The presented token must not be trusted."""
 

@@ -4,12 +4,7 @@ import enum
 import logging
 from collections.abc import Callable
 
-from mudra.client.errors import (
-    PAUSE_SECONDS,
-    MudraClientError,
-    RetryableError,
-    UnexpectedResponse,
-)
+from mudra.client.errors import MudraClientError, UnexpectedResponse, pause_after
 from mudra.client.grant import GraceWarning, Grant
 from mudra.shared.secret_text import SecretText
 
@@ -86,8 +81,7 @@ class Renewal:
     def failed(self, error: MudraClientError, now: float) -> None:
         """Wait before the next try: as long as was asked for, a minute at most, else 5 seconds."""
         self.error = error
-        asked = error.retry_after if isinstance(error, RetryableError) else PAUSE_SECONDS
-        self._not_before = now + min(asked, MAX_PAUSE_SECONDS)
+        self._not_before = now + min(pause_after(error), MAX_PAUSE_SECONDS)
         self.secret = None
         if self.valid_token(now) is not None:
             _log.warning("token not renewed, the current one stays in use: %s", error)

@@ -8,7 +8,7 @@ from tests.support.metrics.random_blocks import Reported, reports_of
 from mudra.metrics.payload.catalogue import Tag, window_number
 from mudra.metrics.payload.report import Block, RequestBlock
 from mudra.metrics.sums.adding import joined
-from mudra.metrics.sums.cells import Names, empty
+from mudra.metrics.sums.cells import Names
 from mudra.metrics.sums.report_cells import report_cells
 from mudra.metrics.sums.totals import Totals
 
@@ -23,7 +23,7 @@ def totals_of(blocks: Iterable[Reported]) -> Totals:
     """The reported counts, each block a row."""
     names = Names()
     found = [report_cells(report, names) for report in reports_of([*blocks])]
-    return Totals(joined(found) if found else empty(), names.ids)
+    return Totals(joined(found), names.ids)
 
 
 def together(*blocks: Block) -> Totals:

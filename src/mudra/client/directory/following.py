@@ -13,12 +13,11 @@ from mudra.client.directory import copy_file
 from mudra.client.directory.copy import DirectoryCopy, DirectoryEntry, Page, PageRefused
 from mudra.client.entity_token import Role
 from mudra.client.errors import (
-    PAUSE_SECONDS,
     DirectoryUnavailable,
-    RetryableError,
     ServiceUnavailable,
     SignatureRefused,
     UnexpectedResponse,
+    pause_after,
 )
 from mudra.client.grant import retry_after
 from mudra.client.signing.body_signature import MAX_BODY_BYTES, RegisteredKey
@@ -134,13 +133,9 @@ class Following:
         self._failure = failure
         pause = self._refresh_seconds
         if failure is not None:
-            pause = self._pause(failure)
+            pause = pause_after(failure)
             _log.warning("copy of %s not refreshed: %s", self.registry, _text(failure))
         self._next_at = self._steady() + pause
-
-    @staticmethod
-    def _pause(failure: Exception) -> float:
-        return failure.retry_after if isinstance(failure, RetryableError) else PAUSE_SECONDS
 
     def check_refresh(self) -> None:
         """Raise DirectoryUnavailable if the last refresh failed, or could not be saved."""
@@ -148,7 +143,7 @@ class Following:
             raise DirectoryUnavailable(
                 f"the copy of {self.registry} could not be refreshed: {_text(self._failure)}",
                 "lookups go on with the last proven copy; try again later",
-                self._pause(self._failure),
+                pause_after(self._failure),
             ) from self._failure
         if self._not_saved_because:
             raise DirectoryUnavailable(

@@ -28,7 +28,6 @@ from mudra.http.token.oauth_shapes import (
     OAuthErrorBody,
     OAuthIntrospection,
     OAuthPresentedToken,
-    OAuthRevokedToken,
     OAuthToken,
     OAuthTokenRequest,
 )
@@ -150,7 +149,7 @@ async def introspect(request: AnyRequest, dependencies: InjectedDependencies) ->
     "/oauth2/revoke",
     status_code=200,
     tags=["OAuth"],
-    operation_class=_operation("Revoke a token", OAuthRevokedToken),
+    operation_class=_operation("Revoke a token", OAuthPresentedToken),
 )
 async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2).

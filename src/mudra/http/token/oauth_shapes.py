@@ -4,7 +4,7 @@ Forms and documents have the names of their RFCs; what is read and checked is in
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -12,7 +12,6 @@ from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.client_assertion import MAX_ASSERTION_LENGTH
 from mudra.tokens.authentication.token_check import MAX_TOKEN_LENGTH
 
-_LONG: Final = {"maxLength": MAX_TOKEN_LENGTH}
 _Assertion = Annotated[
     SecretText | UnsetType,
     Meta(
@@ -55,17 +54,15 @@ class OAuthTokenRequest(OAuthClient, kw_only=True):
 
 
 class OAuthPresentedToken(OAuthClient, kw_only=True):
-    """Form of POST /oauth2/introspect (RFC 7662 2.1)."""
+    """Form of POST /oauth2/introspect and /oauth2/revoke (RFC 7662 2.1, RFC 7009 2.1)."""
 
     token: Annotated[
-        SecretText, Meta(description="the token that is asked about", extra_json_schema=_LONG)
+        SecretText,
+        Meta(
+            description="the token that is asked about, or that ends",
+            extra_json_schema={"maxLength": MAX_TOKEN_LENGTH},
+        ),
     ]
-
-
-class OAuthRevokedToken(OAuthClient, kw_only=True):
-    """Form of POST /oauth2/revoke (RFC 7009 2.1)."""
-
-    token: Annotated[SecretText, Meta(description="the token that ends", extra_json_schema=_LONG)]
 
 
 class OAuthToken(Struct, frozen=True):

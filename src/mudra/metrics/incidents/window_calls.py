@@ -92,10 +92,10 @@ def no_calls() -> WindowCalls:
 
 
 def _joined(parts: Sequence[Part]) -> Part:
-    at, values = (
-        [*columns] for columns in zip(*((one.at, one.values) for one in parts), strict=True)
+    return Part(
+        np.concatenate([one.at for one in parts], 1),
+        np.concatenate([one.values for one in parts], 1),
     )
-    return Part(np.concatenate(at, 1), np.concatenate(values, 1))
 
 
 def _at(cells: Cells, apis: Array | None = None) -> Places:

@@ -123,7 +123,9 @@ def _summed(blocks: Cells, *, times: bool) -> Cells:
 
 
 def joined(parts: Sequence[Cells]) -> Cells:
-    """Returns the single blocks of several reports one below the other; of at least one report."""
+    """Returns the single blocks of several reports one below the other; of none, no cells."""
+    if not parts:
+        return empty()
     assert all(part.points is not None for part in parts)
     points = [part.points for part in parts if part.points is not None]
     together = _below(parts)

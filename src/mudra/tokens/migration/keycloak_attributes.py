@@ -27,7 +27,7 @@ _OF_SIGN_IN: Final = frozenset(
         *("client_credentials.use_refresh_token", "exclude.session.state.from.auth.response"),
         *("require.pushed.authorization.requests", "id.token.as.detached.signature"),
         *("parRequestUriLifespan", "realmReusableOtpCode", "shortVerificationUri"),
-        *("actionTokenGeneratedByAdminLifespan", "actionTokenGeneratedByUserLifespan"),
+        *("actionTokenGeneratedByAdminLifespan",),
         *("userProfileEnabled", "organizationsEnabled", "firstBrokerLoginFlowId"),
         *("bruteForceProtected", "bruteForceStrategy", "permanentLockout", "failureFactor"),
         *("maxTemporaryLockouts", "maxFailureWaitSeconds", "maxDeltaTimeSeconds"),

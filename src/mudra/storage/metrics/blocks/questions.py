@@ -253,12 +253,12 @@ class BlockQuestions:
         wanted = Wanted(Grain.WINDOW, (NOT,), None, frozenset({window}))
         form = Form(fip_ids=only(fip_id), types=types_of(codes, Tag.NOTIFICATIONS))
         found, _ = await self._blocks.intact(wanted, form, _as_it_is)
-        return self._totals(joined(found) if found else empty())
+        return self._totals(joined(found))
 
     async def _reported(self, window: datetime, aa_id: str | None, form: Form) -> Totals:
         wanted = Wanted(Grain.WINDOW, (REQ, NOT), aa_id, frozenset({window}))
         found = [one async for one in self._blocks.each(wanted, form)]
-        return self._totals(joined(found) if found else empty())
+        return self._totals(joined(found))
 
     async def _of_aas(
         self,
