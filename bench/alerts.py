@@ -1,296 +1,239 @@
-"""Faults for real, and the seconds until Prometheus pages by the rules that are shipped.
+"""Every alert broken for real: the seconds until it is pending, fires, and has ended again.
 
     python -m bench.alerts [ALERT ...]
 
-The node is scraped every 15 s as the how-to says, and asked for tokens all the time. What is about
-processes has a service of its own: once nothing fires the fault begins, and goes on until the
-alert fires. What stays once it is made (`lasting_faults.py`, needs root for a disk) is made one
-after the other in one service.
-Goal: two minutes. `ALERTS_FASTER` divides the scrape interval and every duration of the rules; a
-short run does so by 15 and takes one fault. It needs `prometheus` and `promtool`, which Debian has
-in one package.
+Each scene is a real service with a PostgreSQL, scraped every 15 s as the how-to says by a
+Prometheus with the shipped rules, and asked for tokens all the time; in it one thing after the
+other is broken and repaired. Scenes run next to each other. A rule that holds or looks back for
+more than five minutes is waited for in a copy whose durations are two minutes at most, and is
+marked; so are the seconds of what then ends. `bench/alert_watch.py` has both.
+Goals: each alert fires within two minutes or the longer time of its rule, and ends after the
+repair; no text of it lacks a value. Needs root for a disk of its own, git, and `prometheus` and
+`promtool`, which Debian has in one package. `ALERTS_FASTER` divides the scrape interval and every
+duration of the rules; a short run does so by 15 and takes one fault.
 """
 
 import contextlib
-import os
-import re
-import signal
-import subprocess
+import multiprocessing
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from math import inf
 from pathlib import Path
+from traceback import format_exception
 from typing import Final
 
 import httpx2
 from msgspec import Struct
-from tests.support.database.own_postgres import own_postgres
 from tests.support.http_clients import NO_TLS
-from tests.support.programs import program
 
-from bench.entity_token import make_members
-from bench.lasting_faults import LASTING, Broken, environment_of, small_disk, until_ready
+from bench import lasting_faults, network_faults, process_faults
+from bench.alert_faults import AnyScene, Fault, Place
+from bench.alert_watch import FASTER, Prometheus, Watch, watch
+from bench.process_faults import TOKENS
 from bench.sizes import exit_code, sized
-from bench.support import (
-    RunningService,
-    data_directory,
-    database_kept_up,
-    forks,
-    free_port,
-    postmaster,
-    say,
-    scratch,
-    worker_pids,
-)
+from bench.support import say, scratch
 
-RULES: Final = Path("deploy/prometheus/mudra.rules.yml")
-FASTER: Final = float(os.environ.get("ALERTS_FASTER", "") or sized(1, 15))
-GOAL_S: Final = 120.0
-SCRAPE_S: Final = 15.0
-TOO_LONG_S: Final = 600.0
-TICK_S: Final = 0.5
-TOKENS: Final = "/iam/v1/entity/token/generate"
-WORKERS: Final = 2
-_DURATION: Final = re.compile(r"\b([0-9]+)([smh])\b")
-_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000}
-
-
-class Node(Struct, frozen=True):
-    """A running service, and where its database is."""
-
-    supervisor: int
-    data_dir: Path
-
-    def everything(self) -> list[int]:
-        """Its processes."""
-        return [self.supervisor, *forks(self.supervisor)]
-
-    def database(self) -> list[int]:
-        """The processes of its PostgreSQL."""
-        first = postmaster(self.data_dir)
-        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
-        return [first, *map(int, children)]
-
-
-def kill_workers(node: Node) -> None:
-    """Its workers die again and again."""
-    with contextlib.suppress(KeyError):  # one is being started
-        _signal(worker_pids(node.supervisor, WORKERS), signal.SIGKILL)
-
-
-def freeze_database(node: Node) -> None:
-    """Its database answers nothing, also where the supervisor has started it again."""
-    with contextlib.suppress(OSError, ValueError):  # it is being started
-        _signal(node.database(), signal.SIGSTOP)
-
-
-def freeze_node(node: Node) -> None:
-    """The whole node answers nothing."""
-    _signal(node.everything(), signal.SIGSTOP)
-
-
-FAULTS: Final[dict[str, Callable[[Node], None]]] = {
-    "MudraTokensFail": freeze_database,
-    "MudraNotServing": kill_workers,
-    "MudraNodeDown": freeze_node,
+SCENES: Final[dict[str, AnyScene]] = {
+    **process_faults.SCENES,
+    **lasting_faults.SCENES,
+    **network_faults.SCENES,
 }
-"""What breaks each, done again every half second."""
+ALERTS: Final = [
+    name for scene in SCENES.values() for fault in scene.faults for name in fault.alerts
+]
+_TOO_LONG_S: Final = 600.0
+_TICK_S: Final = 0.5
+_COPY: Final = " (copy)"
 
 
-class Paged(Struct, frozen=True):
-    """An alert that fired."""
+class Broken(Struct):
+    """An alert that was broken; None is what did not come."""
 
     alert: str
-    seconds: float
-    severity: str
-    others: tuple[str, ...]
+    how: str
+    goal_s: float
+    severity: str = ""
+    text: str = ""
+    pending_s: float | None = None
+    firing_s: float | None = None
+    firing_in_copy: bool = False
+    ended_s: float | None = None
+    ended_in_copy: bool = False
+    others: tuple[str, ...] = ()
     """What else fired by then."""
+    problem: str = ""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a goal is missed."""
+        return bool(self.problem) or (self.firing_s or inf) > self.goal_s / FASTER
+
+    def row(self) -> str:
+        """Return it as a row of a table."""
+        firing = f"{_shown(self.firing_s)}{_COPY * self.firing_in_copy}"
+        ended = f"{_shown(self.ended_s)}{_COPY * self.ended_in_copy}"
+        parts = (self.alert, self.severity, self.how, _shown(self.pending_s), firing, ended)
+        return f"| {' | '.join((*parts, self.problem or self.text))} |"
+
+
+def _shown(seconds: float | None) -> str:
+    return "never" if seconds is None else f"{seconds:.0f}"
 
 
 def main() -> int:
-    """Break what each alert is about, and print when it fired; 1 where one is late."""
-    wanted = sys.argv[1:] or sized([*FAULTS, *LASTING], ["MudraNodeDown"])
-    found = [_broken(name) for name in wanted if name in FAULTS]
-    found += _lasting([name for name in LASTING if name in wanted])
+    """Break what each alert is about, and print the table; 1 where a goal is missed."""
+    wanted = frozenset(sys.argv[1:] or sized(ALERTS, ["MudraNodeDown"]))
+    scenes = [
+        name
+        for name, scene in SCENES.items()
+        if any(wanted.intersection(fault.alerts) for fault in scene.faults)
+    ]
+    if len(scenes) == 1:
+        found = _played(scenes[0], wanted)
+    else:
+        apart = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(len(scenes), mp_context=apart) as processes:
+            begun = [processes.submit(_played, name, wanted) for name in scenes]
+            found = [one for each in begun for one in each.result()]
+    print("| alert | severity | broken by | pending, s | firing, s | ended, s | what it said |")
+    print("|---|---|---|---|---|---|---|")
     for one in found:
-        others = f"; with it {', '.join(one.others)}" if one.others else ""
-        print(f"{one.alert}: {one.severity} after {one.seconds:.0f} s{others}")
-    late = sum(one.seconds > GOAL_S / FASTER for one in found)
-    print(f"alerts broken for real: {len(found)}; later than {GOAL_S / FASTER:.0f} s: {late}")
+        print(one.row())
+    for one in found:
+        if one.others:
+            print(f"with {one.alert}: {', '.join(one.others)}")
+    late = [one.alert for one in found if one.is_late]
+    print(f"alerts broken for real: {len(found)}; goals missed: {', '.join(late) or 'none'}")
     return exit_code(met=not late)
 
 
-def _broken(name: str) -> Paged:
-    with scratch() as folder:
-        data_dir = data_directory(folder)
-        with database_kept_up(data_dir):
-            secrets = make_members(data_dir, 1)
-            telemetry = free_port()
-            with (
-                RunningService(
-                    data_dir,
-                    *("--workers", str(WORKERS)),
-                    MUDRA_TELEMETRY_PORT=str(telemetry),
-                    MUDRA_ENTITY_TOKEN_RATE="1000+1000",
-                ) as service,
-                _prometheus(Path(folder), telemetry) as prometheus,
-                _asked(service.port, *next(iter(secrets.items()))),
-            ):
-                node = Node(service.pid, data_dir)
-                _wait(
-                    lambda: _is_watched(prometheus) and not _firing(prometheus),
-                    "Prometheus sees no node that is well",
-                )
-                say(f"{name}: the fault begins")
-                return _until_paged(name, node, prometheus)
-
-
-def _lasting(names: list[str]) -> list[Paged]:
-    """Make one fault after the other in one service."""
-    if not names:
-        return []
-    with scratch() as folder, contextlib.ExitStack() as held:
-        home, telemetry = Path(folder), free_port()
-        url = held.enter_context(own_postgres(home / "database"))
-        disk = held.enter_context(small_disk(home / "watched"))
-        variables = {
-            "MUDRA_DATABASE_URL": url,
-            "MUDRA_TELEMETRY_PORT": str(telemetry),
-            "MUDRA_WATCHED_DISKS": str(disk),
-            "MUDRA_SMTP_URL": f"smtp://127.0.0.1:{free_port()}",  # refuses
-            "MUDRA_AUDIT_EXPORT": f"syslog+tls://127.0.0.1:{free_port()}",
-        }
-        service = held.enter_context(RunningService(home / "data", "--sandbox", **variables))
-        settings = environment_of(variables, home / "data")
-        broken = Broken(url, f"http://127.0.0.1:{service.port}", disk, settings)
-        prometheus = held.enter_context(_prometheus(home, telemetry))
-        held.enter_context(_asked(service.port, "NO-FIU", "x"))
-        # The job that exports the audit fails from the begin: its receiver refuses.
-        _wait(lambda: _is_watched(prometheus), "Prometheus sees no node")
-        return [_made(name, broken, prometheus) for name in names]
-
-
-def _made(name: str, broken: Broken, prometheus: str) -> Paged:
-    say(f"{name}: the fault begins")
-    with LASTING[name](broken):
-        began, already = time.monotonic(), _firing(prometheus).keys()
-        assert name not in already, f"{name} fires before its fault"
-        _wait(lambda: name in _firing(prometheus), f"{name} does not fire")
-        firing = _firing(prometheus)
-        paged = Paged(
-            name,
-            time.monotonic() - began,
-            firing[name],
-            tuple(sorted(firing.keys() - already - {name})),
+def _played(name: str, wanted: Collection[str]) -> list[Broken]:
+    """Play a scene in a process of its own."""
+    scene = SCENES[name]
+    with (
+        scratch() as folder,
+        scene.opened(Path(folder)) as place,
+        watch(Path(folder), place.telemetry) as both,
+        _asked(place),
+    ):
+        _wait(
+            lambda: both.shipped.is_watching() and both.short.is_watching(),
+            "Prometheus sees no node",
         )
-    say(f"{name}: {paged.seconds:.0f} s")
-    until_ready(broken.root)
-    return paged
+        return [
+            one
+            for fault in scene.faults
+            if set(wanted).intersection(fault.alerts)
+            for one in _measured(fault, place, both)
+        ]
 
 
-def _until_paged(name: str, node: Node, prometheus: str) -> Paged:
-    began = time.monotonic()
-    stopped: set[int] = set()
+def _measured(fault: Fault[Place], place: Place, both: Watch) -> list[Broken]:
+    """Break it and repair it; the other faults are measured also where this one fails."""
+    broken = [Broken(name, fault.how, fault.goal_s) for name in fault.alerts]
+    names = ", ".join(fault.alerts)
     try:
-        while time.monotonic() - began < TOO_LONG_S:
-            FAULTS[name](node)
-            stopped.update(node.everything())
-            with contextlib.suppress(OSError, ValueError):
-                stopped.update(node.database())
-            firing = _firing(prometheus)
-            if name in firing:
-                seconds = time.monotonic() - began
-                others = tuple(sorted(firing.keys() - {name}))
-                return Paged(name, seconds, firing[name], others)
-            time.sleep(TICK_S)
-    finally:
-        _signal(sorted(stopped), signal.SIGCONT)
-    raise TimeoutError(f"{name} did not fire within {TOO_LONG_S:.0f} s")
+        _wait(lambda: not _ringing(both).intersection(fault.alerts), "it rings before the fault")
+        say(f"{names}: {fault.how}")
+        before, began = _firing(both.shipped), time.monotonic()
+        with fault.made(place):
+            _until_firing(both, broken, began, before)
+            began = time.monotonic()
+        _until_ended(both, broken, began)
+        _until_ready(place)
+    except Exception as error:  # noqa: BLE001  # it is in the table, and the run fails
+        say(f"{names}: {''.join(format_exception(error))}")
+        for one in broken:
+            one.problem = str(error) or repr(error)
+    for one in broken:
+        say(one.row())
+    return broken
 
 
-def _firing(prometheus: str) -> dict[str, str]:
-    """The severity of each alert that fires."""
-    answer = httpx2.get(f"{prometheus}/api/v1/alerts", timeout=10, verify=NO_TLS)
-    answer.raise_for_status()
-    return {
-        one["labels"]["alertname"]: one["labels"]["severity"]
-        for one in answer.json()["data"]["alerts"]
-        if one["state"] == "firing"
-    }
+def _until_firing(
+    both: Watch, broken: Sequence[Broken], began: float, before: Collection[str]
+) -> None:
+    rules = both.shipped.rules()
+
+    def looked() -> bool:
+        shipped, short, now = both.shipped.ringing(), both.short.ringing(), time.monotonic() - began
+        for one in broken:
+            seen, in_copy = shipped.get(one.alert), short.get(one.alert)
+            if seen is not None and one.pending_s is None:
+                one.pending_s = now
+            fires_here = seen is not None and seen.fires
+            fires_there = rules[one.alert].fires_late and in_copy is not None and in_copy.fires
+            if one.firing_s is None and (fires_here or fires_there):
+                ringing = seen if fires_here else in_copy
+                assert ringing is not None
+                one.firing_s, one.firing_in_copy = now, not fires_here
+                one.severity, one.text = ringing.severity, ringing.texts[0]
+                of_others = _firing(both.shipped) - set(before) - {each.alert for each in broken}
+                one.others = tuple(sorted(of_others))
+                if faults := ringing.faults_of_text():
+                    one.problem = f"a text lacks a value: {faults[0]}"
+        return all(one.firing_s is not None for one in broken)
+
+    longest = max(one.goal_s for one in broken)
+    _wait(looked, "does not fire", max(_TOO_LONG_S, 1.5 * longest))
 
 
-def _is_watched(prometheus: str) -> bool:
-    """Return whether the node was scraped several times, with tokens asked for."""
-    with contextlib.suppress(httpx2.HTTPError):  # Prometheus is starting
-        answer = httpx2.get(
-            f"{prometheus}/api/v1/query",
-            params={
-                "query": 'count_over_time(mudra_requests_total{path=~".*token/generate"}[10m])'
-            },
-            timeout=10,
-            verify=NO_TLS,
-        )
-        answer.raise_for_status()
-        counts = [int(one["value"][1]) for one in answer.json()["data"]["result"]]
-        return max(counts, default=0) > 2
-    return False
+def _until_ended(both: Watch, broken: Sequence[Broken], began: float) -> None:
+    rules = both.shipped.rules()
+
+    def looked() -> bool:
+        shipped, short, now = both.shipped.ringing(), both.short.ringing(), time.monotonic() - began
+        for one in broken:
+            ends_here = one.alert not in shipped
+            ends_there = rules[one.alert].ends_late and one.alert not in short
+            if one.ended_s is None and (ends_here or ends_there):
+                one.ended_s, one.ended_in_copy = now, not ends_here
+        return all(one.ended_s is not None for one in broken)
+
+    _wait(looked, "does not end after the repair")
 
 
-def _wait(condition: Callable[[], bool], problem: str) -> None:
-    end = time.monotonic() + TOO_LONG_S
+def _ringing(both: Watch) -> set[str]:
+    return {*both.shipped.ringing(), *both.short.ringing()}
+
+
+def _firing(prometheus: Prometheus) -> set[str]:
+    return {name for name, one in prometheus.ringing().items() if one.fires}
+
+
+def _until_ready(place: Place) -> None:
+    address = f"http://127.0.0.1:{place.port}/readyz"
+
+    def is_ready() -> bool:
+        with contextlib.suppress(httpx2.HTTPError):
+            return httpx2.get(address, timeout=10, verify=NO_TLS).is_success
+        return False
+
+    _wait(is_ready, "the service does not become ready again")
+
+
+def _wait(condition: Callable[[], bool], problem: str, within_s: float = _TOO_LONG_S) -> None:
+    end = time.monotonic() + within_s
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError(problem)
-        time.sleep(TICK_S)
+        time.sleep(_TICK_S)
 
 
 @contextlib.contextmanager
-def _prometheus(folder: Path, telemetry: int) -> Iterator[str]:
-    """Run Prometheus by the shipped rules; gives its address."""
-    rules, config, port = folder / RULES.name, folder / "prometheus.yml", free_port()
-    rules.write_text(_faster(RULES.read_text()))
-    subprocess.run([program("promtool"), "check", "rules", rules], check=True, capture_output=True)
-    every = f"{SCRAPE_S * 1000 / FASTER:.0f}ms"
-    config.write_text(
-        f"global: {{scrape_interval: {every}, scrape_timeout: {every}}}\n"
-        f"rule_files: [{rules.name}]\n"
-        "scrape_configs:\n  - job_name: mudra\n"
-        f'    static_configs: [{{targets: ["127.0.0.1:{telemetry}"]}}]\n'
-    )
-    place = f"127.0.0.1:{port}"
-    words: list[str | Path] = [
-        Path(program("promtool")).with_name("prometheus"),
-        f"--config.file={config}",
-    ]
-    words += [f"--storage.tsdb.path={folder / 'series'}", f"--web.listen-address={place}"]
-    with (folder / "prometheus.log").open("w") as log:
-        process = subprocess.Popen(words, stdout=log, stderr=log)
-    try:
-        yield f"http://{place}"
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _faster(rules: str) -> str:
-    """Return the rules with each duration divided; names such as `rate5m` are no durations."""
-    if FASTER == 1:
-        return rules
-    return _DURATION.sub(lambda at: f"{int(at[1]) * _MS[at[2]] / FASTER:.0f}ms", rules)
-
-
-@contextlib.contextmanager
-def _asked(port: int, entity_id: str, secret: str) -> Iterator[None]:
+def _asked(place: Place) -> Iterator[None]:
     """Ask for tokens until the end of the block, each for a few seconds at most."""
     over = threading.Event()
 
     def ask() -> None:
-        form = {"id": entity_id, "secret": secret}
+        form = {"id": place.entity_id, "secret": place.secret}
         with httpx2.Client(timeout=5, verify=NO_TLS) as client:
-            while not over.wait(TICK_S / FASTER):
+            while not over.wait(_TICK_S / FASTER):
                 with contextlib.suppress(httpx2.TransportError):
-                    client.post(f"http://127.0.0.1:{port}{TOKENS}", data=form)
+                    client.post(f"http://127.0.0.1:{place.port}{TOKENS}", data=form)
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
@@ -299,12 +242,6 @@ def _asked(port: int, entity_id: str, secret: str) -> Iterator[None]:
     finally:
         over.set()
         asking.join(20)
-
-
-def _signal(pids: list[int], number: signal.Signals) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
 
 
 if __name__ == "__main__":

@@ -1,63 +1,134 @@
 """Faults that stay once they are made, for `bench/alerts.py`: of the database, of disks, of time.
 
-Each breaks a service that runs in a sandbox, whose clock can be moved, over a PostgreSQL of its
-own, and ends before the next one, but for time, which goes on.
+The database is a PostgreSQL of its own, named by MUDRA_DATABASE_URL. Where a clock is moved the
+service runs in a sandbox, and what moves it furthest comes last.
 """
 
 import contextlib
-import os
+import itertools
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import httpx2
 import psycopg
-from msgspec import Struct
-from tests.support.database.own_postgres import as_superuser
-from tests.support.http_clients import NO_TLS
+from aiosmtpd.controller import Controller
+from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.process import running_service
+from tests.support.service import Service
+from tests.support.set_clock import SetClock
+from tests.support.smtp_sink import SmtpSink
+
+from bench.alert_faults import AnyScene, Fault, Other, Place, Scene, output_kept, receiver
+from bench.alert_watch import scrape
+from bench.release_node import ended, start
+from bench.sizes import SHORT
+from bench.support import free_port
 
 _ROOM, _LITTLE = "2g", "512m"
 """Of the watched disk; the alert is about less than 1 GiB."""
 _LEFT: Final = 2
 """Connections that are left to the service when all others are held."""
 _FAILURES: Final = 1100
+_SECONDS_AHEAD: Final = 20
+_WEBHOOK_KEY: Final = "whsec_QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="
 
 
-class Broken(Struct, frozen=True):
-    """The service that is broken, and the superuser's address of its database."""
+class Lasting(Place, frozen=True, kw_only=True):
+    """A service, and the superuser's address of its database."""
 
+    service: Service
     url: str
-    root: str
-    disk: Path
-    environment: dict[str, str]
+    disk: Path = Path()
+    clock: SetClock | None = None
+    mail: Other | None = None
+    audit: Other | None = None
 
     def say(self, *statements: str) -> None:
         """Execute statements as the database's superuser."""
         as_superuser(self.url, *statements)
 
-    def command(self, *words: str) -> None:
-        """Run a command of mudra on the same database; its exit code does not matter."""
-        program = str(Path(sys.executable).with_name("mudra"))
-        subprocess.run([program, *words], env=self.environment, check=False, capture_output=True)
 
-    def advance(self, duration: str) -> None:
-        """Move the service's clock."""
-        moved = {"advance": duration}
-        answer = httpx2.post(f"{self.root}/sandbox/v1/clock", json=moved, timeout=60, verify=NO_TLS)
-        answer.raise_for_status()
+@contextlib.contextmanager
+def _started(
+    folder: Path,
+    url: str,
+    *,
+    sandbox: bool = False,
+    forked: bool = SHORT,
+    variables: Mapping[str, str],
+    **parts: Any,
+) -> Iterator[Lasting]:
+    telemetry = free_port()
+    every: dict[str, Any] = {
+        "MUDRA_DATABASE_URL": url,
+        "MUDRA_TELEMETRY_PORT": str(telemetry),
+        **variables,
+    }
+    with (
+        running_service(
+            folder / "data", sandbox=sandbox, full_hashes=not forked, **every
+        ) as service,
+        output_kept(service.process.stdout, folder / "service.log"),
+    ):
+        port = int(service.root.rpartition(":")[2])
+        yield Lasting(
+            folder=folder, port=port, telemetry=telemetry, service=service, url=url, **parts
+        )
 
 
-_INVITED: Final = (
-    *("member", "onboard", "BENCH-1", "--type", "FIU", "--name", "Bench"),
-    *("--admin", "bench@bench.example"),
-)
-"""Has an email to send, a secret that ends, and an event of the audit."""
-Fault = Callable[[Broken], contextlib.AbstractContextManager[None]]
-"""Makes a fault for the length of the block."""
+@contextlib.contextmanager
+def _on_a_machine(folder: Path) -> Iterator[Lasting]:
+    with (
+        own_postgres(folder / "database") as url,
+        small_disk(folder / "watched") as disk,
+        _started(folder, url, variables={"MUDRA_WATCHED_DISKS": str(disk)}, disk=disk) as place,
+    ):
+        yield place
+
+
+@contextlib.contextmanager
+def _with_another_clock(folder: Path) -> Iterator[Lasting]:
+    """Forked from a program whose clock can be set, as no machine's clock can be here."""
+    clock = SetClock(folder / "seconds")
+    with (
+        own_postgres(folder / "database") as url,
+        _started(folder, url, forked=True, variables=clock.variables, clock=clock) as place,
+    ):
+        yield place
+
+
+@contextlib.contextmanager
+def _in_a_sandbox(folder: Path) -> Iterator[Lasting]:
+    smtp, audit = free_port(), free_port()
+    variables = {
+        "MUDRA_SMTP_URL": f"smtp://127.0.0.1:{smtp}",
+        "MUDRA_AUDIT_EXPORT": f"webhook+http://127.0.0.1:{audit}/audit",
+        "MUDRA_AUDIT_EXPORT_SECRET": _WEBHOOK_KEY,
+    }
+    others: dict[str, Any] = {
+        "mail": Other(partial(_mail_server, smtp)),
+        "audit": Other(partial(receiver, audit)),
+    }
+    with (
+        own_postgres(folder / "database") as url,
+        others["mail"].listening(),
+        others["audit"].listening(),
+        _started(folder, url, sandbox=True, variables=variables, **others) as place,
+    ):
+        yield place
+
+
+@contextlib.contextmanager
+def _mail_server(port: int) -> Iterator[None]:
+    controller = Controller(SmtpSink(), hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        yield
+    finally:
+        controller.stop()
 
 
 @contextlib.contextmanager
@@ -72,12 +143,12 @@ def small_disk(place: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _disk_fills(broken: Broken) -> Iterator[None]:
-    _resize(broken.disk, _LITTLE)
+def _disk_fills(place: Lasting) -> Iterator[None]:
+    _resize(place.disk, _LITTLE)
     try:
         yield
     finally:
-        _resize(broken.disk, _ROOM)
+        _resize(place.disk, _ROOM)
 
 
 def _resize(disk: Path, size: str) -> None:
@@ -85,21 +156,21 @@ def _resize(disk: Path, size: str) -> None:
 
 
 @contextlib.contextmanager
-def _standby_is_gone(broken: Broken) -> Iterator[None]:
-    broken.say("SELECT pg_create_physical_replication_slot('gone', true)")
+def _standby_is_gone(place: Lasting) -> Iterator[None]:
+    place.say("SELECT pg_create_physical_replication_slot('gone', true)")
     try:
         yield
     finally:
-        broken.say("SELECT pg_drop_replication_slot('gone')")
+        place.say("SELECT pg_drop_replication_slot('gone')")
 
 
 @contextlib.contextmanager
-def _connections_are_used_up(broken: Broken) -> Iterator[None]:
+def _connections_are_used_up(place: Lasting) -> Iterator[None]:
     held: list[psycopg.Connection[tuple[object, ...]]] = []
     try:
         with contextlib.suppress(psycopg.OperationalError):
             while True:
-                held.append(psycopg.connect(broken.url))
+                held.append(psycopg.connect(place.url))
         for one in held[:_LEFT]:
             one.close()
         yield
@@ -109,17 +180,17 @@ def _connections_are_used_up(broken: Broken) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _database_is_read_only(broken: Broken) -> Iterator[None]:
+def _database_is_read_only(place: Lasting) -> Iterator[None]:
     end = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
-    name = psycopg.conninfo.conninfo_to_dict(broken.url)["dbname"]
-    broken.say(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on', end)
+    name = psycopg.conninfo.conninfo_to_dict(place.url)["dbname"]
+    place.say(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on', end)
     try:
         yield
     finally:
-        broken.say(
+        place.say(
             "SET default_transaction_read_only = off",
             f'ALTER DATABASE "{name}" RESET default_transaction_read_only',
             end,
@@ -127,78 +198,220 @@ def _database_is_read_only(broken: Broken) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _audit_is_changed(broken: Broken) -> Iterator[None]:
-    broken.say(
-        "UPDATE audit_event SET actor = 'nobody' WHERE seq = (SELECT min(seq) FROM audit_event)"
-    )
-    broken.command("audit", "verify")
-    yield
+def _audit_is_changed(place: Lasting) -> Iterator[None]:
+    """An event says another actor; the repair writes the true one back."""
+    first = "WHERE seq = (SELECT min(seq) FROM audit_event)"
+    with psycopg.connect(place.url) as connection:
+        row = connection.execute(f"SELECT actor FROM audit_event {first}".encode()).fetchone()
+    assert row is not None
+    place.say(f"UPDATE audit_event SET actor = 'nobody' {first}")
+    place.service.cli("audit", "verify", check=False)
+    try:
+        yield
+    finally:
+        place.say(f"UPDATE audit_event SET actor = '{row[0]}' {first}")
+        place.service.cli("audit", "verify")
 
 
 @contextlib.contextmanager
-def _many_guesses(broken: Broken) -> Iterator[None]:
-    broken.say(
+def _audit_is_not_verified(place: Lasting) -> Iterator[None]:
+    _note(place, "audit-intact-at", timedelta(hours=27))
+    yield
+    place.service.cli("audit", "verify")
+
+
+@contextlib.contextmanager
+def _backup_is_old(place: Lasting) -> Iterator[None]:
+    _note(place, "backup-finished", timedelta(days=2))
+    yield
+    _note(place, "backup-finished", timedelta())
+
+
+def _note(place: Lasting, fact: str, age: timedelta) -> None:
+    """Let what the service noted last be so old."""
+    at = (datetime.now(UTC) - age).isoformat()
+    place.say(
+        f"INSERT INTO service_fact (name, value) VALUES ('{fact}', '{at}')"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )
+
+
+@contextlib.contextmanager
+def _job_fails(place: Lasting) -> Iterator[None]:
+    place.say("ALTER TABLE link_request RENAME TO link_request_away")
+    try:
+        yield
+    finally:
+        place.say("ALTER TABLE link_request_away RENAME TO link_request")
+
+
+@contextlib.contextmanager
+def _many_guesses(place: Lasting) -> Iterator[None]:
+    """They are over after five minutes."""
+    place.say(
         "INSERT INTO address_failure (address_key, at)"
         f" SELECT sha256(n::text::bytea), now() FROM generate_series(1, {_FAILURES}) AS n"
     )
     yield
 
 
-def _fact_of(name: str, age: timedelta) -> Fault:
-    """Return the fault that what the service noted last was so long ago."""
+@contextlib.contextmanager
+def _clock_is_ahead(place: Lasting) -> Iterator[None]:
+    assert place.clock is not None
+    place.clock.set(_SECONDS_AHEAD)
+    try:
+        yield
+    finally:
+        place.clock.set(0)
 
-    @contextlib.contextmanager
-    def fault(broken: Broken) -> Iterator[None]:
-        at = (datetime.now(UTC) - age).isoformat()
-        broken.say(
-            f"INSERT INTO service_fact (name, value) VALUES ('{name}', '{at}')"
-            " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-        )
+
+@contextlib.contextmanager
+def _releases_differ(place: Lasting) -> Iterator[None]:
+    """A second node on the same database has the commit before this one."""
+    tree, telemetry = place.folder / "before", free_port()
+    subprocess.run(["git", "clone", "--quiet", "--shared", "--no-checkout", ".", tree], check=True)
+    subprocess.run(["git", "-C", tree, "checkout", "--quiet", "HEAD~1"], check=True)
+    settings = {
+        "MUDRA_DATABASE_URL": place.url,
+        "MUDRA_TELEMETRY_PORT": str(telemetry),
+        "MUDRA_MASTER_KEY": (place.service.data_dir / "master.key").read_text(),
+    }
+    node = start(tree, place.folder / "second", free_port(), settings)
+    with ended([node]):
+        scrape(place.folder, place.telemetry, telemetry)
+        yield
+        scrape(place.folder, place.telemetry)
+        node.stop()
+
+
+@contextlib.contextmanager
+def _audit_is_unsealed(place: Lasting) -> Iterator[None]:
+    """A transaction that stays open holds sealing back."""
+    with psycopg.connect(place.url) as session:
+        session.execute("SELECT pg_current_xact_id()")
+        _invite(place)
+        place.service.advance("PT20M")
         yield
 
-    return fault
 
-
-def _after(duration: str, *first: str) -> Fault:
-    @contextlib.contextmanager
-    def fault(broken: Broken) -> Iterator[None]:
-        if first:
-            broken.command(*first)
-        broken.advance(duration)
+@contextlib.contextmanager
+def _export_is_away(place: Lasting) -> Iterator[None]:
+    assert place.audit is not None
+    with place.audit.away():
+        _invite(place)
+        place.service.wait_until(lambda: _sealed(place))
+        place.service.advance("PT20M")
         yield
 
-    return fault
+
+def _sealed(place: Lasting) -> bool:
+    waits = "SELECT FROM audit_event WHERE seq NOT IN (SELECT seq FROM audit_seal)"
+    with psycopg.connect(place.url) as connection:
+        return not connection.execute(waits.encode()).rowcount
 
 
-LASTING: Final[dict[str, Fault]] = {
-    "MudraStandby": _standby_is_gone,
-    "MudraConnectionsUsedUp": _connections_are_used_up,
-    "MudraDiskFilling": _disk_fills,
-    "MudraBackupOld": _fact_of("backup-finished", timedelta(days=2)),
-    "MudraAuditNotVerified": _fact_of("audit-intact-at", timedelta(hours=27)),
-    "MudraGuessing": _many_guesses,
-    "MudraDatabaseTakesNoChanges": _database_is_read_only,
-    "MudraAuditContradicted": _audit_is_changed,
-    "MudraAuditExportStuck": _after("PT20M"),
-    "MudraMailStuck": _after("PT20M", *_INVITED),
-    "MudraMailFailing": _after("PT1H"),
-    "MudraEndsSoon": _after("P175D"),
+@contextlib.contextmanager
+def _mail_is_away(place: Lasting, duration: str) -> Iterator[None]:
+    assert place.mail is not None
+    with place.mail.away():
+        _invite(place)
+        place.service.advance(duration)
+        yield
+    place.service.advance("PT1H")  # the pause after many attempts
+
+
+@contextlib.contextmanager
+def _secrets_end(place: Lasting) -> Iterator[None]:
+    """Members do not reset theirs for 175 days; then they are suspended."""
+    place.service.advance("P175D")
+    yield
+    for number in range(next(_NUMBERS)):
+        place.service.cli("member", "suspend", f"BENCH-{number}", "--reason", "drill", check=False)
+    place.service.advance("PT1S")
+
+
+_NUMBERS: Final = itertools.count()
+
+
+def _invite(place: Lasting) -> None:
+    """Make an email to send, a secret that ends, and events of the audit."""
+    place.service.cli(
+        *("member", "onboard", f"BENCH-{next(_NUMBERS)}", "--type", "FIU", "--name", "Bench"),
+        *("--admin", "bench@bench.example"),
+    )
+
+
+SCENES: Final[dict[str, AnyScene]] = {
+    "machine": Scene[Lasting](
+        _on_a_machine,
+        (
+            Fault(("MudraStandby",), "a slot whose standby is gone", _standby_is_gone),
+            Fault(
+                ("MudraConnectionsUsedUp",),
+                "others hold all connections of PostgreSQL but two",
+                _connections_are_used_up,
+            ),
+            Fault(("MudraDiskFilling",), "a watched disk has 512 MB left", _disk_fills),
+            Fault(("MudraBackupOld",), "the last backup is noted two days ago", _backup_is_old),
+            Fault(
+                ("MudraAuditNotVerified",),
+                "the last good verification is noted 27 hours ago",
+                _audit_is_not_verified,
+            ),
+            Fault(
+                ("MudraDatabaseTakesNoChanges",),
+                "the database is set to read only",
+                _database_is_read_only,
+            ),
+            Fault(
+                ("MudraAuditContradicted",),
+                "a row of the audit is changed, then `mudra audit verify`",
+                _audit_is_changed,
+            ),
+            Fault(("MudraJobFailing",), "the table of a job is renamed", _job_fails, goal_s=360.0),
+        ),
+    ),
+    "nodes": Scene[Lasting](
+        _with_another_clock,
+        (
+            Fault(("MudraClockWrong",), "the node's clock is 20 s ahead", _clock_is_ahead),
+            Fault(
+                ("MudraReleasesDiffer",),
+                "a second node runs the commit before",
+                _releases_differ,
+                goal_s=240.0,
+            ),
+            Fault(("MudraGuessing",), "1,100 sign-ins failed just now", _many_guesses),
+        ),
+    ),
+    "sandbox": Scene[Lasting](
+        _in_a_sandbox,
+        (
+            Fault(
+                ("MudraAuditExportStuck",),
+                "the receiver of the audit is away, the clock moved by 20 minutes",
+                _export_is_away,
+            ),
+            Fault(
+                ("MudraAuditUnsealed",),
+                "a transaction stays open, the clock moved by 20 minutes",
+                _audit_is_unsealed,
+            ),
+            Fault(
+                ("MudraMailStuck",),
+                "the mail server is away, the clock moved by 20 minutes",
+                partial(_mail_is_away, duration="PT20M"),
+            ),
+            Fault(
+                ("MudraMailFailing",),
+                "the mail server is away, the clock moved by 61 minutes",
+                partial(_mail_is_away, duration="PT61M"),
+            ),
+            Fault(
+                ("MudraEndsSoon",),
+                "no member resets its secret, the clock moved by 175 days",
+                _secrets_end,
+            ),
+        ),
+    ),
 }
-"""In this order: what moves the clock comes last."""
-
-
-def until_ready(root: str) -> None:
-    """Wait until the service is ready, for two minutes."""
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        with contextlib.suppress(httpx2.HTTPError):
-            if httpx2.get(f"{root}/readyz", timeout=10, verify=NO_TLS).is_success:
-                return
-        time.sleep(0.5)
-    raise TimeoutError("the service does not become ready again")
-
-
-def environment_of(variables: dict[str, str], data_dir: Path) -> dict[str, str]:
-    """Return the settings by which a command works as the service does."""
-    ours = {**variables, "MUDRA_DATA_DIR": str(data_dir)}
-    return {**{k: v for k, v in os.environ.items() if not k.startswith("MUDRA_")}, **ours}
