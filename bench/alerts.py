@@ -29,7 +29,7 @@ import httpx2
 from msgspec import Struct
 from tests.support.http_clients import NO_TLS
 
-from bench import lasting_faults, network_faults, process_faults
+from bench import lasting_faults, moved_clock_faults, network_faults, process_faults
 from bench.alert_faults import AnyScene, Fault, Place
 from bench.alert_watch import FASTER, Prometheus, Watch, watch
 from bench.process_faults import TOKENS
@@ -39,6 +39,7 @@ from bench.support import say, scratch
 SCENES: Final[dict[str, AnyScene]] = {
     **process_faults.SCENES,
     **lasting_faults.SCENES,
+    **moved_clock_faults.SCENES,
     **network_faults.SCENES,
 }
 ALERTS: Final = [

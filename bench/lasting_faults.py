@@ -1,27 +1,22 @@
-"""Faults that stay once they are made, for `bench/alerts.py`: of the database, of disks, of time.
+"""Faults that stay once they are made, for `bench/alerts.py`: of the database, of disks, of nodes.
 
-The database is a PostgreSQL of its own, named by MUDRA_DATABASE_URL. Where a clock is moved the
-service runs in a sandbox, and what moves it furthest comes last.
+The database is a PostgreSQL of its own, named by MUDRA_DATABASE_URL.
 """
 
 import contextlib
-import itertools
 import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
-from aiosmtpd.controller import Controller
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.process import running_service
 from tests.support.service import Service
 from tests.support.set_clock import SetClock
-from tests.support.smtp_sink import SmtpSink
 
-from bench.alert_faults import AnyScene, Fault, Other, Place, Scene, output_kept, receiver
+from bench.alert_faults import AnyScene, Fault, Other, Place, Scene, output_kept
 from bench.alert_watch import scrape
 from bench.release_node import ended, start
 from bench.sizes import SHORT
@@ -33,7 +28,6 @@ _LEFT: Final = 2
 """Connections that are left to the service when all others are held."""
 _FAILURES: Final = 1100
 _SECONDS_AHEAD: Final = 20
-_WEBHOOK_KEY: Final = "whsec_QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="
 
 
 class Lasting(Place, frozen=True, kw_only=True):
@@ -52,7 +46,7 @@ class Lasting(Place, frozen=True, kw_only=True):
 
 
 @contextlib.contextmanager
-def _started(
+def started(
     folder: Path,
     url: str,
     *,
@@ -61,6 +55,7 @@ def _started(
     variables: Mapping[str, str],
     **parts: Any,
 ) -> Iterator[Lasting]:
+    """Run a service on a database."""
     telemetry = free_port()
     every: dict[str, Any] = {
         "MUDRA_DATABASE_URL": url,
@@ -84,7 +79,7 @@ def _on_a_machine(folder: Path) -> Iterator[Lasting]:
     with (
         own_postgres(folder / "database") as url,
         small_disk(folder / "watched") as disk,
-        _started(folder, url, variables={"MUDRA_WATCHED_DISKS": str(disk)}, disk=disk) as place,
+        started(folder, url, variables={"MUDRA_WATCHED_DISKS": str(disk)}, disk=disk) as place,
     ):
         yield place
 
@@ -95,40 +90,9 @@ def _with_another_clock(folder: Path) -> Iterator[Lasting]:
     clock = SetClock(folder / "seconds")
     with (
         own_postgres(folder / "database") as url,
-        _started(folder, url, forked=True, variables=clock.variables, clock=clock) as place,
+        started(folder, url, forked=True, variables=clock.variables, clock=clock) as place,
     ):
         yield place
-
-
-@contextlib.contextmanager
-def _in_a_sandbox(folder: Path) -> Iterator[Lasting]:
-    smtp, audit = free_port(), free_port()
-    variables = {
-        "MUDRA_SMTP_URL": f"smtp://127.0.0.1:{smtp}",
-        "MUDRA_AUDIT_EXPORT": f"webhook+http://127.0.0.1:{audit}/audit",
-        "MUDRA_AUDIT_EXPORT_SECRET": _WEBHOOK_KEY,
-    }
-    others: dict[str, Any] = {
-        "mail": Other(partial(_mail_server, smtp)),
-        "audit": Other(partial(receiver, audit)),
-    }
-    with (
-        own_postgres(folder / "database") as url,
-        others["mail"].listening(),
-        others["audit"].listening(),
-        _started(folder, url, sandbox=True, variables=variables, **others) as place,
-    ):
-        yield place
-
-
-@contextlib.contextmanager
-def _mail_server(port: int) -> Iterator[None]:
-    controller = Controller(SmtpSink(), hostname="127.0.0.1", port=port)
-    controller.start()
-    try:
-        yield
-    finally:
-        controller.stop()
 
 
 @contextlib.contextmanager
@@ -284,63 +248,6 @@ def _releases_differ(place: Lasting) -> Iterator[None]:
         node.stop()
 
 
-@contextlib.contextmanager
-def _audit_is_unsealed(place: Lasting) -> Iterator[None]:
-    """A transaction that stays open holds sealing back."""
-    with psycopg.connect(place.url) as session:
-        session.execute("SELECT pg_current_xact_id()")
-        _invite(place)
-        place.service.advance("PT20M")
-        yield
-
-
-@contextlib.contextmanager
-def _export_is_away(place: Lasting) -> Iterator[None]:
-    assert place.audit is not None
-    with place.audit.away():
-        _invite(place)
-        place.service.wait_until(lambda: _sealed(place))
-        place.service.advance("PT20M")
-        yield
-
-
-def _sealed(place: Lasting) -> bool:
-    waits = "SELECT FROM audit_event WHERE seq NOT IN (SELECT seq FROM audit_seal)"
-    with psycopg.connect(place.url) as connection:
-        return not connection.execute(waits.encode()).rowcount
-
-
-@contextlib.contextmanager
-def _mail_is_away(place: Lasting, duration: str) -> Iterator[None]:
-    assert place.mail is not None
-    with place.mail.away():
-        _invite(place)
-        place.service.advance(duration)
-        yield
-    place.service.advance("PT1H")  # the pause after many attempts
-
-
-@contextlib.contextmanager
-def _secrets_end(place: Lasting) -> Iterator[None]:
-    """Members do not reset theirs for 175 days; then they are suspended."""
-    place.service.advance("P175D")
-    yield
-    for number in range(next(_NUMBERS)):
-        place.service.cli("member", "suspend", f"BENCH-{number}", "--reason", "drill", check=False)
-    place.service.advance("PT1S")
-
-
-_NUMBERS: Final = itertools.count()
-
-
-def _invite(place: Lasting) -> None:
-    """Make an email to send, a secret that ends, and events of the audit."""
-    place.service.cli(
-        *("member", "onboard", f"BENCH-{next(_NUMBERS)}", "--type", "FIU", "--name", "Bench"),
-        *("--admin", "bench@bench.example"),
-    )
-
-
 SCENES: Final[dict[str, AnyScene]] = {
     "machine": Scene[Lasting](
         _on_a_machine,
@@ -382,36 +289,6 @@ SCENES: Final[dict[str, AnyScene]] = {
                 goal_s=240.0,
             ),
             Fault(("MudraGuessing",), "1,100 sign-ins failed just now", _many_guesses),
-        ),
-    ),
-    "sandbox": Scene[Lasting](
-        _in_a_sandbox,
-        (
-            Fault(
-                ("MudraAuditExportStuck",),
-                "the receiver of the audit is away, the clock moved by 20 minutes",
-                _export_is_away,
-            ),
-            Fault(
-                ("MudraAuditUnsealed",),
-                "a transaction stays open, the clock moved by 20 minutes",
-                _audit_is_unsealed,
-            ),
-            Fault(
-                ("MudraMailStuck",),
-                "the mail server is away, the clock moved by 20 minutes",
-                partial(_mail_is_away, duration="PT20M"),
-            ),
-            Fault(
-                ("MudraMailFailing",),
-                "the mail server is away, the clock moved by 61 minutes",
-                partial(_mail_is_away, duration="PT61M"),
-            ),
-            Fault(
-                ("MudraEndsSoon",),
-                "no member resets its secret, the clock moved by 175 days",
-                _secrets_end,
-            ),
         ),
     ),
 }

@@ -3,13 +3,14 @@
 import datetime as dt
 import ipaddress
 import ssl
+from asyncio import Server
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -51,15 +52,23 @@ class SmtpSink:
     ) -> str:
         if self.data_answer:
             return self.data_answer
+        assert envelope.mail_from is not None
+        assert isinstance(envelope.content, bytes)
+        over_tls = session.ssl is not None
         self.received.append(
-            Received(
-                envelope.mail_from, envelope.rcpt_tos, envelope.content, session.ssl is not None
-            )
+            Received(envelope.mail_from, envelope.rcpt_tos, envelope.content, over_tls)
         )
         self.once_taken()
         return "250 OK"
 
-    def login(self, _server, session, _envelope, _mechanism, given) -> AuthResult:
+    def login(
+        self,
+        _server: SMTP,
+        session: Session,
+        _envelope: Envelope,
+        _mechanism: str,
+        given: LoginPassword,
+    ) -> AuthResult:
         self.logins.append((given.login, given.password, session.ssl is not None))
         return AuthResult(success=given.password == b"p@ss:word/1", handled=False)
 
@@ -141,5 +150,6 @@ class _FreePort(Controller):
     bound_port = 0
 
     def _trigger_server(self) -> None:
+        assert isinstance(self.server, Server)
         self.port = self.bound_port = self.server.sockets[0].getsockname()[1]
-        super()._trigger_server()
+        super()._trigger_server()  # type: ignore[no-untyped-call]  # the library has no types
