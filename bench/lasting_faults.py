@@ -4,6 +4,7 @@ The database is a PostgreSQL of its own, named by MUDRA_DATABASE_URL.
 """
 
 import contextlib
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg
+from tests.faults.postgres.standby import Standby, standby
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.process import running_service
 from tests.support.service import Service
 from tests.support.set_clock import SetClock
 
-from bench.alert_faults import AnyScene, Fault, Other, Place, Scene, output_kept
+from bench.alert_faults import AnyScene, Fault, Other, Place, Scene, again_and_again, output_kept
 from bench.alert_watch import scrape
 from bench.release_node import ended, start
 from bench.sizes import SHORT
@@ -24,6 +26,8 @@ from bench.support import free_port
 
 _ROOM, _LITTLE = "2g", "512m"
 """Of the watched disk; the alert is about less than 1 GiB."""
+_A_SECOND: Final = 1 << 19
+_MORE_THAN_LITTLE: Final = 1200 << 20
 _LEFT: Final = 2
 """Connections that are left to the service when all others are held."""
 _FAILURES: Final = 1100
@@ -37,6 +41,7 @@ class Lasting(Place, frozen=True, kw_only=True):
     url: str
     disk: Path = Path()
     clock: SetClock | None = None
+    standby: Standby | None = None
     mail: Other | None = None
     audit: Other | None = None
 
@@ -85,6 +90,23 @@ def _on_a_machine(folder: Path) -> Iterator[Lasting]:
 
 
 @contextlib.contextmanager
+def _with_a_standby(folder: Path) -> Iterator[Lasting]:
+    """It has a slot, and the primary waits for it without an end: it may be behind for long."""
+    with (
+        own_postgres(folder / "database") as url,
+        standby(url, folder / "database", folder / "standby") as second,
+        small_disk(folder / "watched") as disk,
+    ):
+        read_again = "SELECT pg_reload_conf()"
+        slot = "SELECT pg_create_physical_replication_slot('second', true)"
+        as_superuser(url, slot, "ALTER SYSTEM SET wal_sender_timeout = 0", read_again)
+        as_superuser(second.url, "ALTER SYSTEM SET primary_slot_name = 'second'", read_again)
+        variables = {"MUDRA_WATCHED_DISKS": str(disk)}
+        with started(folder, url, variables=variables, disk=disk, standby=second) as place:
+            yield place
+
+
+@contextlib.contextmanager
 def _with_another_clock(folder: Path) -> Iterator[Lasting]:
     """Forked from a program whose clock can be set, as no machine's clock can be here."""
     clock = SetClock(folder / "seconds")
@@ -115,8 +137,36 @@ def _disk_fills(place: Lasting) -> Iterator[None]:
         _resize(place.disk, _ROOM)
 
 
+@contextlib.contextmanager
+def _disk_fills_slowly(place: Lasting) -> Iterator[None]:
+    """More than a gigabyte stays free: the forecast alone is about it."""
+    file = place.disk / "growing"
+
+    def grow() -> None:
+        if shutil.disk_usage(place.disk).free > _MORE_THAN_LITTLE:
+            with file.open("ab") as growing:
+                growing.write(bytes(_A_SECOND))
+
+    try:
+        with again_and_again(grow, 1.0):
+            yield
+    finally:
+        file.unlink()
+
+
 def _resize(disk: Path, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
+
+
+@contextlib.contextmanager
+def _standby_is_behind(place: Lasting) -> Iterator[None]:
+    """It follows, and takes nothing."""
+    assert place.standby is not None
+    place.standby.freeze()
+    try:
+        yield
+    finally:
+        place.standby.thaw()
 
 
 @contextlib.contextmanager
@@ -276,6 +326,23 @@ SCENES: Final[dict[str, AnyScene]] = {
                 _audit_is_changed,
             ),
             Fault(("MudraJobFailing",), "the table of a job is renamed", _job_fails, goal_s=360.0),
+        ),
+    ),
+    "standby": Scene[Lasting](
+        _with_a_standby,
+        (
+            Fault(
+                ("MudraStandby",),
+                "a standby stands still, a minute behind",
+                _standby_is_behind,
+                goal_s=180.0,
+            ),
+            Fault(
+                ("MudraDiskFilling",),
+                "a watched disk fills by half a megabyte a second",
+                _disk_fills_slowly,
+                goal_s=1080.0,
+            ),
         ),
     ),
     "nodes": Scene[Lasting](
