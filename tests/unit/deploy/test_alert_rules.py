@@ -79,6 +79,13 @@ def test_each_alert_is_tested_and_has_a_runbook_of_its_own() -> None:
         assert "**Over when:**" in text
 
 
+def test_each_rule_is_evaluated_as_often_as_a_node_is_scraped() -> None:
+    """Else Prometheus' default of a minute comes on top of the time for which an alert holds."""
+    named = re.findall(r"- name: (\S+)", RULES)
+
+    assert re.findall(r"- name: (\S+)\n    interval: 15s\n", RULES) == named
+
+
 def test_rules_name_only_metrics_that_a_node_exposes() -> None:
     used = {name for name in METRIC.findall(RULES) if name != "mudra_"}
 
