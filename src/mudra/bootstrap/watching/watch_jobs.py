@@ -114,7 +114,7 @@ def watch_jobs(dependencies: Dependencies, board: ReadinessBoard) -> list[Job]:
     jobs = (
         ("readiness", minute / 6, note_readiness),
         ("standbys", minute / 3, of_standbys.note),
-        ("room", minute, partial(_note_room, dependencies.settings)),
+        ("room", minute / 3, partial(_note_room, dependencies.settings)),
         ("backup-age", minute, partial(_note_backup_age, dependencies)),
         ("ends", 10 * minute, partial(_note_ends, dependencies)),
         ("certificates", 60 * minute, partial(_note_certificates, dependencies.settings)),
