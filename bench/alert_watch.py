@@ -32,7 +32,8 @@ _PATIENT_S: Final = 300.0
 _DURATION: Final = re.compile(r"\b([0-9]+)([smhd])\b")
 _RANGE: Final = re.compile(r"\[([0-9]+)([smhd])[]:]")
 _MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_BAD_TEXT: Final = re.compile(r"<no value>|<error|%!|NaN|^\s*$")
+_BAD_TEXT: Final = re.compile(r"<no value>|<error|%!|NaN|^\s*$|\d\.\d+ (?!days)")
+"""Without a value, or with a part of one where things are counted."""
 
 
 class Ringing(Struct, frozen=True):

@@ -47,6 +47,8 @@ ALERTS: Final = [
 ]
 _TOO_LONG_S: Final = 600.0
 _TICK_S: Final = 0.5
+_COPY_LATER_S: Final = 60.0
+"""The copy scrapes at other moments."""
 _COPY: Final = " (copy)"
 
 
@@ -61,6 +63,7 @@ class Broken(Struct):
     pending_s: float | None = None
     firing_s: float | None = None
     firing_in_copy: bool = False
+    rang_in_copy: bool = False
     ended_s: float | None = None
     ended_in_copy: bool = False
     others: tuple[str, ...] = ()
@@ -139,9 +142,9 @@ def _measured(fault: Fault[Place], place: Place, both: Watch) -> list[Broken]:
     try:
         _wait(lambda: not _ringing(both).intersection(fault.alerts), "it rings before the fault")
         say(f"{names}: {fault.how}")
-        before, began = _firing(both.shipped), time.monotonic()
+        before = _firing(both.shipped)
         with fault.made(place):
-            _until_firing(both, broken, began, before)
+            _until_firing(both, broken, time.monotonic(), before)
             began = time.monotonic()
         _until_ended(both, broken, began)
         _until_ready(place)
@@ -163,6 +166,7 @@ def _until_firing(
         shipped, short, now = both.shipped.ringing(), both.short.ringing(), time.monotonic() - began
         for one in broken:
             seen, in_copy = shipped.get(one.alert), short.get(one.alert)
+            one.rang_in_copy |= in_copy is not None and in_copy.fires
             if seen is not None and one.pending_s is None:
                 one.pending_s = now
             fires_here = seen is not None and seen.fires
@@ -176,7 +180,15 @@ def _until_firing(
                 one.others = tuple(sorted(of_others))
                 if faults := ringing.faults_of_text():
                     one.problem = f"a text lacks a value: {faults[0]}"
-        return all(one.firing_s is not None for one in broken)
+        return all(
+            one.firing_s is not None
+            and (
+                one.rang_in_copy
+                or not rules[one.alert].ends_late
+                or now > one.firing_s + _COPY_LATER_S
+            )
+            for one in broken
+        )
 
     longest = max(one.goal_s for one in broken)
     _wait(looked, "does not fire", max(_TOO_LONG_S, 1.5 * longest))
@@ -189,7 +201,8 @@ def _until_ended(both: Watch, broken: Sequence[Broken], began: float) -> None:
         shipped, short, now = both.shipped.ringing(), both.short.ringing(), time.monotonic() - began
         for one in broken:
             ends_here = one.alert not in shipped
-            ends_there = rules[one.alert].ends_late and one.alert not in short
+            waits = rules[one.alert].ends_late and one.rang_in_copy
+            ends_there = waits and one.alert not in short
             if one.ended_s is None and (ends_here or ends_there):
                 one.ended_s, one.ended_in_copy = now, not ends_here
         return all(one.ended_s is not None for one in broken)

@@ -302,7 +302,6 @@ SCENES: Final[dict[str, AnyScene]] = {
     "machine": Scene[Lasting](
         _on_a_machine,
         (
-            Fault(("MudraStandby",), "a slot whose standby is gone", _standby_is_gone),
             Fault(
                 ("MudraConnectionsUsedUp",),
                 "others hold all connections of PostgreSQL but two",
@@ -315,6 +314,12 @@ SCENES: Final[dict[str, AnyScene]] = {
                 "the last good verification is noted 27 hours ago",
                 _audit_is_not_verified,
             ),
+        ),
+    ),
+    "own database": Scene[Lasting](
+        _on_a_machine,
+        (
+            Fault(("MudraStandby",), "a slot whose standby is gone", _standby_is_gone),
             Fault(
                 ("MudraDatabaseTakesNoChanges",),
                 "the database is set to read only",

@@ -36,7 +36,7 @@ from mudra.storage.database.embedded.server import embedded_server
 
 TOKENS: Final = "/iam/v1/entity/token/generate"
 WORKERS: Final = 2
-_ADDRESSES: Final = 75_000
+_ADDRESSES: Final = 52_000
 """More than the groups of tokens whose audit waits in the memory of a worker."""
 _CONNECTIONS: Final = 16
 _STOPPED_S, _RUNNING_S = 1.6, 0.2
@@ -263,7 +263,7 @@ SCENES: Final[dict[str, AnyScene]] = {
             Fault(("MudraTokensWithoutDatabase",), "PostgreSQL stands still", _database_is_frozen),
             Fault(
                 ("MudraTokenIssuesLost",),
-                "tokens for 75,000 addresses while PostgreSQL stands still",
+                "tokens for 52,000 addresses while PostgreSQL stands still",
                 _audit_overflows,
             ),
         ),
