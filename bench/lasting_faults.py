@@ -293,9 +293,11 @@ def _releases_differ(place: Lasting) -> Iterator[None]:
     node = start(tree, place.folder / "second", free_port(), settings)
     with ended([node]):
         scrape(place.folder, place.telemetry, telemetry)
-        yield
-        scrape(place.folder, place.telemetry)
-        node.stop()
+        try:
+            yield
+        finally:
+            scrape(place.folder, place.telemetry)
+            node.stop()
 
 
 SCENES: Final[dict[str, AnyScene]] = {

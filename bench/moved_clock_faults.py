@@ -93,18 +93,20 @@ def _mail_is_away(place: Lasting, duration: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _secrets_end(place: Lasting) -> Iterator[None]:
     """Members do not reset theirs for 175 days; then they are suspended."""
+    _invite(place)
     place.service.advance("P175D")
     yield
     for number in range(next(_NUMBERS)):
-        place.service.cli("member", "suspend", f"BENCH-{number}", "--reason", "drill", check=False)
+        place.service.cli("member", "suspend", f"BENCH-{number}", "--reason", "drill")
     place.service.advance("PT1S")
 
 
 def _invite(place: Lasting) -> None:
     """Make an email to send, a secret that ends, and events of the audit."""
+    entity_id = f"BENCH-{next(_NUMBERS)}"
     place.service.cli(
-        *("member", "onboard", f"BENCH-{next(_NUMBERS)}", "--type", "FIU", "--name", "Bench"),
-        *("--admin", "bench@bench.example"),
+        *("member", "onboard", entity_id, "--type", "FIU", "--name", "Bench"),
+        *("--admin", f"{entity_id.lower()}@bench.example"),
     )
 
 
