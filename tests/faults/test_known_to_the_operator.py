@@ -1,11 +1,13 @@
 """What an operator must know of a node is a metric of it: alerts read these (deploy/prometheus)."""
 
+import json
 import os
 import re
 import signal
 import socket
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -134,12 +136,16 @@ def test_reports_that_did_not_come_in_time_are_missing(node: Service) -> None:
     assert value(node, "mudra_metrics_windows_missing") == 2
 
 
-def test_secrets_that_end_within_a_week_are_counted(node: Service) -> None:
-    new_member(node)
+def test_secrets_that_end_within_a_week_are_counted_and_the_list_says_whose(node: Service) -> None:
+    member = new_member(node)
     node.wait_until(lambda: value(node, "mudra_secrets_ending") == 0)
-    node.advance("P175D")
+    week_later = node.advance("P175D") + timedelta(days=7)
 
     node.wait_until(lambda: value(node, "mudra_secrets_ending") > 0)
+    listed = json.loads(node.cli("member", "list", "--json").stdout)
+    (end,) = [one["secretExpiresAt"] for one in listed if one["entityId"] == member.entity_id]
+    assert datetime.fromisoformat(end) < week_later
+    assert end[:10] in node.cli("member", "list").stdout
 
 
 def test_days_of_a_certificate_are_those_it_has(tmp_path: Path) -> None:

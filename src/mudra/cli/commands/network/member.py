@@ -14,6 +14,8 @@ from mudra.cli.output.shown import Shown, facts, table
 from mudra.shared.entity_type import EntityType
 
 _MAX_REASON = 200
+_SHOWN = ("entityId", "type", "name", "status", "secretExpiresAt", "admins")
+_DAY = len("2026-11-29")
 _NAMES = {"entityId": "ENTITY_ID", "adminEmail": "admin", "adminName": "admin-name", "name": "name"}
 app = typer.Typer(no_args_is_help=True)
 member_file.add_commands(app)
@@ -84,9 +86,17 @@ async def retire(api: Api, entity_id: EntityId, reason: Reason) -> Shown:
 async def list_members(api: Api) -> Shown:
     """List the members."""
     members = [_document(one) for one in await api.pages("/operator/v1/members", "members")]
+    columns = {"ENTITY": "entityId", "TYPE": "type", "NAME": "name", "STATUS": "status"}
     return table(
-        ["ENTITY", "TYPE", "NAME", "STATUS", "ADMINS"],
-        [[*map(str, [*one.values()][:4]), ", ".join(one["admins"])] for one in members],
+        [*columns, "SECRET ENDS", "ADMINS"],
+        [
+            [
+                *(str(one[name]) for name in columns.values()),
+                one["secretExpiresAt"][:_DAY],
+                ", ".join(one["admins"]),
+            ]
+            for one in members
+        ],
         members,
     )
 
@@ -129,4 +139,4 @@ async def _member(api: Api, entity_id: str) -> Answer:
 
 
 def _document(member: Answer) -> dict[str, Any]:
-    return {name: member[name] for name in ("entityId", "type", "name", "status", "admins")}
+    return {name: member[name] for name in _SHOWN}
