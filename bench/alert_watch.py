@@ -1,7 +1,7 @@
 """Two Prometheus next to each other, and what each knows of its alerts.
 
 The first has the rules as they are shipped. The second has a copy in which no duration is longer
-than two minutes, and nothing else is changed: what holds for hours by design ends there while one
+than five minutes, and nothing else is changed: what holds for hours by design ends there while one
 waits.
 """
 
@@ -26,9 +26,8 @@ RULES: Final = Path("deploy/prometheus/mudra.rules.yml")
 FASTER: Final = float(os.environ.get("ALERTS_FASTER", "") or sized(1, 15))
 SCRAPE_S: Final = 15.0
 TARGETS: Final = "targets.json"
-_LONGEST_MS: Final = 120_000
-_PATIENT_S: Final = 300.0
-"""A rule that holds or looks back for longer is waited for in the copy alone."""
+_LONGEST_S: Final = 300
+"""A rule that holds or looks back for longer is waited for in the copy."""
 _DURATION: Final = re.compile(r"\b([0-9]+)([smhd])\b")
 _RANGE: Final = re.compile(r"\[([0-9]+)([smhd])[]:]")
 _MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -57,12 +56,12 @@ class Rule(Struct, frozen=True):
     @property
     def fires_late(self) -> bool:
         """Whether it fires only long after it is pending."""
-        return self.holds_s > _PATIENT_S
+        return self.holds_s > _LONGEST_S
 
     @property
     def ends_late(self) -> bool:
         """Whether it goes on long after the fault is over."""
-        return max(self.holds_s, self.looks_back_s) > _PATIENT_S
+        return max(self.holds_s, self.looks_back_s) > _LONGEST_S
 
 
 class Prometheus(Struct, frozen=True):
@@ -173,10 +172,10 @@ def _ms(number: str, unit: str) -> int:
 
 
 def _shortened(rules: str) -> str:
-    """Return the rules without a duration over two minutes."""
+    """Return the rules without a duration over five minutes."""
 
     def short(at: re.Match[str]) -> str:
-        return at[0] if _ms(at[1], at[2]) <= _LONGEST_MS else f"{_LONGEST_MS // 1000}s"
+        return at[0] if _ms(at[1], at[2]) <= _LONGEST_S * 1000 else f"{_LONGEST_S}s"
 
     return _DURATION.sub(short, rules)
 

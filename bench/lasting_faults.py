@@ -360,7 +360,7 @@ SCENES: Final[dict[str, AnyScene]] = {
                 ("MudraReleasesDiffer",),
                 "a second node runs the commit before",
                 _releases_differ,
-                goal_s=240.0,
+                goal_s=390.0,
             ),
             Fault(("MudraGuessing",), "1,100 sign-ins failed just now", _many_guesses),
         ),

@@ -1,6 +1,6 @@
 """Faults that take hours or months, for `bench/alerts.py`, in a sandbox, whose clock can be moved.
 
-What moves it furthest comes last.
+What moves it furthest comes last, and what needs that no email was sent for a while comes first.
 """
 
 import contextlib
@@ -115,16 +115,6 @@ SCENES: Final[dict[str, AnyScene]] = {
         _in_a_sandbox,
         (
             Fault(
-                ("MudraAuditExportStuck",),
-                "the receiver of the audit is away, the clock moved by 20 minutes",
-                _export_is_away,
-            ),
-            Fault(
-                ("MudraAuditUnsealed",),
-                "a transaction stays open, the clock moved by 20 minutes",
-                _audit_is_unsealed,
-            ),
-            Fault(
                 ("MudraMailStuck",),
                 "the mail server is away, the clock moved by 20 minutes",
                 partial(_mail_is_away, duration="PT20M"),
@@ -133,6 +123,16 @@ SCENES: Final[dict[str, AnyScene]] = {
                 ("MudraMailFailing",),
                 "the mail server is away, the clock moved by 61 minutes",
                 partial(_mail_is_away, duration="PT61M"),
+            ),
+            Fault(
+                ("MudraAuditExportStuck",),
+                "the receiver of the audit is away, the clock moved by 20 minutes",
+                _export_is_away,
+            ),
+            Fault(
+                ("MudraAuditUnsealed",),
+                "a transaction stays open, the clock moved by 20 minutes",
+                _audit_is_unsealed,
             ),
             Fault(
                 ("MudraEndsSoon",),

@@ -248,7 +248,7 @@ SCENES: Final[dict[str, AnyScene]] = {
                 ("MudraSlow",),
                 "PostgreSQL stands still for 1.6 s, again and again",
                 _database_is_slow,
-                goal_s=240.0,
+                goal_s=390.0,
             ),
         ),
     ),
