@@ -1,4 +1,4 @@
-"""What the drill of alerts is made of: places where something can be broken, and the faults."""
+"""Parts of the drill of alerts: places where something can be broken, and the faults."""
 
 import contextlib
 import os
@@ -21,14 +21,14 @@ class Place(Struct, frozen=True, kw_only=True):
     port: int
     telemetry: int
     entity_id: str = "NO-FIU"
-    secret: str = "x"  # of nobody
+    secret: str = "x"  # of no one
 
 
 P = TypeVar("P", bound=Place)
 
 
 class Fault(Struct, Generic[P], frozen=True):
-    """What breaks some alerts for the length of a block; its end is the repair."""
+    """Something that breaks some alerts for the length of a block; its end is the repair."""
 
     alerts: tuple[str, ...]
     how: str

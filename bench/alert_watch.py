@@ -48,19 +48,19 @@ class Ringing(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """How patient a rule is."""
+    """The patience of a rule."""
 
     holds_s: float
     looks_back_s: float
 
     @property
     def fires_late(self) -> bool:
-        """Whether it fires only long after it is pending."""
+        """Return whether it fires only long after it is pending."""
         return self.holds_s > _LONGEST_S
 
     @property
     def ends_late(self) -> bool:
-        """Whether it goes on long after the fault is over."""
+        """Return whether it goes on long after the fault is over."""
         return max(self.holds_s, self.looks_back_s) > _LONGEST_S
 
 

@@ -72,7 +72,7 @@ class Broken(Struct):
 
     @property
     def is_late(self) -> bool:
-        """Whether a goal is missed."""
+        """Return whether a goal is missed."""
         return bool(self.problem) or (self.firing_s or inf) > self.goal_s / FASTER
 
     def row(self) -> str:

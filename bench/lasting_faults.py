@@ -340,7 +340,7 @@ SCENES: Final[dict[str, AnyScene]] = {
         (
             Fault(
                 ("MudraStandby",),
-                "a standby stands still, a minute behind",
+                "a standby is frozen, a minute behind",
                 _standby_is_behind,
                 goal_s=180.0,
             ),

@@ -69,7 +69,7 @@ class Node(Place, frozen=True, kw_only=True):
 
 
 class Certificate(Struct, frozen=True):
-    """What the public address shows; it can be another one at any moment."""
+    """The certificate of the public address, which can be another one at any moment."""
 
     folder: Path
     context: ssl.SSLContext
@@ -155,7 +155,7 @@ def _node_is_frozen(node: Node) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _database_is_frozen(node: Node) -> Iterator[None]:
-    """Again and again: the supervisor may start it anew."""
+    """Again and again: the supervisor may start it again."""
     try:
         with again_and_again(partial(node.send, signal.SIGSTOP, node.database)):
             yield
@@ -198,7 +198,7 @@ def _audit_overflows(node: Node) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _certificate_ends(node: Node) -> Iterator[None]:
-    """The node looks at its start and each hour: its jobs process is started anew."""
+    """The node looks at its start and each hour: its jobs process is started again."""
     certificate = node.certificate
     assert certificate is not None
     _looked_at(node, certificate, _FEW_DAYS)
@@ -227,7 +227,7 @@ SCENES: Final[dict[str, AnyScene]] = {
     "processes": Scene[Node](
         _node,
         (
-            Fault(("MudraNodeDown",), "all processes of the node stand still", _node_is_frozen),
+            Fault(("MudraNodeDown",), "all processes of the node are frozen", _node_is_frozen),
             Fault(
                 ("MudraNotServing", "MudraProcessRestarts"),
                 "each worker is killed whenever it is back",
@@ -240,13 +240,13 @@ SCENES: Final[dict[str, AnyScene]] = {
         (
             Fault(
                 ("MudraTokensFail", "MudraErrors"),
-                "PostgreSQL stands still",
+                "PostgreSQL is frozen",
                 _database_is_frozen,
                 goal_s=390.0,
             ),
             Fault(
                 ("MudraSlow",),
-                "PostgreSQL stands still for 1.6 s, again and again",
+                "PostgreSQL is frozen for 1.6 s, again and again",
                 _database_is_slow,
                 goal_s=390.0,
             ),
@@ -260,10 +260,10 @@ SCENES: Final[dict[str, AnyScene]] = {
             MUDRA_TRUSTED_PROXIES="127.0.0.1",
         ),
         (
-            Fault(("MudraTokensWithoutDatabase",), "PostgreSQL stands still", _database_is_frozen),
+            Fault(("MudraTokensWithoutDatabase",), "PostgreSQL is frozen", _database_is_frozen),
             Fault(
                 ("MudraTokenIssuesLost",),
-                "tokens for 52,000 addresses while PostgreSQL stands still",
+                "tokens for 52,000 addresses while PostgreSQL is frozen",
                 _audit_overflows,
             ),
         ),
