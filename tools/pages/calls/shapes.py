@@ -1,6 +1,7 @@
 """The rows of a table that say what is sent or answered, from JSON Schemas."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -25,6 +26,8 @@ _FORMS: Final = (
     "success, refused",
 )
 """Descriptions that say no more than the type, where a parameter has a meaning of its own."""
+_WORDS: Final = re.compile(r"`[^`]*`(?:, `[^`]*`)+(?:, of \d+ words)?")
+"""Words of a type; where the meaning lists them, the type does not."""
 _FLAG: Final = "^(true|false)$"
 _ELSEWHERE: Final = {
     "RequestFip": "../metrics-payloads.md",
@@ -73,7 +76,9 @@ class Shapes:
                 inner, mark = self._inner(one, depth)
                 kind = "object" if inner and not mark else "array of objects" if inner else ""
                 null = " or null" if inner and _may_be_null(one) else ""
-                yield [f"`{before}{name}`", kind + null or self.type_of(one), meaning(one)]
+                about = meaning(one)
+                typed = _WORDS.sub("word", self.type_of(one)) if "<br>" in about else ""
+                yield [f"`{before}{name}`", kind + null or typed or self.type_of(one), about]
                 if inner:
                     yield from self._fields(inner, f"{before}{name}{mark}.", frozenset(), depth + 1)
 
@@ -157,8 +162,9 @@ def meaning(schema: Json, first: str = "") -> str:
 
 
 def cell(text: str) -> str:
-    """Returns a text as one cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Returns a text as one cell of a table; a list has a line for each point."""
+    first, *points = text.split("\n- ")
+    return "<br>".join(" ".join(one.split()) for one in (first, *points)).replace("|", "\\|")
 
 
 def _plain(value: object) -> str:
