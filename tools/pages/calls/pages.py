@@ -33,7 +33,8 @@ _ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
 _FORM: Final = "application/x-www-form-urlencoded"
 _NEEDS: Final = "\n\nNeeds: "
 _OF_OAUTH: Final = re.compile(r"/iam/oauth2/.+")
-_SPECIAL: Final = {"304": "may answer 304", "409": "may answer 409"}
+_SPECIAL: Final = {"304": "may answer 304"}
+_STATE: Final = "409"
 _SHORT: Final = (
     (r"Entity Access Token of this entity, or User .*", "entity, user or operator: registry"),
     (r"User Access Token of its admin, or of .*", "user or operator: registry"),
@@ -91,7 +92,7 @@ def calls_pages() -> Mapping[str, str]:
             area, part = place_of(method, path)
             placed[area.file][part].append(Call(method, path, operation))
     pages = {
-        f"calls/{area.file}.md": _page(area, placed[area.file], document["components"]["schemas"])
+        f"calls/{area.file}.md": _page(area, placed[area.file], document["components"])
         for area in AREAS
     }
     return {"calls.md": _index(placed), **pages}
@@ -127,8 +128,8 @@ def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
 
 
-def _page(area: Area, parts: Mapping[str, list[Call]], schemas: Json) -> str:
-    shapes = Shapes(schemas, [_shape_of(call) for calls in parts.values() for call in calls])
+def _page(area: Area, parts: Mapping[str, list[Call]], components: Json) -> str:
+    shapes = Shapes(components, [_shape_of(call) for calls in parts.values() for call in calls])
     answers: dict[str, Call] = {}
     texts = [
         f"# {area.title}\n",
@@ -182,7 +183,20 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
         lines += [f"The answer is {same} of [{first.summary}](#{_anchor(first.summary)}).", ""]
     elif answered:
         lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, "", *sample]
+    lines += _refused(call, shapes)
     return "\n".join(lines)
+
+
+def _refused(call: Call, shapes: Shapes) -> list[str]:
+    """Returns what of the present state refuses a call, in the sentences that a caller reads."""
+    responses = call.operation["responses"]
+    if _STATE not in responses:
+        return []
+    _, *sentences = shapes.answer(responses[_STATE])["description"].split("\n- ")
+    first, *more = sentences
+    if not more:
+        return [f"409: *{first}*", ""]
+    return ["409, with one of these sentences:", "", *(f"- *{one}*" for one in sentences), ""]
 
 
 def _is_array(call: Call) -> bool:

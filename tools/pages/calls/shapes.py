@@ -43,8 +43,9 @@ _ELSEWHERE: Final = {
 class Shapes:
     """The schemas of a document, for one page: what it needs twice has a list of its own."""
 
-    def __init__(self, schemas: Json, needed: Iterable[Json]) -> None:
-        self._schemas = schemas
+    def __init__(self, components: Json, needed: Iterable[Json]) -> None:
+        self._schemas = components["schemas"]
+        self._answers = components["responses"]
         self._uses: Counter[str] = Counter()
         for schema in needed:
             self._count(schema)
@@ -105,6 +106,11 @@ class Shapes:
             for name in left:
                 done.add(name)
                 yield name, self._schemas[name]
+
+    def answer(self, response: Json) -> Json:
+        """Returns the answer that a reference points to, or that is given."""
+        found: Json = self._answers[_name_of(response)] if "$ref" in response else response
+        return found
 
     def resolved(self, schema: Json) -> Json:
         """Returns the object that a schema is, or that its array or choice begins with."""
