@@ -71,7 +71,7 @@ _IDS: Final[_Shown] = (
 _PEOPLE_AND_MEMBERS: Final[_Shown] = (
     ("SAARTHI-AA", "aaId peerId peer_id reader"),
     ("KAVERI-FIP", "fipId entityId entity_id fip_id id ref"),
-    ("FINSIGHT-FIU", "sub client_id clientId azp"),
+    ("FINSIGHT-FIU", "sub client_id azp"),
     ("FIU", "roles"),
     (["KAVERI-FIP"], "administers fipIds fip_ids FollowedFipsResponse.fips WebhookDetails.fips"),
     ("Kaveri Bank", "name DashboardRowResponse.subject"),
@@ -280,6 +280,7 @@ _WHETHER: Final[_Shown] = (
 _WORDS: Final[_Shown] = (
     ("fip-api", "IncidentDetails.kind FeedCause.kind VerdictDetails.blame"),
     ("path", "FeedPlace.kind"),
+    ("major", "IncidentDetails.severity"),
     (None, "IncidentDetails.ended"),
     ("", "IncidentDetails.peerId SilenceDetails.peerId FeedCause.peer_id"),
     ("GOOD", "ApiDetails.status CellDetails.status PublicRow.status FipSummary.data_flow"),

@@ -27,6 +27,7 @@ def complete(document: Document) -> Document:
                 _explain(field, meanings, schemas)
             if sent := SENT_TEXTS.get(f"{title}.{name}"):
                 field["description"] = f"{sent}; {field['description']}"
+        _name_once(mapping(schema))
     for operation, parameter in _parameters(document):
         name = str(parameter["name"])
         texts = PATH_TEXTS if parameter["in"] == "path" else QUERY_TEXTS
@@ -37,6 +38,18 @@ def complete(document: Document) -> Document:
         _tell_apart(mapping(content["schema"]), schemas)
     add_examples(document, schemas)
     return document
+
+
+def _name_once(schema: Document) -> None:
+    """Describe one of two fields whose names generators write alike, and name the other there."""
+    fields = mapping(schema.get("properties", {}))
+    first: dict[str, str] = {}
+    for name in list(fields):
+        known = first.setdefault(name.replace("_", "").lower(), name)
+        if known != name:
+            del fields[name]
+            described = mapping(fields[known])
+            described["description"] = f"{described['description']}; also as `{name}`"
 
 
 def _explain(field: Document, meanings: Meanings, schemas: Document) -> None:

@@ -92,6 +92,13 @@ def test_generators_make_one_type_of_each_value(document: dict[str, Any]) -> Non
             assert len(named) <= 1 or tuple(named) == of_one_event, part
 
 
+def test_generators_write_no_two_fields_of_an_object_alike(document: dict[str, Any]) -> None:
+    """client_id and clientId are one name in Java, TypeScript and Go, which do not compile."""
+    for title, schema in document["components"]["schemas"].items():
+        names = [re.sub(r"\W|_", "", name).lower() for name in schema.get("properties", {})]
+        assert len(names) == len(set(names)), title
+
+
 def test_no_name_is_that_of_a_constructor_in_go(document: dict[str, Any]) -> None:
     """The generator for Go writes a function NewX for each schema X."""
     names = document["components"]["schemas"]

@@ -60,6 +60,7 @@ HEALTH_FIELDS: Final = {
     "noAnswer": "calls without an answer",
     "ApiDetails.status": _STATUS,
     "ApiFeed.status": f"{_STATUS}; see `rules`",
+    "IncidentDetails.severity": "how urgent it is, by which alarms are chosen",
     "reasons": "why the status is not GOOD",
     "ambiguous_with": "places that fit the evidence as well",
     "failing_before_percentage": "share of failed calls before, in percent",

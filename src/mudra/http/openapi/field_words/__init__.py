@@ -30,6 +30,7 @@ _OF: Final[Sequence[tuple[Meanings, str]]] = (
             "AlarmPreferencesRequest.ofMembers AlarmPreferencesRequest.ofNetwork"
         ),
     ),
+    (health.SEVERITIES, "IncidentDetails.severity"),
     (health.EFFECTS, "PublicIncident.effect"),
     (health.OUTLOOKS, "Burn.outlook"),
     (health.MATTERS, "AnnouncementRequest.kind AnnouncementDetails.kind PublicAnnouncement.kind"),
