@@ -25,8 +25,8 @@ def test_of_a_time_without_any_report_there_is_no_report_of_levels(
     answer = made(health_service, start=quiet.isoformat(), end=(quiet + WINDOW).isoformat())
 
     assert (answer.status_code, answer.json().get("errorMsg")) == (
-        400,
-        "start and end are of a time in which no AA reported anything",
+        409,
+        "no AA reported anything in this time, so there is nothing to report",
     )
 
 
