@@ -1,6 +1,7 @@
 """The rows of a table that say what is sent or answered, from JSON Schemas."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -25,6 +26,8 @@ _FORMS: Final = (
     "success, refused",
 )
 """Descriptions that say no more than the type, where a parameter has a meaning of its own."""
+_WORDS: Final = re.compile(r"`[^`]*`(?:, `[^`]*`)+(?:, of \d+ words)?")
+"""Words of a type; where the meaning lists them, the type does not."""
 _FLAG: Final = "^(true|false)$"
 _ELSEWHERE: Final = {
     "RequestFip": "../metrics-payloads.md",
@@ -40,8 +43,9 @@ _ELSEWHERE: Final = {
 class Shapes:
     """The schemas of a document, for one page: what it needs twice has a list of its own."""
 
-    def __init__(self, schemas: Json, needed: Iterable[Json]) -> None:
-        self._schemas = schemas
+    def __init__(self, components: Json, needed: Iterable[Json]) -> None:
+        self._schemas = components["schemas"]
+        self._answers = components["responses"]
         self._uses: Counter[str] = Counter()
         for schema in needed:
             self._count(schema)
@@ -73,7 +77,9 @@ class Shapes:
                 inner, mark = self._inner(one, depth)
                 kind = "object" if inner and not mark else "array of objects" if inner else ""
                 null = " or null" if inner and _may_be_null(one) else ""
-                yield [f"`{before}{name}`", kind + null or self.type_of(one), meaning(one)]
+                about = meaning(one)
+                typed = _WORDS.sub("word", self.type_of(one)) if "<br>" in about else ""
+                yield [f"`{before}{name}`", kind + null or typed or self.type_of(one), about]
                 if inner:
                     yield from self._fields(inner, f"{before}{name}{mark}.", frozenset(), depth + 1)
 
@@ -100,6 +106,11 @@ class Shapes:
             for name in left:
                 done.add(name)
                 yield name, self._schemas[name]
+
+    def answer(self, response: Json) -> Json:
+        """Returns the answer that a reference points to, or that is given."""
+        found: Json = self._answers[_name_of(response)] if "$ref" in response else response
+        return found
 
     def resolved(self, schema: Json) -> Json:
         """Returns the object that a schema is, or that its array or choice begins with."""
@@ -157,8 +168,9 @@ def meaning(schema: Json, first: str = "") -> str:
 
 
 def cell(text: str) -> str:
-    """Returns a text as one cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Returns a text as one cell of a table; a list has a line for each point."""
+    first, *points = text.split("\n- ")
+    return "<br>".join(" ".join(one.split()) for one in (first, *points)).replace("|", "\\|")
 
 
 def _plain(value: object) -> str:
