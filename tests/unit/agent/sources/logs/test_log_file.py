@@ -315,15 +315,13 @@ def test_what_is_no_file_is_said_once_and_costs_nothing_until_it_is_one(
     file = LogFile(path, None, said.append, CLOCK.monotonic, from_start=True)
     NO_FILES[kind](path)
     file.read()
-    open_files = len(os.listdir("/proc/self/fd"))
+    open_files = len([*Path("/proc/self/fd").iterdir()])
 
     assert [file.read() for _ in range(20)] == [None] * 20
 
-    assert len(os.listdir("/proc/self/fd")) == open_files
-    assert said == [
-        f"{path} cannot be read: it is no file, but a folder, a pipe or a device; "
-        "the agent tries again"
-    ]
+    assert len([*Path("/proc/self/fd").iterdir()]) == open_files
+    reason = "it is no file, but a folder, a pipe or a device"
+    assert said == [f"{path} cannot be read: {reason}; the agent tries again"]
     path.rename(tmp_path / "away")
     _add(path, "one\n")
     assert _read(file)[0] == [b"one"]
