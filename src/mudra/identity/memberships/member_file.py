@@ -9,8 +9,7 @@ from msgspec import Struct
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.onboard import NewMember
-from mudra.shared.csv_export import csv_text, plain_cell
-from mudra.shared.csv_import import CsvReader, csv_reader
+from mudra.shared.csv_file import CsvReader, csv_reader, csv_text, plain_cell
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 COLUMNS: Final = (
