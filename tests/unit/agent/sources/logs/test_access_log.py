@@ -253,6 +253,15 @@ def test_a_number_as_a_proxy_writes_it_is_that_number(written: bytes, statuses: 
     assert [call.status for call in _reader("nginx").calls([line])] == statuses
 
 
+@pytest.mark.parametrize("time", [" 2026-04-01T10:00:00.250Z", "2026-04-01T10:00:00.250Z "])
+def test_blanks_around_a_time_are_not_of_it(time: str) -> None:
+    reader = _reader("nginx")
+
+    reader.calls([_line("nginx", time=time)])
+
+    assert reader._context.metrics.counts[Reason.BAD_TIME] == 0
+
+
 WHEN = "2026-04-01T10:00:00.250Z"
 OTHERS = {
     "Docker": {"log": _line("nginx").decode(), "stream": "stdout", "time": WHEN},
