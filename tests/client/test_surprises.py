@@ -73,6 +73,24 @@ def test_what_is_no_secret_is_named_by_its_type_and_never_sent(
     assert issuer.requests == []
 
 
+@pytest.mark.parametrize("text", [f"{SECRET}\udce9", f"{SECRET}\0", "\ud800"])
+def test_a_text_that_no_form_carries_is_named_and_not_shown(issuer: Issuer, text: str) -> None:
+    """As `os.environ` gives a secret that is no UTF-8."""
+    with pytest.raises(SecretUnreadable, match=r"^secret_provider returned a text with ") as caught:
+        EntityTokenSource(issuer.url, "HDFC-FIP", lambda: text).token()
+
+    assert SECRET not in repr(caught.getrepr(style="long", showlocals=False))
+    assert caught.value.__context__ is None
+    assert issuer.requests == []
+
+
+@pytest.mark.parametrize("end", ["\n", " ", ":x/iam"])
+def test_an_address_that_is_none_is_refused_at_once(end: str) -> None:
+    for address in (f"https://iam.example{end}", f"{end}https://iam.example"):
+        with pytest.raises(ValueError, match=r"^(the address must|Port could not)"):
+            EntityTokenSource(address, "HDFC-FIP", lambda: SECRET)
+
+
 def test_a_secret_in_place_of_the_function_is_named_at_once_and_not_shown(issuer: Issuer) -> None:
     with pytest.raises(TypeError, match=r"must be a function that returns the secret, not str$"):
         EntityTokenSource(issuer.url, "HDFC-FIP", SECRET)  # type: ignore[arg-type]

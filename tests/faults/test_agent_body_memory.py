@@ -11,6 +11,8 @@ TEXTS = {
     "escaped": r'"\\\"" * (SIZE // 2)',
     "halves": r'"\\ud800" * (SIZE // 6)',
     "backslashes": r'"\\\\" * (SIZE // 2)',
+    "no escapes": r'"\\q" * (SIZE // 2)',
+    "words": r"""'","b":[' + "x " * (SIZE // 2) + '],"c":"'""",
     "endless": r'"x\"" + "\\\"" * (SIZE // 2)',
 }
 MOST_MB = 120

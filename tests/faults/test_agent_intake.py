@@ -142,6 +142,17 @@ def test_no_page_reads_an_address_under_a_name_of_its_own(tmp_path: Path) -> Non
     asyncio.run(story())
 
 
+def test_a_check_of_a_proxy_asks_without_a_host(tmp_path: Path) -> None:
+    """As HAProxy's `option httpchk`; a browser always sends one."""
+
+    async def story() -> None:
+        async with running(tmp_path) as agent:
+            assert b" 200 " in (await agent.raw(b"GET /livez HTTP/1.0\r\n\r\n"))[:15]
+            assert b" 400 " in (await agent.raw(b"GET /livez HTTP/1.1\r\n\r\n"))[:15]
+
+    asyncio.run(story())
+
+
 def test_a_body_whose_end_two_readers_see_differently_is_refused_in_the_agent_s_words(
     tmp_path: Path,
 ) -> None:

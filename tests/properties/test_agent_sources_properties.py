@@ -35,6 +35,7 @@ ODD_VALUES: st.SearchStrategy[object] = st.recursive(
 )
 UNREAD = st.sampled_from(["customerId", "addlAttr", "user_agent", "x"])
 EVENT = {"callType": "requestOut", "route": "/Consent", "peerId": "FIP-1", "peerType": "FIP"}
+WORDS = [b"NaN", b"-Infinity", b"000", b"-", b"1e999", b"0.1s", b'"a\\x22b"', b'"\\u12"']
 BREAKING: dict[str, st.SearchStrategy[object]] = {
     "callType": st.none() | st.integers() | st.just("other") | st.lists(st.integers()),
     "route": st.none() | st.integers() | st.lists(st.integers()),
@@ -55,7 +56,7 @@ def batches(draw: st.DrawFn) -> tuple[list[bytes], int]:
     for number in range(draw(st.integers(1, 6))):
         event: dict[str, object] = {**EVENT, "txnCorId": f"k{number}"}
         event[draw(UNREAD)] = draw(ODD_VALUES)
-        broken = draw(st.sampled_from(["", "", "bytes", "NaN", *BREAKING]))
+        broken = draw(st.sampled_from(["", "", "bytes", "word", *BREAKING]))
         if broken in BREAKING:
             event[broken] = draw(BREAKING[broken])
         text = json.dumps(event).encode()
@@ -64,10 +65,10 @@ def batches(draw: st.DrawFn) -> tuple[list[bytes], int]:
                 st.sampled_from([b"\xff", b"\xc3", b"\x00", b"\\ud800", b"\x1f", b"\\udc00"])
             )
             text = text[:-1] + b',"seen":"' + odd + b'"}'
-        if broken == "NaN":  # as Python writes it, which is no JSON
-            text = text[:-1] + b',"seen":NaN}'
+        if broken == "word":  # no JSON, as Python and the logs of proxies write it
+            text = text[:-1] + b',"seen":' + draw(st.sampled_from(WORDS)) + b"}"
         sent.append(text)
-        right += broken in {"", "bytes"}
+        right += broken in {"", "bytes", "word"}
     return sent, right
 
 

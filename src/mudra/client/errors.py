@@ -120,7 +120,7 @@ class SecretRefused(MudraClientError):
 
 
 class SecretUnreadable(MudraClientError):
-    """The program's own secret provider failed, or gave no text: None, bytes, an empty one."""
+    """The program's own secret provider failed, or gave no text that is sent: None, bytes, `""`."""
 
     @classmethod
     def by(cls, error: Exception) -> Self:
@@ -136,6 +136,11 @@ class SecretUnreadable(MudraClientError):
         if given == "":
             return cls(
                 "secret_provider returned an empty text", "check that what it reads from is there"
+            )
+        if isinstance(given, str):
+            return cls(
+                "secret_provider returned a text with NUL or half of a character",
+                "have it read the secret as UTF-8",
             )
         return cls(
             f"secret_provider returned {type(given).__name__}, not the secret as a text",

@@ -3,6 +3,7 @@
 import inspect
 import logging
 import random
+import re
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
@@ -26,6 +27,7 @@ from mudra.client.threads import OnThreads, run
 from mudra.shared.secret_text import SecretText
 
 _TIMEOUT_S = 10
+_NO_SECRET = re.compile("[\\0\ud800-\udfff]")
 _log = logging.getLogger("mudra.client")
 _Secret = TypeVar("_Secret", bound=str | Awaitable[str])
 
@@ -132,8 +134,8 @@ class _TokenSource(Connected[Http], Generic[Http, _Secret]):
             raise SecretUnreadable.by(error) from error
         # A file ends with a line feed, and may begin with a mark: neither is of the secret.
         text = secret.rstrip("\r\n").removeprefix("\ufeff") if isinstance(secret, str) else ""
-        if not text:
-            raise SecretUnreadable.of("" if isinstance(secret, str) else secret)
+        if not text or _NO_SECRET.search(text):
+            raise SecretUnreadable.of(text if isinstance(secret, str) else secret)
         if text != secret:
             _log.debug(
                 "secret_provider %s: a line end or byte order mark of its secret is left out",

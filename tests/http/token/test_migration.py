@@ -323,6 +323,32 @@ def test_what_cannot_move_is_said_line_by_line(service: Service, tmp_path: Path)
     assert token_of(service, masked, "**********").status_code == 401
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\ufeff\r\nentityId;adminEmail\r\n\r\n{id};{id}@example.org\r\n", ""),
+        (" entityId , adminEmail \n {id} , {id}@example.org\n", ""),
+        (
+            "entityId,adminEmail\n{id},a@example.org\n{id},b@example.org\n",
+            "line 3, names {id} again",
+        ),
+        ('entityId,adminEmail,adminName\n{id},a@example.org,"Asha\n', "must be CSV"),
+    ],
+)
+def test_the_file_of_admins_is_read_as_people_write_it(
+    service: Service, tmp_path: Path, text: str, said: str
+) -> None:
+    one = new_id()
+    file, admins = Realm(clients=[client(one)]).write(tmp_path)
+    admins.write_text(text.replace("{id}", one))
+
+    words = ("migrate", "keycloak", str(file), "--admins", str(admins), "--issuer", "https://a.b")
+    done = service.cli(*words, check=False)
+
+    assert (done.exit_code, said.replace("{id}", one) in done.output) == (2 if said else 0, True)
+    assert said or "keeps its secret" in done.output
+
+
 def test_the_dry_run_refuses_what_the_move_refuses(service: Service, tmp_path: Path) -> None:
     operator = new_operator(service)
     good, of_operator, nameless, no_address = (new_id() for _ in range(4))

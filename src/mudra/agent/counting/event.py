@@ -118,8 +118,11 @@ class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
     @property
     def newer(self) -> int:
-        """Return the time after which files that are not read were written, in nanoseconds."""
-        return max(self.modified, self.read_until)
+        """Return the time after which files that are not read were written, in nanoseconds.
+
+        The file itself is one of them, packed as it may be by now, while nothing of it was read.
+        """
+        return max(self.modified - (self.offset == 0), self.read_until)
 
 
 def plausible_size(size: int) -> int:

@@ -40,12 +40,13 @@ class IntakeGuard(msgspec.Struct, frozen=True):
     def refusal_of(self, sent: Headers, *, needs_token: bool) -> Forbidden | None:
         """Return why a request is refused by its headers; None when it is not.
 
-        An address of numbers cannot be another's name, so it needs no entry in `hosts`.
+        An address of numbers cannot be another's name, so it needs no entry in `hosts`. Without
+        a `Host` it is HTTP/1.0 (RFC 9112 3.2), as checks of proxies ask, and no browser.
         """
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in sent}
         if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
             return Forbidden(403, "Forbidden", "the agent answers no web pages")
-        if not self._is_ours(headers.get("host", "")):
+        if "host" in headers and not self._is_ours(headers["host"]):
             return Forbidden(
                 421, "MisdirectedRequest", "this agent has no such name: add it to http.hosts"
             )

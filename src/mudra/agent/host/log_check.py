@@ -1,6 +1,6 @@
 """The check of each log by `agent check`: it reads the last lines as the running agent would."""
 
-import os
+import contextlib
 from collections import Counter
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from mudra.agent.host.config import Config, LogSettings
 from mudra.agent.sources.left_out import MEANING, UNREADABLE, Reason, SourceMetrics
 from mudra.agent.sources.logs.access_log import LineReader
 from mudra.agent.sources.logs.log_formats import FORMATS, Fields
+from mudra.agent.sources.logs.log_source import open_source
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.sources.tolerant_json import decoded
 from mudra.shared.undecodable import UNDECODABLE
@@ -121,10 +122,9 @@ def _summary(calls: int, metrics: SourceMetrics) -> str:
 
 def _last_lines(path: Path) -> list[bytes]:
     """Return the last whole lines. Raises OSError."""
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - _READ))
-        text = file.read(_READ)
+    with contextlib.closing(open_source(path)) as source:
+        size = source.status().st_size
+        text = source.read_at(max(0, size - _READ), _READ)
     lines = text.split(b"\n")[:-1]
     if size > _READ:
         lines = lines[1:]

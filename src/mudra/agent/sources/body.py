@@ -154,11 +154,9 @@ def parse_time(value: object) -> int:
     """
     if type(value) is int and _FIRST <= value < _LATEST:
         return value
-    if (
-        isinstance(value, str)
-        and value[4:5] == "-"
-        and (read := read_time(value.strip())) is not None
-    ):
+    if isinstance(value, str):
+        value = value.strip()
+    if isinstance(value, str) and value[4:5] == "-" and (read := read_time(value)) is not None:
         return round(read.at.timestamp() * 1000)
     found = number(value)
     if found is None or found < 0:

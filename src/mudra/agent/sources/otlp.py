@@ -233,7 +233,8 @@ def _path(attributes: Attributes) -> str:
 def _host(attributes: Attributes) -> str:
     host = str(_first(attributes, HOSTS))
     if not host:
-        return _split(str(attributes.get("url.full") or attributes.get("http.url", ""))).netloc
+        address = _split(str(attributes.get("url.full") or attributes.get("http.url", "")))
+        return address.netloc.rpartition("@")[2]  # without a password
     port = whole_number(_first(attributes, PORTS))
     return f"{host}:{port}" if port else host
 

@@ -1,8 +1,9 @@
 """JSON as programs of others write it: a fault costs the element that has it, and no other.
 
 Log lines and events hold what strangers sent: bytes that are no UTF-8, halves of surrogate pairs,
-control characters. The decoder stops at them, also in fields that no one reads. So what it refuses
-is cleaned and read once more. What is made of a body is bounded before anything is made.
+control characters; and values of programs that put them between quotes and colons of their own:
+NaN, 000, 1e999. The decoder stops at them, also in fields that no one reads. So what it
+refuses is cleaned and read once more. What is made of a body is bounded before anything is made.
 """
 
 import re
@@ -23,6 +24,17 @@ _CONTROL_AS_BLANK: Final = bytes.maketrans(bytes(range(32)), b" " * 32)
 _BRACKET: Final = re.compile(rb"[\[\]{},]")
 _TOKEN: Final = re.compile(rb'["\[\]{},]')
 _IN_TEXT: Final = re.compile(rb'\\.|"', re.DOTALL)
+_BARE: Final = rb'[^\s"\\\[\]{}:,]'
+_NO_VALUE: Final = re.compile(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)'
+    rb"|(?:-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d{1,2})?|true|false|null)(?!" + _BARE + rb")"
+    rb"|(" + _BARE + rb"++)",
+    re.DOTALL,
+)
+"""Matches texts, numbers and words of JSON, and others as its group."""
+_NO_ESCAPE: Final = re.compile(rb'(?<!\\)(?:\\\\)*+(\\)(?!u[0-9A-Fa-f]{4}|["\\/bfnrt])')
+_CLEANED: Final = ("surrogate", "out of range")
+"""What the decoder calls a wrong type, and is none."""
 _RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -47,7 +59,7 @@ def decoded(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T:
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        if "surrogate" not in str(error):
+        if not any(fault in str(error) for fault in _CLEANED):
             raise
     except UNDECODABLE:
         pass
@@ -55,9 +67,25 @@ def decoded(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T:
 
 
 def cleaned(body: bytes) -> bytes:
-    """Return a text in UTF-8 without control characters and halves of surrogate pairs."""
+    """Return a text in UTF-8 without control characters and halves of surrogate pairs.
+
+    A word, number or escape that JSON does not have becomes the text that it is.
+    """
     body = body.decode("utf-8", "replace").encode().translate(_CONTROL_AS_BLANK)
+    body = _changed(_NO_VALUE, _changed(_NO_ESCAPE, body, b"\\%b"), b'"%b"')
     return without_lone_surrogates(body)
+
+
+def _changed(pattern: re.Pattern[bytes], body: bytes, form: bytes) -> bytes:
+    """Return the body with each group in this form; piece by piece, which takes little memory."""
+    kept, at = bytearray(), 0
+    for found in pattern.finditer(body):
+        if found[1] is not None:
+            kept += body[at : found.start(1)]
+            kept += form % found[1]
+            at = found.end(1)
+    kept += body[at:]
+    return bytes(kept)
 
 
 def elements(body: bytes) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.shared.csv_export import csv_text
+from mudra.shared.csv_file import csv_text
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.deadline import PAGE_S

@@ -1,16 +1,15 @@
 """Members in a CSV file (RFC 4180): what an import reads, and an export writes. Pure."""
 
 import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.onboard import NewMember
-from mudra.shared.csv_export import csv_text, plain_cell
+from mudra.shared.csv_file import CsvReader, csv_reader, csv_text, plain_cell
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 COLUMNS: Final = (
@@ -55,16 +54,6 @@ class FileRow(Struct, frozen=True):
     fault: ValueRefused | None = None
 
 
-class _Reader(Protocol):
-    """A reader of the library, which counts the lines that it has read."""
-
-    line_num: int
-
-    def __iter__(self) -> Iterator[list[str]]: ...
-
-    def __next__(self) -> list[str]: ...
-
-
 def read_member_file(content: bytes | str) -> Sequence[FileRow] | FileRefused:
     """Read the rows of a file in UTF-8 whose first line names its columns, in any order.
 
@@ -78,10 +67,7 @@ def read_member_file(content: bytes | str) -> Sequence[FileRow] | FileRefused:
     except UnicodeDecodeError as wrong:
         line = wrong.object.count(b"\n", 0, wrong.start) + 1
         return FileRefused(line, "is not UTF-8: save the file as CSV in UTF-8")
-    text = text.removeprefix("\ufeff")
-    head = text.partition("\n")[0]
-    delimiter = ";" if head.count(";") > head.count(",") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv_reader(text)
     try:
         return _rows(reader)
     except csv.Error as wrong:
@@ -107,7 +93,7 @@ def member_file(rows: Iterable[MemberRow], names: Mapping[str, str]) -> str:
     )
 
 
-def _rows(reader: _Reader) -> Sequence[FileRow] | FileRefused:
+def _rows(reader: CsvReader) -> Sequence[FileRow] | FileRefused:
     columns = [cell.strip() for cell in next(reader, [])]
     refused = _columns_refused(columns)
     if refused:

@@ -19,7 +19,7 @@ from joserfc.jwk import RSAKey
 from msgspec import Struct
 
 from mudra.registry.payload.fields.certificate import PRIVATE_MEMBERS, Algorithm, Certificate
-from mudra.registry.payload.inspection import holds_private_key
+from mudra.registry.payload.inspection import holds_private_key, is_empty
 
 MAX_TEXT: Final = 64 * 1024
 """Characters: a certificate with its whole chain has about 8,000."""
@@ -117,7 +117,7 @@ def _of_json(text: str) -> ReadKey | KeyUnread:
         if len(signing) != 1:
             return KeyUnread.SEVERAL if signing else KeyUnread.UNKNOWN
         given = signing[0]
-    if any(name in given for name in PRIVATE_MEMBERS):
+    if any(not is_empty(given.get(name)) for name in PRIVATE_MEMBERS):
         return KeyUnread.PRIVATE
     if not any(given.get("kty") == kind for kind in ("RSA", None, "")):
         return KeyUnread.NOT_RSA

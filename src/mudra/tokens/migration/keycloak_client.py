@@ -44,13 +44,13 @@ class RealmClient(Struct, rename="camel"):
 
 
 def not_before(seconds: object) -> str:
-    """Say that tokens of before this time are refused there."""
-    refused = f"refuses tokens that were issued before {_day(instant(seconds))}"
+    """Say that tokens of before this time are refused there; empty where there is none."""
+    at = instant(seconds)
+    if at is None:
+        return ""
+    day = at.strftime("%Y-%m-%d") if isinstance(at, datetime) else "an unknown time"
+    refused = f"refuses tokens that were issued before {day}"
     return f"{refused}, which are accepted here until the imported keys end"
-
-
-def _day(at: datetime | str | None) -> str:
-    return at.strftime("%Y-%m-%d") if isinstance(at, datetime) else "an unknown time"
 
 
 def instant(value: object) -> datetime | str | None:
@@ -69,8 +69,8 @@ def instant(value: object) -> datetime | str | None:
 
 def lost_of(client: RealmClient) -> Iterator[str]:
     """Say what a client has there and not here."""
-    if client.not_before:
-        yield f"it {not_before(client.not_before)}"
+    if since := not_before(client.not_before):
+        yield f"it {since}"
     if client.attributes.get("dpop.bound.access.tokens") in _TRUE:
         yield "its tokens need a key there (DPoP), here only those that it asks for with one"
     if client.attributes.get("tls.client.certificate.bound.access.tokens") in _TRUE:

@@ -227,9 +227,8 @@ def _of_realm(realm: _Realm) -> Iterator[tuple[str, str]]:
     roles = _one(realm.roles, _Roles)
     if isinstance(roles, _Roles) and (own := [one for one in roles.realm if _is_own(one)]):
         yield f"roles of the realm ({len(own)})", "a member's type is its only role"
-    since = _one(realm.not_before, object)
-    if since:
-        yield f"realm {realm.realm[:64]}", f"{not_before(since)}: of all its clients"
+    if since := not_before(_one(realm.not_before, object)):
+        yield f"realm {realm.realm[:64]}", f"{since}: of all its clients"
 
 
 class _WithAttributes(Struct):

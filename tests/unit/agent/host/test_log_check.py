@@ -1,6 +1,7 @@
 """`agent check` reads the end of each log, and says what it found there."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,15 @@ def test_a_log_without_lines_or_without_rights(tmp_path: Path) -> None:
     log = LogSettings(path="/none.json", format="nginx", direction="to-fips")
     missing = check_log(agents.config(tmp_path / "agent"), log, MovedClock())
     assert (missing.ok, "cannot be read" in missing.found) == (False, True)
+
+
+def test_a_pipe_in_place_of_a_log_is_said_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / "access.log")
+    log = LogSettings(path=str(path), format="nginx", direction="to-fips")
+
+    found = check_log(agents.config(tmp_path / "agent"), log, MovedClock())
+
+    assert (found.ok, "it is no file" in found.found) == (False, True)
 
 
 def test_calls_without_an_answer_are_counted_apart(tmp_path: Path) -> None:

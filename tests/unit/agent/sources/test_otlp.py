@@ -239,3 +239,26 @@ def test_a_span_without_two_ids_counts_and_has_no_key(
     (call,) = read_json(json.dumps(document).encode(), context).calls
 
     assert call.key == ""
+
+
+def test_a_value_that_is_no_json_costs_at_most_its_span(context: SourceContext) -> None:
+    """Python writes NaN, which is no JSON."""
+    right = _as_json(_request({"http.request.method": "POST", "url.path": "/Consent",
+                               "server.address": "fip-1.test", "ratio": 71}), enums=True)  # fmt: skip
+
+    found = read_json(right.replace(b'"71"', b"NaN"), context)
+
+    assert (len(found.calls), found.unreadable) == (1, 0)
+
+
+def test_the_credentials_of_an_address_are_no_part_of_its_host(context: SourceContext) -> None:
+    found = _read_all(
+        _request({"http.request.method": "POST", "url.full": "https://u:pw@fip-1.test/Consent"}),
+        context,
+    )
+    _read_all(
+        _request({"http.request.method": "POST", "http.url": "https://u:pw@x/Consent"}), context
+    )
+
+    assert [call.fip for call in found] == ["FIP-1"]
+    assert context.metrics.samples[Reason.UNKNOWN_PEER] == 'span: "x"'

@@ -240,6 +240,23 @@ def test_an_older_entry_with_a_private_key_is_refused_all_the_same():
     assert any("leaked" in one.problem for one in result if one.severity is Severity.ERROR)
 
 
+@pytest.mark.parametrize("empty", [None, "", []])
+def test_an_empty_private_member_of_a_key_is_none(empty):
+    """As default serializers write a key whose type has members for both halves."""
+    sent = fip()
+    sent["entityinfo"]["certificate"] |= {"d": empty, "p": empty, "oth": empty, "x5c": empty}
+
+    assert checked(sent).entry == checked(fip()).entry
+
+
+@pytest.mark.parametrize("exponent", [65537, 65537.0])
+def test_an_older_entry_may_have_its_exponent_as_a_number(exponent):
+    sent = fip()
+    sent["entityinfo"]["certificate"]["e"] = exponent
+
+    assert checked(sent, older=True).entry.entityinfo.certificate.e == "AQAB"
+
+
 @pytest.mark.parametrize(
     "timestamp",
     [

@@ -124,3 +124,12 @@ def test_what_is_no_public_rsa_key_is_refused_with_its_reason(text: str, why: Ke
 @pytest.mark.parametrize("kty", [{}, [], ["RSA"], {"RSA": 1}, 1, True])
 def test_a_kind_of_key_that_is_no_text_is_refused(kty: object) -> None:
     assert read_key(json.dumps({**jwk(7802), "kty": kty})) == KeyUnread.NOT_RSA
+
+
+def test_a_key_whose_private_members_are_null_is_public() -> None:
+    given = {**jwk(), "d": None, "p": None}
+
+    found = read_key(json.dumps(given))
+
+    assert isinstance(found, ReadKey)
+    assert found.jwk.n == given["n"]

@@ -64,7 +64,7 @@ MORE_WRONG: list[tuple[Any, str, object, str, str]] = [
     (fip, "entityinfo.certificate", "-----BEGIN RSA PRIVATE KEY-----", CERT, "this key has leaked"),
     (fip, "entityinfo.certificate.d", "c2VjcmV0", f"{CERT}.d", "this key has leaked"),
     (fip, "entityinfo.certificate.p", "c2VjcmV0", f"{CERT}.p", "this key has leaked"),
-    (fip, "entityinfo.certificate.oth", [], f"{CERT}.oth", "this key has leaked"),
+    (fip, "entityinfo.certificate.oth", [{"r": "c2Vj"}], f"{CERT}.oth", "this key has leaked"),
     (fip, "entityinfo.certificate.k", "c2VjcmV0", f"{CERT}.k", "this key has leaked"),
     (fip, "entityinfo.certificate.x5c", ["PRIVATE KEY"], f"{CERT}.x5c", "this key has leaked"),
     (fip, "entityinfo.certificate.x5u", "-PRIVATE KEY-", f"{CERT}.x5u", "this key has leaked"),

@@ -148,6 +148,13 @@ def test_a_time_that_is_none_is_said(not_before: object) -> None:
     assert "refuses tokens" in client.lost[0]
 
 
+@pytest.mark.parametrize("not_before", [0, 0.0, "0", "", None])
+def test_no_time_is_said_to_be_none(not_before: object) -> None:
+    found = exported(GOOD | {"notBefore": not_before}, notBefore=not_before)
+
+    assert (list(found.clients[0].lost), list(found.skipped)) == ([], [])
+
+
 @pytest.mark.parametrize(
     "expiry", ["NaN", "1e999", "1_893_456_000", "2030-01-01", True, ["1"], " "]
 )

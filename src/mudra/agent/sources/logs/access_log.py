@@ -34,8 +34,8 @@ _FI_NOTIFICATION: Final = NotificationType.FI.value
 _FI_FETCH: Final = RequestType.FI_FETCH.value
 _NO_VALUE: Final = frozenset({None, "", "-"})
 _LINE: Final = msgspec.json.Decoder(dict[str, object])
-_SYSLOG: Final = re.compile(rb"(?:<\d{1,3}>)?[^{\"]{0,200}: ?(?=\{)")
-"""What a log service writes in front of a line."""
+_SYSLOG: Final = re.compile(rb"[^{\"]{0,200}[: ](?:" + MARK + rb")?(?=\{)")
+"""What a log service writes in front of a line: RFC 3164, RFC 5424, a container's runtime."""
 _PADDING: Final = b"\0 \t\r" + MARK
 
 

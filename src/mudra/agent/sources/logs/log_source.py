@@ -4,10 +4,12 @@ Its first bytes say which, not its name. Places are those of the plain text.
 """
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,10 +55,16 @@ class LogSource(Protocol):
 
 
 def open_source(path: Path) -> LogSource:
-    """Open a file. Raises OSError."""
+    """Open a file. Raises OSError, also for what has no places: a folder, a pipe, a device."""
+    if not stat.S_ISREG(path.stat().st_mode):  # looked at first: opening a pipe wakes its writer
+        raise OSError(errno.EINVAL, "it is no file, but a folder, a pipe or a device")
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    kind = _kind(os.pread(descriptor, _LONGEST_MAGIC, 0))
-    return PackedFile(descriptor, kind) if kind else PlainFile(descriptor)
+    try:
+        kind = _kind(os.pread(descriptor, _LONGEST_MAGIC, 0))
+        return PackedFile(descriptor, kind) if kind else PlainFile(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
 
 
 def pieces(path: Path) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ those before the place up to which it was read.
 
 import contextlib
 import os
+import stat
 import zlib
 from pathlib import Path
 from typing import Final
@@ -152,9 +153,9 @@ def _rotated(path: Path, written_after: int = -1) -> list[Path]:
             if not _is_name_of_rotated(candidate.name, name):
                 continue
             with contextlib.suppress(FileNotFoundError):  # renamed or packed just now
-                modified = candidate.stat().st_mtime_ns
-                if modified > written_after:
-                    found[candidate] = modified
+                status = candidate.stat()
+                if stat.S_ISREG(status.st_mode) and status.st_mtime_ns > written_after:
+                    found[candidate] = status.st_mtime_ns
     return sorted(found, key=lambda one: (found[one], one))
 
 

@@ -1,7 +1,6 @@
 """mudra migrate: move a network in from Keycloak and a separate registry."""
 
 import csv
-import io
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
+from mudra.shared.csv_file import csv_reader
 from mudra.shared.entity_type import EntityType
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.tokens.migration.keycloak_export import (
@@ -205,17 +205,21 @@ def _admins(file: Path | None) -> Admins:
     if file is None:
         return {}
     try:
-        rows = list(csv.DictReader(io.StringIO(read_file(file).decode())))
+        reader = csv_reader(read_file(file).decode())
+        lines = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except (UnicodeDecodeError, csv.Error):
         fail(f"{file} must be CSV in UTF-8", Exit.USAGE)
-    if rows and not set(_COLUMNS[:2]) <= rows[0].keys():
+    columns = [cell.strip() for cell in lines[0][1]] if lines else []
+    if not set(_COLUMNS[:2]) <= {*columns}:
         fail(f"{file} must have the columns entityId and adminEmail", Exit.USAGE)
-    return {
-        (row["entityId"] or "").strip(): AdminOf(
-            *((row.get(name) or "").strip() for name in _COLUMNS[1:])
-        )
-        for row in rows
-    }
+    found: dict[str, AdminOf] = {}
+    for line, cells in lines[1:]:
+        row = dict(zip(columns, map(str.strip, cells), strict=False))
+        member, *facts = (row.get(name, "") for name in _COLUMNS)
+        if member in found:
+            fail(f"{file}, line {line}, names {_plain(member)} again", Exit.USAGE)
+        found[member] = AdminOf(*facts)
+    return found
 
 
 def _plain(text: str) -> str:

@@ -28,6 +28,7 @@ from mudra.registry.payload.inspection import (
     is_empty,
     member,
 )
+from mudra.shared.whole_number import whole_number
 
 MIN_BITS: Final = 2048
 MAX_BITS: Final = 8192
@@ -139,6 +140,8 @@ def _without_named(inspection: Inspection, path: str, value: object) -> object:
     if not isinstance(value, dict):
         return value
     for name, part in value.items():
+        if is_empty(part):
+            continue
         if name in PRIVATE_MEMBERS or (name in UNKEPT_MEMBERS and _leaks(part)):
             inspection.error(member(path, name), LEAKED, ", ".join(Certificate.__struct_fields__))
         elif name in UNKEPT_MEMBERS:
@@ -166,8 +169,8 @@ def _number(
     inspection: Inspection, path: str, value: object, rule: TextRule, faults_of: FaultsOf
 ) -> str:
     """Return the number in canonical form; an older entry may hold it in another form."""
-    if inspection.older and rule is _E and type(value) is int and 0 < value <= MAX_EXPONENT:
-        value = str(value)
+    if inspection.older and rule is _E and not isinstance(value, str):
+        value = value if (number := whole_number(value)) is None else str(number)
     if not isinstance(value, str) or is_empty(value):
         return inspection.text(path, value, rule)
     if len(value) > rule.longest:

@@ -74,6 +74,21 @@ def _line(kind: str, **changes: object) -> bytes:
     return json.dumps({**LINES[kind], **changes}).encode()
 
 
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "<134>1 2026-11-29T20:00:00Z host nginx 12 - - ",
+        "<134>1 2026-11-29T20:00:00Z host nginx 12 - - \ufeff",
+        "Nov 29 20:00:00 host nginx[12]: @cee: ",
+        "2026-11-29T20:00:00.000000001Z stdout F ",
+    ],
+)
+def test_a_line_behind_the_words_of_a_log_service_counts(prefix: str) -> None:
+    reader = _reader("nginx")
+
+    assert len(reader.calls([prefix.encode() + _line("nginx")])) == 1
+
+
 @pytest.mark.parametrize("kind", list(FORMATS))
 @pytest.mark.parametrize("address", ["//[://", "//\u2100://", "https://[fip-1.test/x"])
 def test_an_address_that_is_none_costs_no_other_line(kind: str, address: str) -> None:
@@ -215,6 +230,36 @@ def test_a_line_that_cannot_be_read_is_counted_and_stops_nothing(line: bytes) ->
 
     assert len(calls) == 1
     assert reader._context.metrics.unreadable == 1
+
+
+@pytest.mark.parametrize("unread", [b"NaN", b"-Infinity", b"007", b"-", b"1e999", b'"\\x22"'])
+def test_a_value_that_is_no_json_costs_nothing_where_no_one_reads_it(unread: bytes) -> None:
+    """As programs write it that put values between quotes of their own."""
+    reader = _reader("nginx")
+
+    (call,) = reader.calls([_line("nginx")[:-1] + b',"seen":' + unread + b',"so":[1]}'])
+
+    assert (call.code, call.status, reader._context.metrics.unreadable) == ("fif", 200, 0)
+
+
+@pytest.mark.parametrize(
+    ("written", "statuses"), [(b"000", [0]), (b"NaN", []), (b"1e999", []), (b"0200", [200])]
+)
+def test_a_number_as_a_proxy_writes_it_is_that_number(written: bytes, statuses: list[int]) -> None:
+    """nginx writes the status 000 where it sent none."""
+    line = _line("nginx").replace(b'"status": 200', b'"status": ' + written)
+    assert written in line
+
+    assert [call.status for call in _reader("nginx").calls([line])] == statuses
+
+
+@pytest.mark.parametrize("time", [" 2026-04-01T10:00:00.250Z", "2026-04-01T10:00:00.250Z "])
+def test_blanks_around_a_time_are_not_of_it(time: str) -> None:
+    reader = _reader("nginx")
+
+    reader.calls([_line("nginx", time=time)])
+
+    assert reader._context.metrics.counts[Reason.BAD_TIME] == 0
 
 
 WHEN = "2026-04-01T10:00:00.250Z"

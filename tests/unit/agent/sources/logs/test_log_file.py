@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -297,3 +298,60 @@ def test_when_the_file_is_gone_older_files_are_not_read_again(log: Path) -> None
     log.write_text("3\n")
 
     assert _read(_follow(log, place))[0] == [b"2", b"3"]
+
+
+NO_FILES = {
+    "folder": lambda path: path.mkdir(),
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/null"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_what_is_no_file_is_said_once_and_costs_nothing_until_it_is_one(
+    tmp_path: Path, kind: str
+) -> None:
+    path, said = tmp_path / "access.json", list[str]()
+    file = LogFile(path, None, said.append, CLOCK.monotonic, from_start=True)
+    NO_FILES[kind](path)
+    file.read()
+    open_files = len([*Path("/proc/self/fd").iterdir()])
+
+    assert [file.read() for _ in range(20)] == [None] * 20
+
+    assert len([*Path("/proc/self/fd").iterdir()]) == open_files
+    reason = "it is no file, but a folder, a pipe or a device"
+    assert said == [f"{path} cannot be read: {reason}; the agent tries again"]
+    path.rename(tmp_path / "away")
+    _add(path, "one\n")
+    assert _read(file)[0] == [b"one"]
+
+
+def test_a_folder_next_to_the_log_is_no_rotated_file_of_it(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "one\n")
+    _, place = _read(file)
+    log.unlink()
+    log.with_name("access.json.old").mkdir()  # where rotation moves it
+    file = _follow(log, place)
+    _add(log, "two\n")
+
+    assert _read(file)[0] == [b"two"]
+
+
+def test_a_rotated_file_of_which_nothing_was_read_is_found_packed_after_a_restart(
+    log: Path,
+) -> None:
+    file = _follow(log)
+    _add(log, "one\n")
+    _read(file)
+    log.rename(log.with_name("access.json.2"))
+    _add(log, "two\n")
+    log.rename(following := log.with_name("access.json.1"))
+    log.touch()
+    while (found := file.read()) is not None and found.position.offset:
+        CLOCK.pass_time(SECOND)
+    assert found is not None  # at the begin of what was rotated last, and stopped there
+    subprocess.run(["gzip", following], check=True)
+
+    assert _read(_follow(log, found.position))[0] == [b"two"]

@@ -1,16 +1,37 @@
-"""CSV files (RFC 4180) that are safe to open in a spreadsheet."""
+"""CSV files (RFC 4180): safe to open in a spreadsheet, and read as people write them."""
 
 import csv
 import io
 import unicodedata
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
 
 MARK: Final = "\ufeff"
 """At the beginning of files for people: without it Excel reads UTF-8 as another encoding."""
 _FORMULA_STARTS: Final = frozenset("=+-@")
 _CONTROL_STARTS: Final = frozenset("\t\r\n")
 _UNSEEN: Final = frozenset({"Zs", "Cf", "Cc"})
+
+
+class CsvReader(Protocol):
+    """A reader of the library, which counts the lines that it has read."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...
+
+
+def csv_reader(text: str) -> CsvReader:
+    """Return the rows of a text, separated by comma or semicolon, whichever its first line has.
+
+    Reading raises csv.Error for what is no CSV, such as a quote without its end.
+    """
+    text = text.removeprefix(MARK)
+    head = text.lstrip().partition("\n")[0]
+    delimiter = ";" if head.count(";") > head.count(",") else ","
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 
 def csv_text(
