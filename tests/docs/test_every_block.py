@@ -11,6 +11,7 @@ from tests.docs.test_call_samples import COMMANDS, samples
 from tests.docs.test_call_samples import PAGES as SAMPLED
 from tests.docs.test_guides import GUIDES
 from tests.docs.test_installed_copies import AGENT
+from tests.docs.test_signed_samples import SIGNED, signed_samples
 from tests.docs.test_tutorials import PAGES
 from tests.support.documents.blocks import (
     DOCUMENTS,
@@ -33,7 +34,9 @@ GENERATED = re.compile(r"^(Generated|Made) by `make docs`", re.MULTILINE)
 
 def not_followed() -> Iterator[Block]:
     """Blocks that no page is followed with, and that no table names."""
-    sampled = {block for page in SAMPLED for kind in COMMANDS for block in samples(page, kind)}
+    kinds = (*COMMANDS, "json")
+    sampled = {block for page in SAMPLED for kind in kinds for block in samples(page, kind)}
+    sampled |= {block for kind in SIGNED for block in signed_samples(kind)}
     for document in DOCUMENTS:
         made = GENERATED.search(text_of(document)) is not None
         ran = False
