@@ -13,6 +13,8 @@ from tests.docs.test_guides import GUIDES
 from tests.docs.test_installed_copies import AGENT
 from tests.docs.test_signed_samples import SIGNED, signed_samples
 from tests.docs.test_tutorials import PAGES
+from tests.docs.test_webhook_receivers import COMMANDS as RECEIVERS
+from tests.docs.test_webhook_receivers import receivers
 from tests.support.documents.blocks import (
     DOCUMENTS,
     ROOT,
@@ -37,6 +39,7 @@ def not_followed() -> Iterator[Block]:
     kinds = (*COMMANDS, "json")
     sampled = {block for page in SAMPLED for kind in kinds for block in samples(page, kind)}
     sampled |= {block for kind in SIGNED for block in signed_samples(kind)}
+    sampled |= {block for kind in RECEIVERS for block in receivers(kind)}
     for document in DOCUMENTS:
         made = GENERATED.search(text_of(document)) is not None
         ran = False

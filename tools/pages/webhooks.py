@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.disputes.dispute_message import DisputeMessage
@@ -159,19 +160,18 @@ _MEANING: Final = {
 }
 
 
-SCHEMAS: Final = {
-    "of `incident.…`": Message,
-    "of `webhook.test`": SampleMessage,
-    "of `dispute.…`": DisputeMessage,
-    "of `levels.budget`": BudgetMessage,
-    "of `levels.report`": ReportMessage,
-    "of `alarms`": AlarmsMessage,
-    "of `status.disrupted` and `status.operational`": StatusMessage,
-    "of `status.announcement`": AnnouncementMessage,
-    "of `subscription.challenge`": ChallengeMessage,
-    "of the answer to a challenge": ChallengeAnswer,
+SCHEMAS: Final[dict[str, type[Struct]]] = {
+    r"incident\..+": Message,
+    r"webhook\.test": SampleMessage,
+    r"dispute\..+": DisputeMessage,
+    r"levels\.budget": BudgetMessage,
+    r"levels\.report": ReportMessage,
+    "alarms": AlarmsMessage,
+    r"status\.(disrupted|operational)": StatusMessage,
+    r"status\.announcement": AnnouncementMessage,
+    r"subscription\.challenge": ChallengeMessage,
 }
-"""Each kind of message by the heading of its schema."""
+"""Each kind of message by the pattern of its events."""
 
 
 def webhooks_page() -> str:
@@ -210,10 +210,31 @@ def webhooks_page() -> str:
     for name, body in chat_messages_of(announcement, _ID, CONSOLE).items():
         parts += ["", f"`{name.value}`:", "", *_json(body)]
     parts += _public()
-    parts += ["## JSON schemas", ""]
-    for title, message in SCHEMAS.items():
-        parts += [f"### {title}", "", *_json(msgspec.json.encode(msgspec.json.schema(message)))]
     return "\n".join(parts)
+
+
+def webhooks_schema() -> str:
+    """Return the JSON Schema of every message, each by the event in `type`."""
+    place = "#/$defs/{name}"
+    _, parts = msgspec.json.schema_components(SCHEMAS.values(), ref_template=place)
+    of_events = [
+        {
+            "if": {"properties": {"type": {"pattern": f"^{events}$"}}},
+            "then": {"$ref": place.format(name=message.__name__)},
+        }
+        for events, message in SCHEMAS.items()
+    ]
+    known = {"type": "string", "pattern": f"^({'|'.join(SCHEMAS)})$"}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Messages to webhooks",
+        "type": "object",
+        "required": ["type", "timestamp", "data"],
+        "properties": {"type": known},
+        "allOf": of_events,
+        "$defs": parts,
+    }
+    return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"
 
 
 def _events() -> Iterator[str]:
