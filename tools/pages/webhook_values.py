@@ -9,7 +9,6 @@ from mudra.metrics.announcements.announcement import Kind
 from mudra.metrics.incidents.incident import Effect, Ending, Symptom
 from mudra.metrics.incidents.subject import SubjectKind
 from mudra.metrics.notifications.severity import Severity
-from mudra.metrics.subscriptions.public_news import NewsState
 
 _Meanings: TypeAlias = dict[enum.StrEnum, str]
 _KINDS: Final[_Meanings] = {
@@ -52,7 +51,6 @@ _OUTLOOKS: Final[_Meanings] = {
     Outlook.BURNING: "the error budget will be gone before the month ends",
     Outlook.GONE: "the error budget is gone",
 }
-_OF_NEWS: Final[_Meanings] = {NewsState.OPEN: "it goes on", NewsState.OVER: "it is over"}
 _MATTERS: Final[_Meanings] = {
     Kind.INFORMATION: "anything else",
     Kind.INCIDENT: "a disruption",
@@ -69,9 +67,11 @@ def value_rows() -> Iterator[str]:
         ("`severity` of `alarms`", Severity, _SEVERITIES),
         ("`outlook` of `levels.budget`", Outlook, _OUTLOOKS),
         ("`effect` of `status.…`", Effect, _EFFECTS),
-        ("`state` of `status.…`", NewsState, _OF_NEWS),
         ("`kind` of `status.announcement`", Kind, _MATTERS),
     ):
         yield from (f"| {field} | `{one.value}` | {meanings[one]} |" for one in values)
+    yield "| `state` | `moved` | it goes on, and does not concern this member any more |"
+    yield "| `state` of `status.…` | `disrupted` | it goes on |"
+    yield "| `state` of `status.…` | `operational` | it is over |"
     yield "| `atOnce` | IDs | this incident and those of FIPs that fell with it; most often empty |"
     yield "| `provider` | text | the gateway provider that all FIPs of `atOnce` have; else empty |"

@@ -10,9 +10,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.disputes.dispute_message import DisputeMessage
+from mudra.disputes.dispute_message import DisputeData, DisputeMessage
 from mudra.levels.budgets.burn_message import BudgetMessage
-from mudra.levels.report_news import ReportMessage
+from mudra.levels.budgets.burn_store import StoredBurn
+from mudra.levels.report_news import ReportData, ReportMessage
 from mudra.metrics.announcements.announcement import Announcement as Said
 from mudra.metrics.announcements.announcement import Kind, Translation, Update
 from mudra.metrics.incidents.incident import (
@@ -38,7 +39,12 @@ from mudra.metrics.incidents.incident_change import (
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import PersonalAlarm
 from mudra.metrics.notifications.incident_notifications import Announcement, Event
-from mudra.metrics.notifications.personal_message import PERSONAL, AlarmsMessage, personal_body
+from mudra.metrics.notifications.personal_message import (
+    PERSONAL,
+    AlarmsData,
+    AlarmsMessage,
+    personal_body,
+)
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import (
     CHALLENGE,
@@ -49,7 +55,9 @@ from mudra.metrics.notifications.webhook import (
     MAX_OF_THE_NETWORK,
     MAX_TESTS,
     TEST,
+    IncidentData,
     Message,
+    SampleData,
     SampleMessage,
     Webhook,
     body_of_test,
@@ -69,9 +77,11 @@ from mudra.metrics.subscriptions.webhook_subscription import (
     MAX_OF_HOST,
     MAX_PROVEN,
     MAX_WAITING_MESSAGES,
+    AnnouncementData,
     AnnouncementMessage,
     ChallengeAnswer,
     ChallengeMessage,
+    StatusData,
     StatusEvent,
     StatusMessage,
     announcement_body,
@@ -87,6 +97,7 @@ from tools.pages.member_messages import (
     dispute_sample,
     report_sample,
 )
+from tools.pages.webhook_fields import field_table
 from tools.pages.webhook_values import value_rows
 
 NOW: Final = datetime(2026, 3, 2, 9, 41, 5, tzinfo=UTC)
@@ -197,14 +208,18 @@ def webhooks_page() -> str:
     ]
     for event in Event:
         parts += [f"## {event.value}", "", _MEANING[event], "", *_json(bodies[event])]
+        parts += field_table(IncidentData) if event is Event.OPENED else []
     hook = Webhook(_ID, "", "https://alarms.network.example/mudra", "operator:1", NOW)
     parts += ["## webhook.test", "", "A test that someone asked for.", ""]
-    parts += _json(body_of_test(hook, NOW, CONSOLE))
-    parts += ["## dispute.raised", "", _DISPUTES, "", *_json(dispute_sample())]
-    parts += ["## levels.budget", "", _BUDGET, "", *_json(budget_sample())]
-    parts += ["## levels.report", "", _REPORT, "", *_json(report_sample())]
+    parts += [*_json(body_of_test(hook, NOW, CONSOLE)), *field_table(SampleData)]
+    for event, text, body, data in (
+        ("dispute.raised", _DISPUTES, dispute_sample(), DisputeData),
+        ("levels.budget", _BUDGET, budget_sample(), StoredBurn),
+        ("levels.report", _REPORT, report_sample(), ReportData),
+    ):
+        parts += [f"## {event}", "", text, "", *_json(body), *field_table(data)]
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
-    parts += _json(_personal())
+    parts += [*_json(_personal()), *field_table(AlarmsData)]
     parts += ["## In the formats of chats", "", "The first message, to a webhook with `--format`."]
     announcement = _announcement(_changes()[Event.OPENED])
     for name, body in chat_messages_of(announcement, _ID, CONSOLE).items():
@@ -269,6 +284,7 @@ def _public() -> Iterator[str]:
     news = News(_ID, "KAVERI-FIP", "fif", NewsState.OPEN, began, None, NOW)
     incident = _incident(began)
     yield from _json(status_body(news, incident, "Kaveri Bank", _STATUS)[1])
+    yield from field_table(StatusData)
     yield from ("### status.announcement", "")
     said = ("Maintenance on Sunday", "No data can be fetched from 02:00 to 04:00 IST.")
     hindi = Translation("hi", "रविवार को रखरखाव", "02:00 से 04:00 IST तक डेटा नहीं लिया जा सकेगा।")
@@ -279,6 +295,7 @@ def _public() -> Iterator[str]:
         updates=(Update(NOW, "The work ends at 05:00 IST."),),
     )
     yield from _json(announcement_body(one, _STATUS, NOW)[1])
+    yield from field_table(AnnouncementData)
     yield from ("### status.operational", "")
     over = replace(news, state=NewsState.OVER, ended=began + timedelta(minutes=20))
     yield from _json(status_body(over, incident, "Kaveri Bank", _STATUS)[1])
