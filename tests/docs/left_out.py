@@ -259,11 +259,6 @@ BY_ANOTHER_TEST: Final = {
             "docs/test_agent_pages.py::test_the_format_of_apigee_is_one_line_of_json_with_its_fields"
         ),
     },
-    "docs/reference/client.md": {
-        "from pathlib import Path": (
-            "docs/test_samples.py::test_the_sample_of_the_api_verifies_a_token"
-        ),
-    },
     "docs/reference/errors.md": {"{": _ERRORS},
     "docs/reference/metrics-payloads.md": {
         '{"agentVersion": "my-agent-1.4.0", "jsonVersion": "1.0.0", "tag": "req-fipMetrics-aa",': _PAYLOADS,
