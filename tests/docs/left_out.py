@@ -198,7 +198,7 @@ BY_ANOTHER_TEST: Final = {
         'EntityTokenMiddleware(app, verifier, origins=["https://fip.example.org"])': (
             "docs/test_samples.py::test_the_samples_that_accept_callers_work"
         ),
-        "def use_once(use: ProofUse) -> bool:": (
+        "import math": (
             "docs/test_samples.py::test_the_sample_of_a_shared_place_takes_each_proof_once"
         ),
         "from mudra.client import KeyProof": (

@@ -4,7 +4,6 @@ import asyncio
 import base64
 import contextlib
 import json
-import math
 import re
 import shutil
 import subprocess
@@ -69,7 +68,7 @@ def test_the_samples_of_the_client_library_work(
             "/run/secrets/entity-secret": "entity-secret",
         })  # fmt: skip
         Path("entity-secret").write_text(f"{aa.secret()}\n")
-        sent = ran(sending, consent={"ver": "2.0.0"})
+        sent = ran(sending)
         bound = sample(
             LIBRARY, "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource",
             **{"https://iam.example.org/iam": issuer, "HDFC-FIP": aa.entity_id},
@@ -144,8 +143,7 @@ def test_the_sample_of_a_shared_place_takes_each_proof_once() -> None:
             self.kept[key] = (value, exat)
             return True
 
-    first = "def use_once(use: ProofUse) -> bool:"
-    names = ran(sample(LIBRARY, first), ProofUse=ProofUse, math=math, redis=Redis())
+    names = ran(sample(LIBRARY, "import math"), redis=Redis())
     use = ProofUse("SAARTHI-AA", b"a hash", datetime(2026, 11, 23, 9, 30, tzinfo=UTC))
 
     assert [names["use_once"](use) for _ in range(2)] == [True, False]
