@@ -289,7 +289,7 @@ class Supervisor:
 
 
 def listeners(host: str, port: int, count: int) -> list[socket.socket]:
-    """Open `count` sockets on one port, one for each worker (SO_REUSEPORT), and behind them a claim.
+    """Open `count` sockets on one port, one for each worker (SO_REUSEPORT), and last a claim to it.
 
     Otherwise a second Mudra would quietly take half of the first one's requests. One that listens
     is found by a trial without sharing; one that does not listen yet, by its claim.
