@@ -21,6 +21,7 @@ from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from tests.support.programs import program
 from tests.support.registry.registry_commands import payload
 from tests.support.service import PASSWORD, Service
+from tests.support.until import until
 from tools.pages.registry_payload import example
 
 from mudra.metrics.payload.catalogue import window_start
@@ -132,6 +133,16 @@ class Reader:
             "GOCACHE": str(self._folder.parent / "go-cache"),
         }
 
+    def wait_for_use(self) -> None:
+        """Wait for the use of the secret, which is written behind the answer."""
+        client, address = self.member.client, f"entityId={self.member.entity_id}"
+
+        def is_written() -> bool:
+            use = client.get(f"/v1/entity/secret/use?{address}", headers=self.member.bearer())
+            return "lastUsedAt" in use.json()["current"]
+
+        until(is_written)
+
     def run_apart(
         self, block: Block, environment: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
@@ -168,8 +179,10 @@ def follow_samples(page: str, kind: str, sandbox: Service, folder: Path) -> None
             "registry", "approve", reader.member.entity_id, "--version", "1"
         ),
     }
+    before: dict[str, Callable[[], object]] = {"See where the secret is used": reader.wait_for_use}
     printed = {}
     for block in samples(page, kind):
+        before.get(block.heading, lambda: None)()
         printed[block.heading] = reader.run(block)
         approve.get(block.heading, lambda: None)()
 

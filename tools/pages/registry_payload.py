@@ -49,10 +49,8 @@ _MEANINGS: Final = {
     "entityinfo.gsp.ip": "IP address to which AAs connect",
     "entityinfo.gsp.url": "address that AAs must allow",
 }
-_READ: Final = {
-    name: json.dumps(EXAMPLE["entityinfo"][name]) for name in ("tokeninfo", "signature")
-}
-"""The form in which a read has what is reserved."""
+_RESERVED: Final = {"tokeninfo", "signature"}
+"""Fields that a read has in the form of the example, whatever was sent."""
 _HEAD: Final = "| field | type | needed | allowed | meaning |\n|---|---|---|---|---|"
 
 
@@ -91,7 +89,8 @@ def _type(hint: object, field: Field) -> str:
 def _needed(name: str, field: Field) -> str:
     if field.only is not None:
         return f"{field.only} only; others send `{field.empty}`"
-    return "yes" if not field.empty else f"no, then `{_READ.get(name, field.empty)}`"
+    read = json.dumps(example("FIP")["entityinfo"][name]) if name in _RESERVED else field.empty
+    return f"no, then `{read}`" if read else "yes"
 
 
 def _allowed(field: Field) -> str:

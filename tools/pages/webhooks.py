@@ -212,12 +212,12 @@ def webhooks_page() -> str:
     hook = Webhook(_ID, "", "https://alarms.network.example/mudra", "operator:1", NOW)
     parts += ["## webhook.test", "", "A test that someone asked for.", ""]
     parts += [*_json(body_of_test(hook, NOW, CONSOLE)), *field_table(SampleData)]
-    for event, text, body, data in (
+    for title, text, body, data in (
         ("dispute.raised", _DISPUTES, dispute_sample(), DisputeData),
         ("levels.budget", _BUDGET, budget_sample(), StoredBurn),
         ("levels.report", _REPORT, report_sample(), ReportData),
     ):
-        parts += [f"## {event}", "", text, "", *_json(body), *field_table(data)]
+        parts += [f"## {title}", "", text, "", *_json(body), *field_table(data)]
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
     parts += [*_json(_personal()), *field_table(AlarmsData)]
     parts += ["## In the formats of chats", "", "The first message, to a webhook with `--format`."]
