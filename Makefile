@@ -56,7 +56,7 @@ $(STAMP): pyproject.toml uv.lock | $(UV)
 setup: $(STAMP) ## install what Mudra needs into .venv
 
 run: $(STAMP) ## set everything up and start the sandbox with a demonstration network
-	@$(MAKE) --no-print-directory assets site & # beside the start: pages take the scripts when they are there
+	@$(MAKE) -s --no-print-directory assets site & # beside the start: pages take the scripts when they are there
 	@echo "starting database and demonstration network; the first start takes longer"
 	@$(BIN)/mudra serve --sandbox --demo
 

@@ -25,7 +25,7 @@ from tools.pages.regions import filled
 from tools.pages.registry_payload import payload_fields
 from tools.pages.samples.calls import PUSH_CALLS, REGISTRY_CALLS, TOKEN_CALLS
 from tools.pages.samples.tabs import regions
-from tools.pages.webhooks import webhooks_page
+from tools.pages.webhooks import webhooks_page, webhooks_schema
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -45,6 +45,7 @@ def main() -> int:
         "metrics.md": metrics_page(),
         "open-data.md": open_data_page(),
         "webhooks.md": webhooks_page(),
+        "webhooks.schema.json": webhooks_schema(),
     }
     parts = {
         "token-service.md": regions(TOKEN_CALLS),

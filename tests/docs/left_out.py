@@ -53,7 +53,6 @@ _LISTEN: Final = (
     "http/health/test_webhook_events.py::"
     "test_listen_forwards_new_events_signed_with_a_key_of_its_own"
 )
-_RECEIVERS: Final = "docs/test_webhook_receivers.py::test_a_receiver_takes_messages_once"
 _ADDED: Final = "docs/test_webhook_receivers.py::test_a_webhook_is_added_by_the_call_of_the_page"
 _CLAIMS: Final = "docs/test_samples.py::test_the_claims_of_the_reference_are_those_of_a_token"
 _DISPUTE: Final = (
@@ -75,8 +74,6 @@ BY_ANOTHER_TEST: Final = {
         "curl --output jwks.json https://tokens.network.example/iam/.well-known/jwks.json": _LEVELS,
     },
     "docs/reference/webhooks.md": {
-        "import base64, hashlib, hmac, json, os, time": _RECEIVERS,
-        'import { createHmac, timingSafeEqual } from "node:crypto";': _RECEIVERS,
         'curl -sS --fail-with-body "$ROOT/metrics/perf/v1/webhooks" \\': _ADDED,
     },
     "docs/how-to/monitor-the-network.md": {"mudra webhook events --entity KAVERI-FIP": _LISTEN},
@@ -201,7 +198,7 @@ BY_ANOTHER_TEST: Final = {
         'EntityTokenMiddleware(app, verifier, origins=["https://fip.example.org"])': (
             "docs/test_samples.py::test_the_samples_that_accept_callers_work"
         ),
-        "def use_once(use: ProofUse) -> bool:": (
+        "import math": (
             "docs/test_samples.py::test_the_sample_of_a_shared_place_takes_each_proof_once"
         ),
         "from mudra.client import KeyProof": (
@@ -260,11 +257,6 @@ BY_ANOTHER_TEST: Final = {
         "name: envoy.filters.http.header_to_metadata": _NOTICES,
         '{"time": "{client.received.start.timestamp}", "target_received": "{target.received.start.timestamp}",': (
             "docs/test_agent_pages.py::test_the_format_of_apigee_is_one_line_of_json_with_its_fields"
-        ),
-    },
-    "docs/reference/client.md": {
-        "from pathlib import Path": (
-            "docs/test_samples.py::test_the_sample_of_the_api_verifies_a_token"
         ),
     },
     "docs/reference/errors.md": {"{": _ERRORS},

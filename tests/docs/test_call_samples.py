@@ -21,12 +21,13 @@ from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from tests.support.programs import program
 from tests.support.registry.registry_commands import payload
 from tests.support.service import PASSWORD, Service
+from tests.support.until import until
 from tools.pages.registry_payload import example
 
 from mudra.metrics.payload.catalogue import window_start
 
 PAGES: Final = {
-    "docs/reference/token-service.md": ("FIP", 11),
+    "docs/reference/token-service.md": ("FIP", 13),
     "docs/reference/registry.md": ("FIU", 7),
     "docs/reference/metrics-push.md": ("AA", 2),
 }
@@ -51,7 +52,12 @@ PRINTED: Final = {
 }
 
 
+OTHERWISE_SHOWN: Final = {"Revoke a token", "Fetch the list of revoked tokens"}
+"""An empty answer, and one that other tests change: tests/docs/test_samples.py has it."""
+
+
 def samples(page: str, kind: str) -> Iterator[Block]:
+    """The samples of one language; of the kind `json` the whole answers below them."""
     blocks = blocks_of(page)
     of_all = {
         block.heading
@@ -59,6 +65,25 @@ def samples(page: str, kind: str) -> Iterator[Block]:
         if {one.kind for one in blocks if one.heading == block.heading} >= COMMANDS.keys()
     }
     return (block for block in blocks if block.kind == kind and block.heading in of_all)
+
+
+def assert_shown(shown: object, answered: object, place: str = "$") -> None:
+    """Fail where an answer has other fields or types than the page shows, or other yes and no.
+
+    Each element that the page shows is one that the answer has; texts and numbers are those of
+    another member and day.
+    """
+    assert type(shown) is type(answered), (place, answered)
+    if isinstance(shown, dict) and isinstance(answered, dict):
+        assert list(shown) == list(answered), (place, answered)
+        for name, value in shown.items():
+            assert_shown(value, answered[name], f"{place}.{name}")
+    elif isinstance(shown, list) and isinstance(answered, list):
+        assert bool(shown) == bool(answered), (place, answered)
+        for number, (one, other) in enumerate(zip(shown, answered, strict=False)):
+            assert_shown(one, other, f"{place}[{number}]")
+    elif isinstance(shown, bool):
+        assert shown == answered, (place, answered)
 
 
 class Reader:
@@ -101,10 +126,22 @@ class Reader:
             "ENTITY_ID": self.member.entity_id,
             "ENTITY_SECRET": secret,
             "ENTITY_TOKEN": self.member.entity_token(secret).json()["accessToken"],
+            "ENTITY_TYPE": self.member.entity_id.rpartition("-")[2],
+            "PEER_TYPE": "FIP",
             "PEER_ID": "KAVERI-FIP",
             # Go keeps what it compiled, else below a home; one for all tests of a run.
             "GOCACHE": str(self._folder.parent / "go-cache"),
         }
+
+    def wait_for_use(self) -> None:
+        """Wait for the use of the secret, which is written behind the answer."""
+        client, address = self.member.client, f"entityId={self.member.entity_id}"
+
+        def is_written() -> bool:
+            use = client.get(f"/v1/entity/secret/use?{address}", headers=self.member.bearer())
+            return "lastUsedAt" in use.json()["current"]
+
+        until(is_written)
 
     def run_apart(
         self, block: Block, environment: dict[str, str]
@@ -142,8 +179,10 @@ def follow_samples(page: str, kind: str, sandbox: Service, folder: Path) -> None
             "registry", "approve", reader.member.entity_id, "--version", "1"
         ),
     }
+    before: dict[str, Callable[[], object]] = {"See where the secret is used": reader.wait_for_use}
     printed = {}
     for block in samples(page, kind):
+        before.get(block.heading, lambda: None)()
         printed[block.heading] = reader.run(block)
         approve.get(block.heading, lambda: None)()
 
@@ -151,6 +190,10 @@ def follow_samples(page: str, kind: str, sandbox: Service, folder: Path) -> None
     for heading, text in printed.items():
         assert PRINTED.get(heading, "").lower() in text.lower(), (heading, text)
         assert text.strip() or heading == "Revoke a token", heading
+    shown = list(samples(page, "json"))
+    assert {one.heading for one in shown} == printed.keys() - OTHERWISE_SHOWN
+    for one in shown:
+        assert_shown(json.loads(one.body), json.loads(printed[one.heading]), one.heading)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)

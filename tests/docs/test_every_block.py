@@ -11,7 +11,11 @@ from tests.docs.test_call_samples import COMMANDS, samples
 from tests.docs.test_call_samples import PAGES as SAMPLED
 from tests.docs.test_guides import GUIDES
 from tests.docs.test_installed_copies import AGENT
+from tests.docs.test_samples import API
+from tests.docs.test_signed_samples import SIGNED, signed_samples
 from tests.docs.test_tutorials import PAGES
+from tests.docs.test_webhook_receivers import COMMANDS as RECEIVERS
+from tests.docs.test_webhook_receivers import receivers
 from tests.support.documents.blocks import (
     DOCUMENTS,
     ROOT,
@@ -33,7 +37,11 @@ GENERATED = re.compile(r"^(Generated|Made) by `make docs`", re.MULTILINE)
 
 def not_followed() -> Iterator[Block]:
     """Blocks that no page is followed with, and that no table names."""
-    sampled = {block for page in SAMPLED for kind in COMMANDS for block in samples(page, kind)}
+    kinds = (*COMMANDS, "json")
+    sampled = {block for page in SAMPLED for kind in kinds for block in samples(page, kind)}
+    sampled |= {block for kind in SIGNED for block in signed_samples(kind)}
+    sampled |= {block for kind in RECEIVERS for block in receivers(kind)}
+    sampled |= {block for block in blocks_of(API) if block.kind == "python"}
     for document in DOCUMENTS:
         made = GENERATED.search(text_of(document)) is not None
         ran = False

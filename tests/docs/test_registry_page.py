@@ -106,6 +106,10 @@ def test_only_an_admin_retires_an_entry(fip: Member) -> None:
     ]["delete"]
 
     assert code_of(by_entity) == (401, "Unauthorized")
+    assert by_entity.json()["errorMsg"] == (
+        "an admin of the entity retires its entry, or an operator with the scope registry: an Entity "
+        "Access Token does not"
+    )
     assert "Entity Access Token" not in operation["description"]
     assert writer.sent("DELETE", path, None).status_code == 409  # it was never live
 

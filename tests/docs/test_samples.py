@@ -4,7 +4,6 @@ import asyncio
 import base64
 import contextlib
 import json
-import math
 import re
 import shutil
 import subprocess
@@ -17,8 +16,8 @@ from typing import Any, ClassVar
 import httpx2
 import pytest
 import yaml
-from joserfc.jwk import RSAKey
-from tests.support.documents.blocks import ROOT, blocks_of
+from joserfc.jwk import ECKey, RSAKey
+from tests.support.documents.blocks import ROOT, blocks_of, filled_in
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member
 from tests.support.programs import program
@@ -69,7 +68,7 @@ def test_the_samples_of_the_client_library_work(
             "/run/secrets/entity-secret": "entity-secret",
         })  # fmt: skip
         Path("entity-secret").write_text(f"{aa.secret()}\n")
-        sent = ran(sending, consent={"ver": "2.0.0"})
+        sent = ran(sending)
         bound = sample(
             LIBRARY, "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource",
             **{"https://iam.example.org/iam": issuer, "HDFC-FIP": aa.entity_id},
@@ -144,8 +143,7 @@ def test_the_sample_of_a_shared_place_takes_each_proof_once() -> None:
             self.kept[key] = (value, exat)
             return True
 
-    first = "def use_once(use: ProofUse) -> bool:"
-    names = ran(sample(LIBRARY, first), ProofUse=ProofUse, math=math, redis=Redis())
+    names = ran(sample(LIBRARY, "import math"), redis=Redis())
     use = ProofUse("SAARTHI-AA", b"a hash", datetime(2026, 11, 23, 9, 30, tzinfo=UTC))
 
     assert [names["use_once"](use) for _ in range(2)] == [True, False]
@@ -202,9 +200,39 @@ def test_the_sample_of_the_api_verifies_a_token(
         assert names["caller_of"]("no token")[0] == 401
 
 
+def test_the_samples_at_the_classes_of_the_api_work(
+    aa: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("entity-secret").write_text(aa.secret())
+    Path("signing-key.pem").write_bytes(RSAKey.generate_key(2048).as_pem(private=True))
+    Path("dpop-key.pem").write_bytes(ECKey.generate_key("P-256").as_pem(private=True))
+    written = {
+        "https://iam.example.org/iam": aa.service.issuer,
+        "https://iam.example.org": aa.service.root,
+        "HDFC-FIP": aa.entity_id,
+        "SAARTHI-AA": "KAVERI-FIP",
+    }
+    samples = [block.body for block in blocks_of(API) if block.kind == "python"]
+    names = ran(filled_in("\n".join(samples), written))
+
+    with contextlib.closing(names["client"]), contextlib.closing(names["peers"]):
+        assert names["verifier"].verify(names["tokens"].token()).bound_to == ""
+        bound = names["bound"].token()
+        assert (
+            names["key"].thumbprint in base64.urlsafe_b64decode(bound.split(".")[1] + "==").decode()
+        )
+        assert names["peer"].entity_id == "KAVERI-FIP"
+        assert "KAVERI-FIP" in names["fips"]
+        assert names["is_from"]("KAVERI-FIP", b"{}", "no.signature.") is False
+        assert names["headers"]["x-jws-signature"].count("..") == 1
+        assert names["answer_to"](b"{}", "no.signature.")[0] == 400
+
+
 @pytest.mark.parametrize("page", ["docs/reference/errors.md", "docs/reference/token-service.md"])
 def test_the_error_of_the_reference_is_what_a_service_answers(aa: Member, page: str) -> None:
-    shown = json.loads(next(block.body for block in blocks_of(page) if block.kind == "json"))
+    blocks = [block.body for block in blocks_of(page) if block.kind == "json"]
+    shown = json.loads(next(body for body in blocks if '"errorCode"' in body))
 
     answered = aa.reset(secretExpiryDays=365).json()
 

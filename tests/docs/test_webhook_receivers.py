@@ -12,9 +12,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.support.documents.blocks import blocks_of
+from tests.support.documents.blocks import Block, blocks_of
 from tests.support.documents.webhook_reference import PAGE, samples
 from tests.support.members import new_member
+from tests.support.programs import program
 from tests.support.service import Service
 from tests.support.webhook_sink import webhook_sink
 
@@ -23,7 +24,16 @@ from mudra.webhook.sign import signed_headers
 
 KEY, NEXT, FOREIGN = (SecretText(f"whsec_{digit * 43}=") for digit in "AEI")
 BODY = json.dumps(samples()["incident.opened"], separators=(",", ":"), ensure_ascii=False).encode()
-COMMANDS = {"python": ("receiver.py", sys.executable), "js": ("receiver.mjs", "node")}
+COMMANDS = {
+    "python": [sys.executable, "receiver.py"],
+    "js": ["node", "receiver.mjs"],
+    "java": ["java", "Receiver.java"],
+    "go": ["go", "run", "main.go"],
+}
+
+
+def receivers(kind: str) -> Iterator[Block]:
+    return (one for one in blocks_of(PAGE) if one.kind == kind)
 
 
 @contextmanager
@@ -32,14 +42,19 @@ def receiver(kind: str, folder: Path) -> Iterator[tuple[str, "subprocess.Popen[s
 
     It has a session of its own, since `node` may be a program that starts another.
     """
-    (block,) = (one for one in blocks_of(PAGE) if one.kind == kind)
-    file, command = COMMANDS[kind]
-    (folder / file).write_text(block.body)
+    (block,) = receivers(kind)
+    command = COMMANDS[kind]
+    (folder / command[-1]).write_text(block.body)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     started = subprocess.Popen(
-        [command, file],
+        command,
         cwd=folder,
-        env={"PATH": path, "PORT": "0", "WEBHOOK_KEY": KEY.reveal()},
+        env={
+            "PATH": path,
+            "PORT": "0",
+            "WEBHOOK_KEY": KEY.reveal(),
+            "GOCACHE": str(folder.parent / "go-cache"),
+        },
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -60,11 +75,21 @@ def ended(started: "subprocess.Popen[str]") -> str:
     return "" if started.stdout.closed else started.communicate()[0]
 
 
-@pytest.mark.parametrize("kind", COMMANDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "python",
+        "js",
+        pytest.param("java", marks=pytest.mark.slow),
+        pytest.param("go", marks=pytest.mark.slow),
+    ],
+)
 def test_a_receiver_takes_messages_once(kind: str, tmp_path: Path) -> None:
+    if kind in {"java", "go"}:
+        program(kind)
     now = datetime.now(UTC)
     late, early = now - timedelta(minutes=6), now + timedelta(minutes=6)
-    with receiver(kind, tmp_path) as (address, program):
+    with receiver(kind, tmp_path) as (address, running):
 
         def status(*keys: SecretText, message: str, at: datetime = now, body: bytes = BODY) -> int:
             headers = signed_headers(keys, message, at, BODY)
@@ -78,7 +103,7 @@ def test_a_receiver_takes_messages_once(kind: str, tmp_path: Path) -> None:
         assert status(KEY, message="late", at=late) == 401
         assert status(KEY, message="early", at=early) == 401
         assert httpx2.post(address, content=BODY).status_code == 401
-        printed = ended(program)
+        printed = ended(running)
 
     assert printed.splitlines() == ["incident.opened 2026-03-02T09:41:05Z"] * 2
 

@@ -15,8 +15,18 @@ from msgspec import Struct
 from mudra import client
 from mudra.client import MudraClientError
 from mudra.client.web import asgi, key_proof_asgi, key_proof_wsgi, wsgi
+from tools.pages.client_parameters import parameter_table
 
 _INTRO: Final = (Path(__file__).parent / "client_intro.md").read_text(encoding="utf-8")
+_EXAMPLES: Final = dict(
+    re.findall(
+        r"^### (\w+)\n\n(```python\n.*?^```\n)",
+        (Path(__file__).parent / "client_examples.md").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+)
+_NOT_MADE: Final = {"RegisteredKey"}
+"""Classes of which the library makes the instances."""
 _GROUPS: Final = {
     "Tokens of our own": (
         "EntityTokenSource",
@@ -34,7 +44,7 @@ _GROUPS: Final = {
         "ProofMemory",
     ),
     "The registry": ("Directory", "DirectoryEntry"),
-    "Signatures": ("BodySigner", "RegisteredKey", "KeyProof", "KeyProofRefused"),
+    "Signatures": ("BodySigner", "RegisteredKey", "KeyProof"),
 }
 _MIDDLEWARE: Final = (asgi, wsgi, key_proof_asgi, key_proof_wsgi)
 _MODULE: Final = re.compile(
@@ -83,14 +93,20 @@ def _is_error(value: object) -> bool:
 
 
 def _class(name: str, value: type) -> str:
-    shown = "" if issubclass(value, enum.Enum) else _signature(value)
+    shown = "" if issubclass(value, enum.Enum) or name in _NOT_MADE else _signature(value)
     twin = f"Async{name}"
     also = f"\nTwin: `{twin}`.\n" if twin in client.__all__ else ""
     parts = [f"### {name}\n", *_block(f"{name}{shown}" if shown else ""), _text(value), also]
     own = vars(value).get("__init__")
     constructor = inspect.cleandoc(own.__doc__) if own and own.__doc__ else ""
     parts += [_plain(constructor) + "\n"] if constructor else []
+    parts += ["\n".join(parameter_table(name, _defaults(value)))]
     parts += _fields(value)
+    parts += (
+        [f"After [the first sample](#in-one-piece):\n\n{_EXAMPLES[name]}"]
+        if name in _EXAMPLES
+        else []
+    )
     parts += [_method(name, method, one) for method, one in _methods(value)]
     return "\n".join(part for part in parts if part)
 
@@ -143,6 +159,15 @@ def _signature(value: Any) -> str:
         return line
     inner = "".join(f"\n    {one}," for one in shown)
     return f"({inner}\n){shown_result}"
+
+
+def _defaults(value: type) -> dict[str, str]:
+    """Returns the defaults of the parameters that programs set."""
+    return {
+        one.name: "needed" if one.default is one.empty else f"`{_default(one.default)}`"
+        for one in inspect.signature(value).parameters.values()
+        if one.name not in _CLOCKS
+    }
 
 
 def _parameter(one: inspect.Parameter) -> str:

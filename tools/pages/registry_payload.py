@@ -14,7 +14,7 @@ from mudra.registry.payload.vocabulary import shipped_vocabulary
 _MEANINGS: Final = {
     "ver": "version of this schema",
     "timestamp": "time of the request in UTC, ISO 8601, such as `2026-01-15T09:30:00.000Z`",
-    "txnid": "unique ID of the request; the same ID and content again returns the first response",
+    "txnid": "unique ID of the request; the same ID and content again writes nothing",
     "type": "role of the entity; equals the type in the path",
     "requester": "the entity that submits",
     "entityinfo": "the entry itself",
@@ -49,6 +49,8 @@ _MEANINGS: Final = {
     "entityinfo.gsp.ip": "IP address to which AAs connect",
     "entityinfo.gsp.url": "address that AAs must allow",
 }
+_RESERVED: Final = {"tokeninfo", "signature"}
+"""Fields that a read has in the form of the example, whatever was sent."""
 _HEAD: Final = "| field | type | needed | allowed | meaning |\n|---|---|---|---|---|"
 
 
@@ -72,7 +74,7 @@ def payload_fields() -> str:
 def _rows(prefix: str, struct: type[Struct]) -> list[str]:
     hints = dict(zip(fields_of(struct), get_type_hints(struct).values(), strict=True))
     return [
-        f"| `{name}` | {_type(hints[name], one)} | {_needed(one)} | {_allowed(one)} |"
+        f"| `{name}` | {_type(hints[name], one)} | {_needed(name, one)} | {_allowed(one)} |"
         f" {_MEANINGS[prefix + name]}{'; a change needs approval' if one.needs_approval else ''} |"
         for name, one in fields_of(struct).items()
     ]
@@ -84,10 +86,11 @@ def _type(hint: object, field: Field) -> str:
     return f"array of {of}s" if field.most else of
 
 
-def _needed(field: Field) -> str:
+def _needed(name: str, field: Field) -> str:
     if field.only is not None:
         return f"{field.only} only; others send `{field.empty}`"
-    return "yes" if not field.empty else f"no, then `{field.empty}`"
+    read = json.dumps(example("FIP")["entityinfo"][name]) if name in _RESERVED else field.empty
+    return f"no, then `{read}`" if read else "yes"
 
 
 def _allowed(field: Field) -> str:

@@ -14,9 +14,11 @@ def value_rows() -> Iterator[str]:
         ("`severity` of `alarms`", health.SEVERITIES),
         ("`outlook` of `levels.budget`", health.OUTLOOKS),
         ("`effect` of `status.…`", health.EFFECTS),
-        ("`state` of `status.…`", health.NEWS),
         ("`kind` of `status.announcement`", health.MATTERS),
     ):
         yield from (f"| {field} | `{word}` | {meaning} |" for word, meaning in meanings.items())
+    yield "| `state` | `moved` | it goes on, and does not concern this member any more |"
+    yield "| `state` of `status.…` | `disrupted` | it goes on |"
+    yield "| `state` of `status.…` | `operational` | it is over |"
     yield "| `atOnce` | IDs | this incident and those of FIPs that fell with it; most often empty |"
     yield "| `provider` | text | the gateway provider that all FIPs of `atOnce` have; else empty |"

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.disputes.dispute_message import DisputeMessage
+from mudra.disputes.dispute_message import DisputeData, DisputeMessage
 from mudra.levels.budgets.burn_message import BudgetMessage
-from mudra.levels.report_news import ReportMessage
+from mudra.levels.budgets.burn_store import StoredBurn
+from mudra.levels.report_news import ReportData, ReportMessage
 from mudra.metrics.announcements.announcement import Announcement as Said
 from mudra.metrics.announcements.announcement import Kind, Translation, Update
 from mudra.metrics.incidents.incident import (
@@ -37,7 +39,12 @@ from mudra.metrics.incidents.incident_change import (
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import PersonalAlarm
 from mudra.metrics.notifications.incident_notifications import Announcement, Event
-from mudra.metrics.notifications.personal_message import PERSONAL, AlarmsMessage, personal_body
+from mudra.metrics.notifications.personal_message import (
+    PERSONAL,
+    AlarmsData,
+    AlarmsMessage,
+    personal_body,
+)
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import (
     CHALLENGE,
@@ -48,7 +55,9 @@ from mudra.metrics.notifications.webhook import (
     MAX_OF_THE_NETWORK,
     MAX_TESTS,
     TEST,
+    IncidentData,
     Message,
+    SampleData,
     SampleMessage,
     Webhook,
     body_of_test,
@@ -68,9 +77,11 @@ from mudra.metrics.subscriptions.webhook_subscription import (
     MAX_OF_HOST,
     MAX_PROVEN,
     MAX_WAITING_MESSAGES,
+    AnnouncementData,
     AnnouncementMessage,
     ChallengeAnswer,
     ChallengeMessage,
+    StatusData,
     StatusEvent,
     StatusMessage,
     announcement_body,
@@ -86,6 +97,7 @@ from tools.pages.member_messages import (
     dispute_sample,
     report_sample,
 )
+from tools.pages.webhook_fields import field_table
 from tools.pages.webhook_values import value_rows
 
 NOW: Final = datetime(2026, 3, 2, 9, 41, 5, tzinfo=UTC)
@@ -159,19 +171,18 @@ _MEANING: Final = {
 }
 
 
-SCHEMAS: Final = {
-    "of `incident.…`": Message,
-    "of `webhook.test`": SampleMessage,
-    "of `dispute.…`": DisputeMessage,
-    "of `levels.budget`": BudgetMessage,
-    "of `levels.report`": ReportMessage,
-    "of `alarms`": AlarmsMessage,
-    "of `status.disrupted` and `status.operational`": StatusMessage,
-    "of `status.announcement`": AnnouncementMessage,
-    "of `subscription.challenge`": ChallengeMessage,
-    "of the answer to a challenge": ChallengeAnswer,
+SCHEMAS: Final[dict[str, type[Struct]]] = {
+    r"incident\..+": Message,
+    r"webhook\.test": SampleMessage,
+    r"dispute\..+": DisputeMessage,
+    r"levels\.budget": BudgetMessage,
+    r"levels\.report": ReportMessage,
+    "alarms": AlarmsMessage,
+    r"status\.(disrupted|operational)": StatusMessage,
+    r"status\.announcement": AnnouncementMessage,
+    r"subscription\.challenge": ChallengeMessage,
 }
-"""Each kind of message by the heading of its schema."""
+"""Each kind of message by the pattern of its events."""
 
 
 def webhooks_page() -> str:
@@ -197,23 +208,48 @@ def webhooks_page() -> str:
     ]
     for event in Event:
         parts += [f"## {event.value}", "", _MEANING[event], "", *_json(bodies[event])]
+        parts += field_table(IncidentData) if event is Event.OPENED else []
     hook = Webhook(_ID, "", "https://alarms.network.example/mudra", "operator:1", NOW)
     parts += ["## webhook.test", "", "A test that someone asked for.", ""]
-    parts += _json(body_of_test(hook, NOW, CONSOLE))
-    parts += ["## dispute.raised", "", _DISPUTES, "", *_json(dispute_sample())]
-    parts += ["## levels.budget", "", _BUDGET, "", *_json(budget_sample())]
-    parts += ["## levels.report", "", _REPORT, "", *_json(report_sample())]
+    parts += [*_json(body_of_test(hook, NOW, CONSOLE)), *field_table(SampleData)]
+    for title, text, body, data in (
+        ("dispute.raised", _DISPUTES, dispute_sample(), DisputeData),
+        ("levels.budget", _BUDGET, budget_sample(), StoredBurn),
+        ("levels.report", _REPORT, report_sample(), ReportData),
+    ):
+        parts += [f"## {title}", "", text, "", *_json(body), *field_table(data)]
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
-    parts += _json(_personal())
+    parts += [*_json(_personal()), *field_table(AlarmsData)]
     parts += ["## In the formats of chats", "", "The first message, to a webhook with `--format`."]
     announcement = _announcement(_changes()[Event.OPENED])
     for name, body in chat_messages_of(announcement, _ID, CONSOLE).items():
         parts += ["", f"`{name.value}`:", "", *_json(body)]
     parts += _public()
-    parts += ["## JSON schemas", ""]
-    for title, message in SCHEMAS.items():
-        parts += [f"### {title}", "", *_json(msgspec.json.encode(msgspec.json.schema(message)))]
     return "\n".join(parts)
+
+
+def webhooks_schema() -> str:
+    """Return the JSON Schema of every message, each by the event in `type`."""
+    place = "#/$defs/{name}"
+    _, parts = msgspec.json.schema_components(SCHEMAS.values(), ref_template=place)
+    of_events = [
+        {
+            "if": {"properties": {"type": {"pattern": f"^{events}$"}}},
+            "then": {"$ref": place.format(name=message.__name__)},
+        }
+        for events, message in SCHEMAS.items()
+    ]
+    known = {"type": "string", "pattern": f"^({'|'.join(SCHEMAS)})$"}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Messages to webhooks",
+        "type": "object",
+        "required": ["type", "timestamp", "data"],
+        "properties": {"type": known},
+        "allOf": of_events,
+        "$defs": parts,
+    }
+    return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"
 
 
 def _events() -> Iterator[str]:
@@ -248,6 +284,7 @@ def _public() -> Iterator[str]:
     news = News(_ID, "KAVERI-FIP", "fif", NewsState.OPEN, began, None, NOW)
     incident = _incident(began)
     yield from _json(status_body(news, incident, "Kaveri Bank", _STATUS)[1])
+    yield from field_table(StatusData)
     yield from ("### status.announcement", "")
     said = ("Maintenance on Sunday", "No data can be fetched from 02:00 to 04:00 IST.")
     hindi = Translation("hi", "रविवार को रखरखाव", "02:00 से 04:00 IST तक डेटा नहीं लिया जा सकेगा।")
@@ -258,6 +295,7 @@ def _public() -> Iterator[str]:
         updates=(Update(NOW, "The work ends at 05:00 IST."),),
     )
     yield from _json(announcement_body(one, _STATUS, NOW)[1])
+    yield from field_table(AnnouncementData)
     yield from ("### status.operational", "")
     over = replace(news, state=NewsState.OVER, ended=began + timedelta(minutes=20))
     yield from _json(status_body(over, incident, "Kaveri Bank", _STATUS)[1])

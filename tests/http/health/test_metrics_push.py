@@ -34,6 +34,19 @@ def test_fips_that_no_one_knows_are_kept_and_noted(aa):
     assert {f["severity"] for f in findings} == {"note"}
 
 
+def test_a_block_with_intermediate_notifications_alone_is_no_block_without_traffic(aa):
+    value = as_value(aa.notifications())
+    value["fips"] = [{"fipId": "KAVERI-FIP", "metrics": [
+        {"type": "finot", "counts": [0] * 15, "status": [0, 0, 0, 0, 0, 0, 3]},
+        {"type": "alnot", "counts": [0] * 15},
+    ]}]  # fmt: skip  # one block a line
+
+    findings = aa.push(msgspec.json.encode(value)).json()["findings"]
+
+    quiet = [one["path"] for one in findings if one["problem"] == "reports no traffic"]
+    assert quiet == ["$.fips[0].metrics[1]"]
+
+
 @pytest.mark.parametrize("packed", ["", "gzip", "zstd"])
 @pytest.mark.parametrize("path", ["/metrics/perf/v1/push", "/sla-inputs/aa/v1/push"])
 def test_both_addresses_take_plain_and_packed_bodies(aa, packed, path):

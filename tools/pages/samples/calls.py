@@ -46,6 +46,19 @@ TOKEN_CALLS: Final = (
         "/iam/v1/entity/secret/use?entityId=$ENTITY_ID",
         bearer="USER_TOKEN",
     ),
+    Call(
+        "binding",
+        "GET",
+        "/iam/v1/entity/address/binding?entityId=$ENTITY_ID",
+        bearer="USER_TOKEN",
+    ),
+    Call(
+        "binding-switch",
+        "POST",
+        "/iam/v1/entity/address/binding",
+        bearer="USER_TOKEN",
+        fields={**_ENTITY, "binding": "network"},
+    ),
     Call("keys", "GET", "/iam/.well-known/jwks.json"),
     Call("revocations", "GET", "/iam/revocations"),
     Call(
@@ -73,28 +86,28 @@ TOKEN_CALLS: Final = (
 """In an order in which they can be run one after the other."""
 
 REGISTRY_CALLS: Final = (
-    Call("lint", "POST", "/cr/v2/lint/FIU", bearer="USER_TOKEN", file="entry.json"),
+    Call("lint", "POST", "/cr/v2/lint/$ENTITY_TYPE", bearer="USER_TOKEN", file="entry.json"),
     Call(
         "submit",
         "POST",
-        "/cr/v2/entityInfo/FIU",
+        "/cr/v2/entityInfo/$ENTITY_TYPE",
         bearer="USER_TOKEN",
         file="entry.json",
     ),
-    Call("list", "GET", "/cr/v2/entityInfo/FIP", bearer="ENTITY_TOKEN"),
-    Call("show", "GET", "/cr/v2/entityInfo/FIP/$PEER_ID", bearer="ENTITY_TOKEN"),
+    Call("list", "GET", "/cr/v2/entityInfo/$PEER_TYPE", bearer="ENTITY_TOKEN"),
+    Call("show", "GET", "/cr/v2/entityInfo/$PEER_TYPE/$PEER_ID", bearer="ENTITY_TOKEN"),
     Call("changes", "GET", "/cr/v2/changes?since=0", bearer="ENTITY_TOKEN"),
     Call(
         "update",
         "PUT",
-        "/cr/v2/entityInfo/FIU/$ENTITY_ID",
+        "/cr/v2/entityInfo/$ENTITY_TYPE/$ENTITY_ID",
         bearer="USER_TOKEN",
         file="update.json",
     ),
     Call(
         "retire",
         "DELETE",
-        "/cr/v2/entityInfo/FIU/$ENTITY_ID?reason=closed",
+        "/cr/v2/entityInfo/$ENTITY_TYPE/$ENTITY_ID?reason=closed",
         bearer="USER_TOKEN",
     ),
 )

@@ -95,7 +95,7 @@ def run_node(
     figures = NodeFigures(supervisor.processes, board.read)
     supervisor.on_check = figures.checked
     inherited = _Inherited(sockets, database, metrics)
-    for number, listener in enumerate(sockets):
+    for number, listener in enumerate(sockets[: settings.workers]):
         serving = _worker(settings, conninfo, encryption, listener)
         inherited.add_to(supervisor, f"worker-{number}", serving, listener)
     inherited.add_to(supervisor, "jobs", _jobs(settings, conninfo, encryption, board))

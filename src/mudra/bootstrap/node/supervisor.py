@@ -289,10 +289,10 @@ class Supervisor:
 
 
 def listeners(host: str, port: int, count: int) -> list[socket.socket]:
-    """Open `count` sockets on one port, one for each worker (SO_REUSEPORT).
+    """Open `count` sockets on one port, one for each worker (SO_REUSEPORT), and last a claim to it.
 
-    The port is tried without sharing first: otherwise a second Mudra would
-    quietly take half of the first one's requests.
+    Otherwise a second Mudra would quietly take half of the first one's requests. One that listens
+    is found by a trial without sharing; one that does not listen yet, by its claim.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -300,12 +300,20 @@ def listeners(host: str, port: int, count: int) -> list[socket.socket]:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
             taken = probe.getsockname()[1]
-        return [_shared(family, host, taken) for _ in range(count)]
+        claim = _claim(host, taken)
+        return [*(_shared(family, host, taken) for _ in range(count)), claim]
     except OSError as error:
         raise CannotListen(
             f"cannot listen on {host}:{port}: {error.strerror}; "
             "set MUDRA_PORT (or --port) to a free one, or stop what listens there"
         ) from error
+
+
+def _claim(host: str, port: int) -> socket.socket:
+    """Take an abstract name that one process at a time can have, until it closes it or ends."""
+    claim = socket.socket(socket.AF_UNIX)
+    claim.bind(f"\0mudra serve {host}:{port}")
+    return claim
 
 
 def _shared(family: int, host: str, port: int) -> socket.socket:

@@ -225,7 +225,7 @@ def too_many_tests(retry_after_s: int) -> PlainRefusal:
 
 
 class IncidentData(msgspec.Struct, rename="camel", kw_only=True):
-    """The incident in a message; `type` has codes of spec 2.5 with commas, or is empty.
+    """The incident in a message; `type` has codes of calls with commas, or is empty.
 
     `peer_id` is the FIP of a path, whose AA is `entity_id`.
     """

@@ -338,7 +338,7 @@ def _notes(report: Report) -> tuple[Finding, ...]:
 def _notes_of_block(block: Block) -> list[tuple[str, str, str]]:
     """Returns a place below the block, a problem and what is right, for each oddity."""
     found = []
-    if not block.counts[0]:
+    if not (block.counts[0] or _intermediate(block)):
         found.append(("", "reports no traffic", "a type without traffic is left out"))
     if isinstance(block, RequestBlock):
         if _is_beyond(block):
@@ -365,6 +365,13 @@ def _beyond_total(status: Sequence[int], total: int) -> str:
         if status[place] > total:
             return f"has {status[place]} as {STATUS_NAMES[place]} of {total} final notifications"
     return ""
+
+
+def _intermediate(block: Block) -> int:
+    """Returns the notifications that are not final, which position 1 of `counts` leaves out."""
+    if isinstance(block, RequestBlock) or block.status is UNSET:
+        return 0
+    return block.status[StatusPosition.PENDING]
 
 
 def _is_beyond(block: RequestBlock) -> bool:

@@ -91,7 +91,7 @@ class StatusEvent(enum.StrEnum):
 class StatusData(msgspec.Struct, rename="camel", kw_only=True):
     """One incident of an institution.
 
-    `apis` are codes of spec 2.5, empty for all of them; `ended` is null while it goes on.
+    `apis` are codes of calls, empty for all of them; `ended` is null while it goes on.
     `effect` is that on customers: possibly disrupted where one AA alone sees it, so that it may be
     that AA or its connection.
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.registry.lifecycle.refusal import NOT_YOUR_ENTRY, NeedsOperator
+from mudra.registry.lifecycle.refusal import NOT_YOUR_ENTRY, RETIRED_BY_PEOPLE, NeedsOperator
 from mudra.registry.payload.entry import Entry
 from mudra.shared.refusal import PlainRefusal
 
@@ -95,4 +95,4 @@ def may_retire(actor: Actor, entity_id: str) -> PlainRefusal | NeedsOperator | N
     """
     if actor.kind is ActorKind.MEMBER_ADMIN:
         return None if entity_id in actor.own else NOT_YOUR_ENTRY
-    return may_decide(actor)
+    return RETIRED_BY_PEOPLE if actor.kind is ActorKind.ENTITY else may_decide(actor)

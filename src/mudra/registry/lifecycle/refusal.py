@@ -14,6 +14,11 @@ NOT_YOUR_ENTRY: Final = PlainRefusal(
     RefusalKind.UNAUTHORIZED,
     "entityinfo.id and requester.id must be the entity that you act for",
 )
+RETIRED_BY_PEOPLE: Final = PlainRefusal(
+    RefusalKind.UNAUTHORIZED,
+    "an admin of the entity retires its entry, or an operator with the scope registry: an Entity "
+    "Access Token does not",
+)
 
 
 class NeedsOperator(Refusal, frozen=True):

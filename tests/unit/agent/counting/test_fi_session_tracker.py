@@ -1,5 +1,8 @@
 """FI sessions to their outcome: over windows, out of order, more than once."""
 
+import re
+from pathlib import Path
+
 import pytest
 from tests.support.manual_clock import INBOUND, OUTBOUND, SECOND, START, WINDOW
 
@@ -165,6 +168,26 @@ def test_a_final_notification_moves_to_the_window_of_the_later_one_while_both_ar
     assert _finot(second) == (1, [1, 0, 0, 0, 1, 0, 0])
     assert _longest(first, "sfireqnot") == WINDOW - 1 - 100, "the time to success does not move"
     assert ("FIP-1", "sfireqnot") not in second.requests
+
+
+def test_the_example_of_the_reference_counts_as_it_says() -> None:
+    counter = _counter()
+    at = {"10:19:40": 580, "10:19:50": 590, "10:20:10": 610, "10:35:00": 1500}
+    page = Path("docs/reference/metrics-payloads.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d\d:\d\d:\d\d)(?:, answered)? \| `(\w+)` \| ", page, re.MULTILINE)
+    assert [row[0] for row in rows] == list(at)
+    *early, late = (_notification(at[time] * SECOND, FiStatus[name]) for time, name in rows)
+
+    counter.apply([_request(0), *early])
+    first = counter.close(START)
+    counter.apply([late])
+    second, third = (counter.close(START + number * WINDOW) for number in (1, 2))
+
+    assert _finot(first) == (0, [0, 0, 0, 0, 0, 0, 1])
+    assert _finot(second) == (1, [1, 0, 1, 0, 0, 0, 0])
+    assert second.requests["FIP-1", "sfireqnot"].counts[:2] == [1, 1]
+    assert not first.requests.keys() & {("FIP-1", "sfireqnot"), ("FIP-1", "ffireqnot")}
+    assert ("FIP-1", "finot") not in third.notifications
 
 
 def test_a_repetition_after_the_window_closed_is_not_counted_again() -> None:

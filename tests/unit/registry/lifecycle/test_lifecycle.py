@@ -29,6 +29,7 @@ from mudra.registry.lifecycle.draft_review import review_draft
 from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.refusal import (
     NOT_YOUR_ENTRY,
+    RETIRED_BY_PEOPLE,
     NeedsOperator,
     duplicate_entity,
     go_live_too_far,
@@ -139,7 +140,7 @@ def test_members_do_not_decide_on_themselves(registry, act, actor):
 def test_a_member_s_admin_may_retire_it_and_its_entity_token_may_not(registry):
     live(registry)
 
-    assert order(registry, RegistryAction.RETIRE, actor=ENTITY, reason="x") == NeedsOperator(DECIDE)
+    assert order(registry, RegistryAction.RETIRE, actor=ENTITY, reason="x") == RETIRED_BY_PEOPLE
     assert isinstance(
         order(registry, RegistryAction.RETIRE, actor=ADMIN, reason="merged"), Decision
     )

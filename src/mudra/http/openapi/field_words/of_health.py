@@ -23,7 +23,6 @@ from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.payload.catalogue import TYPE_OF_API, NotificationType, RequestType, Tag
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.payload.ingest_rule import IngestStatus
-from mudra.metrics.subscriptions.public_news import NewsState
 
 Meanings: TypeAlias = Mapping[str, str]
 """All words of an enumeration of the code, with what each says."""
@@ -69,7 +68,6 @@ OUTLOOKS: Final[Meanings] = {
     Outlook.BURNING: "the error budget will be gone before the month ends",
     Outlook.GONE: "the error budget is gone",
 }
-NEWS: Final[Meanings] = {NewsState.OPEN: "it goes on", NewsState.OVER: "it is over"}
 MATTERS: Final[Meanings] = {
     Matter.INFORMATION: "anything else",
     Matter.INCIDENT: "a disruption",
