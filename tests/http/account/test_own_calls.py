@@ -14,6 +14,8 @@ from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES
 
+PHONE = "+91 80 4000 1234"
+
 
 @pytest.fixture(scope="module")
 def resident(service: Service) -> Member:
@@ -177,7 +179,11 @@ def test_an_admin_looks_after_people_by_command(service: Service) -> None:
 
     added = shown(own, "entity", "add-admin", own.entity_id, other, "--name", "Ravi Nair")
     assert {one["email"] for one in added["admins"]} == {own.email, other}
-    assert shown(own, "entity", "contact", own.entity_id, other)["contact"] == other
+    shown(own, "entity", "contact", own.entity_id, "", "--phone", PHONE)
+    contact = shown(own, "entity", "contact", own.entity_id, other)
+    assert (contact["contact"], contact["phone"]) == (other, PHONE)
+    contact = shown(own, "entity", "contact", own.entity_id, other, "--phone", "")
+    assert (contact["contact"], contact["phone"]) == (other, "")
     removed = shown(own, "entity", "remove-admin", own.entity_id, other)
     assert [one["email"] for one in removed["admins"]] == [own.email]
     assert own.email in service.cli("entity", "admins", own.entity_id).stdout
