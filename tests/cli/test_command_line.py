@@ -52,6 +52,12 @@ def test_every_command_shows_an_example_in_its_help(words: tuple[str, ...]) -> N
     assert "Example:" in done.stdout
 
 
+def test_the_help_shows_what_is_in_brackets() -> None:
+    shown = CliRunner().invoke(app, ["metrics", "export", "--help"]).stdout
+
+    assert "mudra-network[parquet]" in re.sub(r"[\s│]", "", shown)
+
+
 NOTHING_BUT_JSON = {
     ("registry", "export"),
     ("jwk", "new"),
