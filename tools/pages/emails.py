@@ -9,14 +9,35 @@ from mudra.shared.notice import Notice
 
 _INTRO: Final = """# Emails
 
-Made by `make docs` from the templates of `mudra.mail`, with sample facts. Your own templates in
-`MUDRA_MAIL_TEMPLATES` have the same names and facts ([how](../operations/running.md)). Each email
+Made by `make docs` from the templates of `mudra.mail`. Each email by its occasion, to whom it goes, and
+how to end it; then [each one](#invitation) with sample facts.
+
+{overview}
+
+A member's **admins** are all whose account is not disabled, also those who were invited and have not
+set a password yet. Its **contact** is the backup contact, an address that may be no one's account
+([set it](../how-to/manage-your-entity.md#other-admins)). About a member its readers get reports of service levels alone. An
+address that is admin and contact gets each email once.
+
+| to end or limit | do |
+|---|---|
+| alarms | `mudra alarms set`, or the account page: least severity, APIs, quiet hours, channel ([choose](../how-to/monitor-the-network.md#choose-your-alarms)) |
+| reports of service levels | `mudra alarms set --no-level-reports` |
+| emails of a subscription | the link at the end of each of them |
+| emails to the contact | `mudra entity contact KAVERI-FIP ''` |
+| all others | they are about secrets, accounts and rights: no one can turn them off. They end with the role |
+
+## Templates
+
+Your own templates in `MUDRA_MAIL_TEMPLATES` have the same names and facts ([how](../operations/running.md)). Each email
 has a text part, shown here, and an HTML part of the same paragraphs. Facts that are times are
 ISO 8601 in UTC; the filter `when` writes them for people. `network`, `contact` and
 `console` (its address) may be used in all of them. The texts are shown in English;
 [catalogues](../how-to/add-a-language.md) have them in other languages, and your own templates
-may use `_()` and `{% trans %}` as ours do.
+may use `_()` and `{{% trans %}}` as ours do.
 """
+_CONSOLE: Final = "https://tokens.network.example/console"
+_STATUS: Final = "https://tokens.network.example/status"
 _SECRET_TIMES: Final = {
     "reset_at": "2026-03-02T09:30:00.000Z",
     "expires_at": "2026-08-29T09:30:00.000Z",
@@ -36,7 +57,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "user_name": "Lakshmi Iyer",
     "entity_id": "KAVERI-FIP",
     "entity_name": "Kaveri Bank",
-    "link": "https://tokens.network.example/console/link#sample",
+    "link": "https://tokens.network.example/iam/activate/sample",
     "valid_hours": "24",
     "invited": "Ravi Rao",
     "invited_by": "Meera Rao",
@@ -64,8 +85,8 @@ SAMPLES: Final[Mapping[str, str]] = {
     "open": "3",
     "incidents": "Kaveri Bank: 80 % of calls failing | Deccan Cooperative Bank: calls slow",
     "worst": "Kaveri Bank: 80 % of calls failing",
-    "pages": "https://tokens.network.example/console/operator/incidents/sample-1"
-    " | https://tokens.network.example/console/operator/incidents/sample-2",
+    "pages": f"{_CONSOLE}/operator/incidents/sample-1"
+    f" | {_CONSOLE}/operator/incidents/sample-2",
     "named": "yes",
     "more": "1",
     "what": "was approved",
@@ -126,8 +147,16 @@ SAMPLES: Final[Mapping[str, str]] = {
 }
 """A value for each fact. `make docs` fails for a fact without one."""
 _OTHER: Final[Mapping[str, dict[str, str]]] = {
-    "health_digest": {"over": "1"},
-    "status_announcement": {"title": "Kaveri Bank replaces its gateway on Sunday"},
+    "health_alarm": {"link": f"{_CONSOLE}/entity/KAVERI-FIP/health/incidents/sample-1"},
+    "health_digest": {"over": "1", "link": f"{_CONSOLE}/operator/board"},
+    "health_escalated": {"link": f"{_CONSOLE}/operator/board"},
+    "subscription_confirm": {"link": f"{_STATUS}/subscription/sample"},
+    "subscription_failing": {"link": f"{_STATUS}/subscription/sample"},
+    "status_incident": {"link": f"{_STATUS}/fip/KAVERI-FIP"},
+    "status_announcement": {
+        "title": "Kaveri Bank replaces its gateway on Sunday",
+        "link": f"{_STATUS}/fip/KAVERI-FIP",
+    },
     "report_held": {"entity_id": "SAARTHI-AA", "entity_name": "Saarthi AA", "what": "calls",
                     "claimed": "4,000,000"},
     "dispute_step": {"kind": "dispute"},
@@ -142,9 +171,14 @@ def emails_page() -> str:
     composer = EmailComposer(
         "Sample network",
         contact="support@network.example",
-        console="https://mudra.network.example/console",
+        console=_CONSOLE,
     )
-    parts = [_INTRO]
+    overview = [
+        f"| [{kind.value}](#{kind.value}) | {OCCASIONS[kind].rstrip('.').replace(': ', ' | ', 1)} |"
+        for kind in FACTS
+    ]
+    head = ["| email | when | to whom |", "|---|---|---|"]
+    parts = [_INTRO.format(overview="\n".join([*head, *overview]))]
     for kind, names in FACTS.items():
         facts = {name: SAMPLES[name] for name in names} | _OTHER.get(kind.value, {})
         email = composer.compose(Notice("lakshmi@kaveribank.example", kind, facts))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.metrics.incidents.acts.act import Act
@@ -243,6 +244,12 @@ def incident_details(stored: StoredIncident) -> IncidentDetails:
             TimelineDetails(at=iso_ms(at), text=text) for at, text in timeline_lines(incident)
         ],
     )
+
+
+def own_incident_details(stored: StoredIncident) -> IncidentDetails:
+    """Return an incident as a member sees it: the operator who took it has no name there."""
+    owner = "the operator" if stored.acknowledged_by else None
+    return replace(incident_details(stored), acknowledged_by=owner)
 
 
 def silence_details(silence: Silence) -> SilenceDetails:
