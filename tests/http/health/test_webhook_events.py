@@ -173,3 +173,22 @@ def test_listen_says_which_webhook_it_needs(service: Service, member: Member) ->
     assert (none.exit_code, no_url.exit_code) == (2, 2)
     assert "add one first" in none.output
     assert "--forward-to must be an http or https URL" in no_url.output
+
+
+def test_the_networks_webhook_is_meant_though_members_have_some(
+    service: Service, member: Member
+) -> None:
+    boss = new_operator(service, "health")
+    word = ["--password-stdin"]
+    service.cli("login", boss.email, *word, stdin=f"{boss.password}\n")
+    with webhook_sink() as sink:
+        Hook(member, sink)
+        hooks = [boss.post("/health/webhooks", url=f"{sink.url}/{n}").json() for n in range(2)]
+        first, second = (one["webhook"]["webhookId"] for one in hooks)
+        two = service.cli("webhook", "events", check=False)
+        named = service.cli("webhook", "events", "--webhook", second)
+        boss.post(f"/health/webhooks/{second}/remove")
+        one = service.cli("webhook", "events")
+
+    assert (two.exit_code, f"--webhook {first}, --webhook {second}" in two.stderr) == (2, True)
+    assert (named.exit_code, one.exit_code) == (0, 0)

@@ -231,4 +231,4 @@ def _text(value: object) -> str:
         return "; ".join(map(str, value)) or "-"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {number}" for name, number in value.items()) or "-"
-    return "-" if value is None else str(value)
+    return "-" if value in {None, ""} else str(value)
