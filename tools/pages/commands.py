@@ -35,9 +35,13 @@ _EXITS: Final[Mapping[Exit, tuple[str, str]]] = {
     Exit.OK: ("done", "nothing"),
     Exit.FAILED: (
         "refused, or a check found something",
-        "read the sentence on standard error: the same command again gives the same",
+        "read the sentence on standard error. A command on many (`member import`, `bulk`, "
+        "`migrate`) has done the rest: its output says which were refused",
     ),
-    Exit.USAGE: ("the words of the command are wrong", "compare them with `--help`"),
+    Exit.USAGE: (
+        "the words of the command are wrong, or a value, file or setting that they name",
+        "read the sentence on standard error; compare with `--help`",
+    ),
     Exit.NOT_SIGNED_IN: ("no sign-in, or one that ended", "`mudra login EMAIL`, then again"),
     Exit.WAIT: ("a limit is reached", "wait as long as the sentence says, then again"),
     Exit.UNREACHABLE: (
