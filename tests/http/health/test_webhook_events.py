@@ -11,7 +11,7 @@ from tests.support.alarm_network import as_entity
 from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service
+from tests.support.service import PASSWORD, Service
 from tests.support.until import PATIENCE_S
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
@@ -179,8 +179,7 @@ def test_the_networks_webhook_is_meant_though_members_have_some(
     service: Service, member: Member
 ) -> None:
     boss = new_operator(service, "health")
-    word = ["--password-stdin"]
-    service.cli("login", boss.email, *word, stdin=f"{boss.password}\n")
+    service.cli("login", boss.email, "--password-stdin", stdin=PASSWORD)
     with webhook_sink() as sink:
         Hook(member, sink)
         hooks = [boss.post("/health/webhooks", url=f"{sink.url}/{n}").json() for n in range(2)]
