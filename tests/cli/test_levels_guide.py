@@ -36,7 +36,9 @@ def test_the_commands_of_the_guide_are_answered(
     made, said = "", []
     for line in lines:
         # A word ends with a space.
-        words = shlex.split(filled_in(f"{line} ", filled | dict.fromkeys(MADE, made)), comments=True)
+        words = shlex.split(
+            filled_in(f"{line} ", filled | dict.fromkeys(MADE, made)), comments=True
+        )
         if words[0] == "curl":
             Path("jwks.json").write_text(
                 service.client().get(f"{service.issuer}/.well-known/jwks.json").text

@@ -174,7 +174,9 @@ def test_another_address_of_the_contact_keeps_its_telephone(service: Service) ->
     shown(member, "admin", "contact", member.entity_id, "", "--phone", phone)
 
     kept = shown(member, "admin", "contact", member.entity_id, "it-desk@member.example")
-    only_phone = shown(member, "admin", "contact", member.entity_id, "it-desk@member.example", "--phone", "")
+    only_phone = shown(
+        member, "admin", "contact", member.entity_id, "it-desk@member.example", "--phone", ""
+    )
 
     assert kept == {"contact": "it-desk@member.example", "phone": phone}
     assert only_phone == {"contact": "it-desk@member.example", "phone": "none"}

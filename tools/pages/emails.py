@@ -85,8 +85,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "open": "3",
     "incidents": "Kaveri Bank: 80 % of calls failing | Deccan Cooperative Bank: calls slow",
     "worst": "Kaveri Bank: 80 % of calls failing",
-    "pages": f"{_CONSOLE}/operator/incidents/sample-1"
-    f" | {_CONSOLE}/operator/incidents/sample-2",
+    "pages": f"{_CONSOLE}/operator/incidents/sample-1 | {_CONSOLE}/operator/incidents/sample-2",
     "named": "yes",
     "more": "1",
     "what": "was approved",
