@@ -35,8 +35,10 @@ _EXITS: Final[Mapping[Exit, tuple[str, str]]] = {
     Exit.OK: ("done", "nothing"),
     Exit.FAILED: (
         "refused, or a check found something",
-        "read the sentence on standard error. A command on many (`member import`, `bulk`, "
-        "`migrate`) has done the rest: its output says which were refused",
+        (
+            "read the sentence on standard error. A command on many (`member import`, `bulk`, "
+            "`migrate`) has done the rest: its output says which were refused"
+        ),
     ),
     Exit.USAGE: (
         "the words of the command are wrong, or a value, file or setting that they name",

@@ -1,41 +1,14 @@
 """docs/reference/emails.md: every email, composed from the templates with sample facts."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from mudra.mail.compose import EmailComposer
 from mudra.mail.facts import FACTS, OCCASIONS
 from mudra.shared.notice import Notice
 
-_INTRO: Final = """# Emails
-
-Made by `make docs` from the templates of `mudra.mail`. Each email by its occasion, to whom it goes, and
-how to end it; then [each one](#invitation) with sample facts.
-
-{overview}
-
-A member's **admins** are all whose account is not disabled, also those who were invited and have not
-set a password yet. Its **contact** is the backup contact, an address that may be no one's account
-([set it](../how-to/manage-your-entity.md#other-admins)). About a member its readers get reports of service levels alone. An
-address that is admin and contact gets each email once.
-
-| to end or limit | do |
-|---|---|
-| alarms | `mudra alarms set`, or the account page: least severity, APIs, quiet hours, channel ([choose](../how-to/monitor-the-network.md#choose-your-alarms)) |
-| reports of service levels | `mudra alarms set --no-level-reports` |
-| emails of a subscription | the link at the end of each of them |
-| emails to the contact | `mudra entity contact KAVERI-FIP ''` |
-| all others | they are about secrets, accounts and rights: no one can turn them off. They end with the role |
-
-## Templates
-
-Your own templates in `MUDRA_MAIL_TEMPLATES` have the same names and facts ([how](../operations/running.md)). Each email
-has a text part, shown here, and an HTML part of the same paragraphs. Facts that are times are
-ISO 8601 in UTC; the filter `when` writes them for people. `network`, `contact` and
-`console` (its address) may be used in all of them. The texts are shown in English;
-[catalogues](../how-to/add-a-language.md) have them in other languages, and your own templates
-may use `_()` and `{{% trans %}}` as ours do.
-"""
+_INTRO: Final = (Path(__file__).parent / "emails_intro.md").read_text(encoding="utf-8")
 _CONSOLE: Final = "https://tokens.network.example/console"
 _STATUS: Final = "https://tokens.network.example/status"
 _SECRET_TIMES: Final = {

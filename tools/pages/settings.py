@@ -12,8 +12,10 @@ _OF_OTHER_READERS: Final = {
         "a command that prints the master key (a KMS, say)", "a command line", ""
     ),
     "MUDRA_POSTGRES_BIN": (
-        "folder of PostgreSQL 18's programs, for the embedded database and for backups of any; "
-        "the newest of Debian's and of those that come with Mudra when not set",
+        (
+            "folder of PostgreSQL 18's programs, for the embedded database and for backups of any; "
+            "the newest of Debian's and of those that come with Mudra when not set"
+        ),
         "a directory", "",
     ),
     "MUDRA_PASSWORD": ("password of `mudra login`, in place of the prompt", "a text", ""),
@@ -80,7 +82,8 @@ def settings_page() -> str:
             "Made by `make docs` from `mudra.bootstrap.config`. A setting comes from the command",
             "line, else from the environment, else from its default. A wrong value ends the",
             "start with one line that names it. The start and `mudra doctor` name `MUDRA_…`",
-            "variables that are none; `mudra config show` lists each setting and where it comes from.",
+            "variables that are none; `mudra config show` lists each setting and where it comes",
+            "from.",
             "",
             "## To go live",
             "",
