@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,30 @@ def test_the_networks_webhook_is_meant_though_members_have_some(
 
     assert (two.exit_code, f"--webhook {first}, --webhook {second}" in two.stderr) == (2, True)
     assert (named.exit_code, one.exit_code) == (0, 0)
+
+
+def test_a_member_gets_no_operators_name(service: Service) -> None:
+    boss, own = new_operator(service, "health"), new_member(service)
+    ends = (datetime.fromtimestamp(service.wall(), UTC) + timedelta(hours=2)).isoformat()
+    planned = {"entityId": own.entity_id, "ends": ends, "reason": "disks", "maintenance": True}
+    assert boss.post("/health/silences", **planned).status_code == 200
+    made = {
+        "entityId": own.entity_id,
+        "start": day_before(service, 2),
+        "end": day_before(service, 1),
+    }
+    assert boss.post("/levels/reports", **made).status_code == 200
+    with webhook_sink() as sink:
+        assert boss.post("/health/webhooks", url=sink.url, entityId=own.entity_id).is_success
+        texts = [
+            own.client.get(f"{service.root}/metrics/perf/v1/{path}", headers=as_entity(own)).text
+            for path in ("webhooks", "maintenance", "levels/reports")
+        ]
+
+    assert ['"madeBy":"the operator"' in text for text in texts] == [True] * 3
+    assert [boss.email in text for text in texts] == [False] * 3
+
+
+def day_before(service: Service, days: int) -> str:
+    today = datetime.fromtimestamp(service.wall(), UTC).replace(hour=0, minute=0, second=0)
+    return (today.replace(microsecond=0) - timedelta(days=days)).isoformat()
