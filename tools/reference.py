@@ -6,13 +6,10 @@ With --check it writes nothing and exits 1 when a page is out of date.
 """
 
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 from mudra.agent.host.config_reference import rows
-from mudra.bootstrap.config import REFERENCE
 from mudra.overview.retention_store import RULES, described
-from mudra.settings.settings import Settings
 from tools.pages.audit_events import audit_events_page
 from tools.pages.audit_schema import audit_schema
 from tools.pages.calls import calls_pages
@@ -25,6 +22,7 @@ from tools.pages.regions import filled
 from tools.pages.registry_payload import payload_fields
 from tools.pages.samples.calls import PUSH_CALLS, REGISTRY_CALLS, TOKEN_CALLS
 from tools.pages.samples.tabs import regions
+from tools.pages.settings import settings_page
 from tools.pages.webhooks import webhooks_page, webhooks_schema
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -90,80 +88,6 @@ def retention_page() -> str:
     )
 
 
-_OF_OTHER_READERS = [
-    (
-        "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
-        "| a command line | |"
-    ),
-    (
-        "| `MUDRA_POSTGRES_BIN` | folder of PostgreSQL 18's programs, for the embedded "
-        "database and for backups of any; the newest of Debian's and of those that come "
-        "with Mudra when not set | a directory | |"
-    ),
-    "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
-    (
-        "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
-        "| the user's configuration directory |"
-    ),
-    (
-        "| `MUDRA_PROFILE` | whose sign-ins member commands use: a profile has its own "
-        "| letters, digits, `-`, `_` | |"
-    ),
-]
-"""Rows of variables that other files read."""
-_HEAD_OF_ROWS = ["| variable | what | allowed | default |", "|---|---|---|---|"]
-
-
-def settings_page() -> str:
-    """One row for each setting, from the settings object itself: what to set first, then others."""
-    defaults = {field.name: field.default for field in fields(Settings)}
-
-    def rows(*, first: bool) -> list[str]:
-        return [
-            f"| `{one.env}` | {one.meaning} | {one.allowed} | {_shown(defaults[name])} |"
-            for name, one in REFERENCE.items()
-            if one.first is first
-        ]
-
-    secret = ", ".join(f"`{one.env}`" for one in REFERENCE.values() if one.secret)
-    return "\n".join(
-        [
-            "# Settings",
-            "",
-            "Made by `make docs` from `mudra.bootstrap.config`. A setting comes from the command",
-            "line, else from the environment, else from its default. A wrong value ends the",
-            "start with one line that names it; an unknown `MUDRA_…` name is warned of.",
-            "",
-            "## To go live",
-            "",
-            "`mudra setup` writes these, from its answers. All others have a default that works.",
-            "",
-            *_HEAD_OF_ROWS,
-            *rows(first=True),
-            (
-                "| `MUDRA_MASTER_KEY` | the master key, in place of the file `master.key` in the "
-                "data directory | `2:base64,1:base64`, the first is active | |"
-            ),
-            "",
-            "## Secrets in files",
-            "",
-            "Each setting with a secret has a twin whose name ends in `_FILE`: it names a file",
-            "that has the value, at most 64 KiB, whose line end is left out. Set one of the two.",
-            "This is for secrets of containers, a mounted Secret of Kubernetes and",
-            "`LoadCredential=` of systemd: `MUDRA_MASTER_KEY_FILE=/run/secrets/master-key`.",
-            "The settings are",
-            f"{secret}, `MUDRA_MASTER_KEY` and `MUDRA_PASSWORD`.",
-            "",
-            "## Advanced",
-            "",
-            *_HEAD_OF_ROWS,
-            *rows(first=False),
-            *_OF_OTHER_READERS,
-            "",
-        ]
-    )
-
-
 def agent_page() -> str:
     """One row for each key of agent.toml, from its structs."""
     table = [
@@ -178,20 +102,17 @@ def agent_page() -> str:
             "[deploy/agent.toml](../../deploy/agent.toml). An unknown key or a wrong value ends",
             "the start with one line that names it; `mudra agent check` looks at the rest.",
             "",
+            "The part of a key before the dot is its table, written once above all its keys:",
+            '`[credentials]`, then `id.value = "AA-1"` and `secret.file = "/etc/mudra/secret"`.',
+            '`[fips]` has one line for each host: `"fip.example" = "FIP-1"`. Each log is a table',
+            "of its own that begins with `[[log]]`.",
+            "",
             "| key | what | allowed | default |",
             "|---|---|---|---|",
             *table,
             "",
         ]
     )
-
-
-def _shown(default: object) -> str:
-    if default is None or default in ("", ()):
-        return ""
-    if isinstance(default, tuple):
-        return f"`{','.join(map(str, default))}`"
-    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
 if __name__ == "__main__":

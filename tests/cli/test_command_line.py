@@ -52,6 +52,12 @@ def test_every_command_shows_an_example_in_its_help(words: tuple[str, ...]) -> N
     assert "Example:" in done.stdout
 
 
+def test_the_help_shows_what_is_in_brackets() -> None:
+    shown = CliRunner().invoke(app, ["metrics", "export", "--help"]).stdout
+
+    assert "mudra-network[parquet]" in re.sub(r"[\s│]", "", shown)
+
+
 NOTHING_BUT_JSON = {
     ("registry", "export"),
     ("jwk", "new"),
@@ -172,6 +178,24 @@ def test_wrong_usage_exits_with_2_and_names_what_is_wrong(
 
     assert done.exit_code == 2
     assert names in done.output.lower()
+
+
+def test_the_agents_check_says_what_is_wrong_with_its_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    example = Path("deploy/agent.toml").read_text()
+    config.write_text(example.replace("keep_hours = 24", "keep_hours = 900"))
+    words = ["agent", "check", "--config", str(config)]
+
+    shown, written = (CliRunner().invoke(app, [*words, *more]) for more in ([], ["--json"]))
+    missing = CliRunner().invoke(app, [*words[:3], str(tmp_path / "none.toml")])
+
+    assert (shown.exit_code, written.exit_code, missing.exit_code) == (1, 1, 1)
+    assert shown.stdout.startswith("WRONG configuration")
+    assert "keep_hours" in shown.stdout
+    (found,) = json.loads(written.stdout)
+    assert (found["name"], found["ok"]) == ("configuration", False)
+    assert found["way_out"]
+    assert missing.stdout.startswith("WRONG configuration")
 
 
 def test_secret_and_token_commands_work_as_json(service: Service, admin: Member) -> None:

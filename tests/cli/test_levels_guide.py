@@ -10,7 +10,8 @@ from tests.support.documents.blocks import blocks_of, filled_in
 from tests.support.members import new_member
 from tests.support.service import Service
 
-SHOWN = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
+MADE = ("REPORT_ID", "TARGET_ID")
+"""What the commands of the page name by its ID."""
 
 
 def test_the_commands_of_the_guide_are_answered(
@@ -35,7 +36,9 @@ def test_the_commands_of_the_guide_are_answered(
     made, said = "", []
     for line in lines:
         # A word ends with a space.
-        words = shlex.split(filled_in(f"{line} ", {**filled, SHOWN: made}), comments=True)
+        words = shlex.split(
+            filled_in(f"{line} ", filled | dict.fromkeys(MADE, made)), comments=True
+        )
         if words[0] == "curl":
             Path("jwks.json").write_text(
                 service.client().get(f"{service.issuer}/.well-known/jwks.json").text

@@ -231,7 +231,7 @@ def test_a_year_is_one_file_that_one_line_reads(store: Opened, tmp_path, monkeyp
     (again,) = store.shown(*year)
     (line,) = re.findall(r"^```sh\n(duckdb -c .*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    asked = line.partition('"')[2].rpartition('"')[0].replace("2026", str(BEFORE.year))
+    asked = line.partition('"')[2].rpartition('"')[0].replace("2025", str(BEFORE.year))
 
     found = duckdb.sql(asked).fetchall()
 

@@ -167,3 +167,16 @@ def test_a_link_is_asked_for_by_its_own_service_and_never_as_an_argument(service
     said = " ".join(one.output for one in tried.values())
     for words in ("not a valid link", "omit --base-url", "must be the link", "is empty"):
         assert words in said
+
+
+def test_another_address_of_the_contact_keeps_its_telephone(service: Service) -> None:
+    member, phone = new_member(service), "+91 80 4000 1234"
+    shown(member, "admin", "contact", member.entity_id, "", "--phone", phone)
+
+    kept = shown(member, "admin", "contact", member.entity_id, "it-desk@member.example")
+    only_phone = shown(
+        member, "admin", "contact", member.entity_id, "it-desk@member.example", "--phone", ""
+    )
+
+    assert kept == {"contact": "it-desk@member.example", "phone": phone}
+    assert only_phone == {"contact": "it-desk@member.example", "phone": "none"}

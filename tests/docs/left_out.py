@@ -84,7 +84,7 @@ BY_ANOTHER_TEST: Final = {
         'curl -sS --fail-with-body "$ROOT/iam/v1/entity/disputes" -H "Authorization: Bearer $USER_TOKEN" \\': (
             _BAD_DAY
         ),
-        "mudra dispute queue": _DISPUTE,
+        "# Read it": _DISPUTE,
     },
     "docs/how-to/read-a-bad-day.md": dict.fromkeys(
         (
@@ -271,8 +271,8 @@ BY_ANOTHER_TEST: Final = {
         "mudra metrics export --from 2026-11-01 --to 2026-11-27 --format parquet --out exports": (
             "cli/test_metrics_export.py::test_a_file_has_the_sums_of_a_plain_recount"
         ),
-        "mudra metrics export --year 2026 --out archive": _YEAR,
-        '''duckdb -c "SELECT strftime(starts_at AT TIME ZONE 'UTC', '%Y-%m') AS month, fip_id, sum(total)::BIGINT AS calls, sum(ok_200)::BIGINT AS succeeded FROM 'archive/metrics-day-2026.parquet' WHERE tag = 'requests' AND type = 'fif' GROUP BY ALL ORDER BY ALL"''': _YEAR,
+        "mudra metrics export --year 2025 --out archive": _YEAR,
+        '''duckdb -c "SELECT strftime(starts_at AT TIME ZONE 'UTC', '%Y-%m') AS month, fip_id, sum(total)::BIGINT AS calls, sum(ok_200)::BIGINT AS succeeded FROM 'archive/metrics-day-2025.parquet' WHERE tag = 'requests' AND type = 'fif' GROUP BY ALL ORDER BY ALL"''': _YEAR,
         "duckdb.sql(": "cli/test_metrics_export.py::test_parquet_is_read_by_the_line_of_the_reference",
         "SELECT day, sum(succeeded) / nullif(sum(total - errors_4xx), 0) AS success": (
             "cli/test_metrics_export.py::test_metrics_daily_has_what_all_aas_sent"

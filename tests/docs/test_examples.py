@@ -100,7 +100,6 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
         "P7D\n": "PT0S\n",  # the others go on in the present
         "5d0c9a3e71f2b846": "$id",
         '(mudra token user)" …': '(mudra token user)" $MUDRA_BASE_URL/v1/user/token/list',
-        "EMAIL --phone NUMBER": "phone@bank.example --phone '+91 22 1234 5678'",
         "checkpoints FILE": "checkpoints $MUDRA_DATA_DIR/audit-checkpoints.jsonl",
         "webhook URL": f"webhook {hook}",
         "jti ID": "jti $id",

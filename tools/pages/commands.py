@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer.main
+from rich.text import Text
 from typer._click import Command
 from typer.core import TyperGroup
 
@@ -34,9 +35,15 @@ _EXITS: Final[Mapping[Exit, tuple[str, str]]] = {
     Exit.OK: ("done", "nothing"),
     Exit.FAILED: (
         "refused, or a check found something",
-        "read the sentence on standard error: the same command again gives the same",
+        (
+            "read the sentence on standard error. A command on many (`member import`, `bulk`, "
+            "`migrate`) has done the rest: its output says which were refused"
+        ),
     ),
-    Exit.USAGE: ("the words of the command are wrong", "compare them with `--help`"),
+    Exit.USAGE: (
+        "the words of the command are wrong, or a value, file or setting that they name",
+        "read the sentence on standard error; compare with `--help`",
+    ),
     Exit.NOT_SIGNED_IN: ("no sign-in, or one that ended", "`mudra login EMAIL`, then again"),
     Exit.WAIT: ("a limit is reached", "wait as long as the sentence says, then again"),
     Exit.UNREACHABLE: (
@@ -105,12 +112,17 @@ def commands_page() -> str:
     ]
     for words, command in found:
         if len(words) == 1:
-            parts.append(f"## {words[0]}\n\n{command.help}\n\n{_options(command)}")
+            parts.append(f"## {words[0]}\n\n{_plain(command.help)}\n\n{_options(command)}")
         elif _is_group(command):
-            parts.append(f"## {' '.join(words)}\n\n{command.help}\n")
+            parts.append(f"## {' '.join(words)}\n\n{_plain(command.help)}\n")
         else:
             parts.append(_command(words, command))
     return "\n".join(parts)
+
+
+def _plain(text: str | None) -> str:
+    """Returns a text of the help as a terminal shows it."""
+    return Text.from_markup(text or "", emoji=False).plain
 
 
 def _walk(command: Command, words: Words) -> Iterator[tuple[Words, Command]]:
@@ -145,7 +157,7 @@ def _area(words: Words, group: Command, found: Sequence[tuple[Words, Command]]) 
         if list(inner[:-1]) == list(words) and not _is_group(one)
     ]
     links = ", ".join(f"[{inner[-1]}](#{'-'.join(inner)})" for inner, _ in own)
-    about = "Single commands." if len(words) == 1 else group.help
+    about = "Single commands." if len(words) == 1 else _plain(group.help)
     return f"| `{' '.join(words)}` | {about} {links} |"
 
 
@@ -185,11 +197,11 @@ def _command(words: Words, command: Command) -> str:
     level = "##" if len(words) == 2 else "###"  # noqa: PLR2004  # `mudra serve`
     name = " ".join(words)
     usage = " ".join([name, *filter(None, map(_usage, _ordered(command)))])
-    about, _, example = (command.help or "").partition("Example: ")
+    about, _, example = _plain(command.help).partition("Example: ")
     text = f"*{_who(name, command).capitalize()}.* {about.strip()}\n"
     parts = [f"{level} {name}\n", f"```text\n{_folded(usage)}\n```\n", text, _options(command)]
     if command.epilog:
-        parts.append(_examples(command.epilog) + "\n")
+        parts.append(_examples(_plain(command.epilog)) + "\n")
     elif example:
         parts.append(f"Example: {' '.join(example.split())}\n")
     return "\n".join(filter(None, parts))
@@ -253,7 +265,7 @@ def _folded(usage: str) -> str:
 def _options(command: Command) -> str:
     rows = []
     for one in _ordered(command):
-        text = getattr(one, "help", None)
+        text = _plain(getattr(one, "help", None))
         if text and text not in _SAME.get(one.opts[0], ()):
             argument = one.param_type_name == "argument"
             names = [*one.opts, *(one.secondary_opts if one.default is True else ())]

@@ -1,22 +1,16 @@
 """docs/reference/emails.md: every email, composed from the templates with sample facts."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from mudra.mail.compose import EmailComposer
 from mudra.mail.facts import FACTS, OCCASIONS
 from mudra.shared.notice import Notice
 
-_INTRO: Final = """# Emails
-
-Made by `make docs` from the templates of `mudra.mail`, with sample facts. Your own templates in
-`MUDRA_MAIL_TEMPLATES` have the same names and facts ([how](../operations/running.md)). Each email
-has a text part, shown here, and an HTML part of the same paragraphs. Facts that are times are
-ISO 8601 in UTC; the filter `when` writes them for people. `network`, `contact` and
-`console` (its address) may be used in all of them. The texts are shown in English;
-[catalogues](../how-to/add-a-language.md) have them in other languages, and your own templates
-may use `_()` and `{% trans %}` as ours do.
-"""
+_INTRO: Final = (Path(__file__).parent / "emails_intro.md").read_text(encoding="utf-8")
+_CONSOLE: Final = "https://tokens.network.example/console"
+_STATUS: Final = "https://tokens.network.example/status"
 _SECRET_TIMES: Final = {
     "reset_at": "2026-03-02T09:30:00.000Z",
     "expires_at": "2026-08-29T09:30:00.000Z",
@@ -36,7 +30,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "user_name": "Lakshmi Iyer",
     "entity_id": "KAVERI-FIP",
     "entity_name": "Kaveri Bank",
-    "link": "https://tokens.network.example/console/link#sample",
+    "link": "https://tokens.network.example/iam/activate/sample",
     "valid_hours": "24",
     "invited": "Ravi Rao",
     "invited_by": "Meera Rao",
@@ -64,8 +58,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "open": "3",
     "incidents": "Kaveri Bank: 80 % of calls failing | Deccan Cooperative Bank: calls slow",
     "worst": "Kaveri Bank: 80 % of calls failing",
-    "pages": "https://tokens.network.example/console/operator/incidents/sample-1"
-    " | https://tokens.network.example/console/operator/incidents/sample-2",
+    "pages": f"{_CONSOLE}/operator/incidents/sample-1 | {_CONSOLE}/operator/incidents/sample-2",
     "named": "yes",
     "more": "1",
     "what": "was approved",
@@ -126,8 +119,16 @@ SAMPLES: Final[Mapping[str, str]] = {
 }
 """A value for each fact. `make docs` fails for a fact without one."""
 _OTHER: Final[Mapping[str, dict[str, str]]] = {
-    "health_digest": {"over": "1"},
-    "status_announcement": {"title": "Kaveri Bank replaces its gateway on Sunday"},
+    "health_alarm": {"link": f"{_CONSOLE}/entity/KAVERI-FIP/health/incidents/sample-1"},
+    "health_digest": {"over": "1", "link": f"{_CONSOLE}/operator/board"},
+    "health_escalated": {"link": f"{_CONSOLE}/operator/board"},
+    "subscription_confirm": {"link": f"{_STATUS}/subscription/sample"},
+    "subscription_failing": {"link": f"{_STATUS}/subscription/sample"},
+    "status_incident": {"link": f"{_STATUS}/fip/KAVERI-FIP"},
+    "status_announcement": {
+        "title": "Kaveri Bank replaces its gateway on Sunday",
+        "link": f"{_STATUS}/fip/KAVERI-FIP",
+    },
     "report_held": {"entity_id": "SAARTHI-AA", "entity_name": "Saarthi AA", "what": "calls",
                     "claimed": "4,000,000"},
     "dispute_step": {"kind": "dispute"},
@@ -142,9 +143,14 @@ def emails_page() -> str:
     composer = EmailComposer(
         "Sample network",
         contact="support@network.example",
-        console="https://mudra.network.example/console",
+        console=_CONSOLE,
     )
-    parts = [_INTRO]
+    overview = [
+        f"| [{kind.value}](#{kind.value}) | {OCCASIONS[kind].rstrip('.').replace(': ', ' | ', 1)} |"
+        for kind in FACTS
+    ]
+    head = ["| email | when | to whom |", "|---|---|---|"]
+    parts = [_INTRO.format(overview="\n".join([*head, *overview]))]
     for kind, names in FACTS.items():
         facts = {name: SAMPLES[name] for name in names} | _OTHER.get(kind.value, {})
         email = composer.compose(Notice("lakshmi@kaveribank.example", kind, facts))

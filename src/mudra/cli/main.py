@@ -117,6 +117,7 @@ def _panel(extra: Extra) -> str | None:
 def _noun(name: str, row: Row) -> TyperGroup:
     group = typer.main.get_group(import_module(f"mudra.cli.commands.{row.module}").app)
     group.name, group.help = name, row.help
+    _escape(group)
     return group
 
 
@@ -131,7 +132,21 @@ def _call(name: str, row: Row) -> TyperCommand:
     alone.command(name, epilog=f"Example: {row.example}")(function)
     command = typer.main.get_command(alone)
     assert isinstance(command, TyperCommand)
+    _escape(command)
     return command
+
+
+def _escape(command: Any) -> None:
+    """Let help show what is in brackets, such as an extra, which Rich takes for a style."""
+    if command.rich_markup_mode != "rich":
+        return
+    for one in (command, *command.params):
+        for name in ("help", "epilog"):
+            text = getattr(one, name, None)
+            if text:
+                setattr(one, name, escape(text))
+    for inner in getattr(command, "commands", {}).values():
+        _escape(inner)
 
 
 app = typer.Typer(

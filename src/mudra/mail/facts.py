@@ -114,44 +114,67 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.LEVELS_REPORT: (*_OF_SECRET, "from_day", "to_day", "version", "missed", "page"),
 }
 
+_PEOPLE: Final = "to the member's admins and contact"
 OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.INVITATION: "A member was onboarded: to its designated admin.",
     NoticeKind.ACCOUNT_INVITATION: "An operator's account was made: to the operator.",
-    NoticeKind.PASSWORD_RESET: "A person asked for a new password.",
-    NoticeKind.PASSWORD_CHANGED: "A password was set.",
-    NoticeKind.SECRET_RESET: "A secret was reset: to all admins and the contact of the entity.",
-    NoticeKind.SECRET_EXPIRY: "30, 14, 7, 3 and 1 days before a secret expires.",
-    NoticeKind.SECRET_EXPIRED: "Once after a secret has expired.",
-    NoticeKind.OLD_SECRET_IN_USE: "The old secret is in use shortly before its end.",
-    NoticeKind.SIGN_IN_WAITS: "Many sign-ins to an account failed in a row.",
-    NoticeKind.HEALTH_ALARM: "An incident began, moved or ended, to those whose alarms include it.",
-    NoticeKind.SUBSCRIPTION_CONFIRM: "Someone asked for news of the public status.",
-    NoticeKind.SUBSCRIPTION_FAILING: "A subscriber's webhook took nothing for a day, or for three.",
+    NoticeKind.PASSWORD_RESET: "A person asked for a new password: to this person.",
+    NoticeKind.PASSWORD_CHANGED: "A password was set: to the person.",
+    NoticeKind.SECRET_RESET: f"A secret was reset: {_PEOPLE}.",
+    NoticeKind.SECRET_EXPIRY: f"30, 14, 7, 3 and 1 days before a secret expires: {_PEOPLE}.",
+    NoticeKind.SECRET_EXPIRED: f"Once after a secret has expired: {_PEOPLE}.",
+    NoticeKind.OLD_SECRET_IN_USE: f"The old secret is in use shortly before its end: {_PEOPLE}.",
+    NoticeKind.SIGN_IN_WAITS: "Many sign-ins to an account failed in a row: to its person.",
+    NoticeKind.HEALTH_ALARM: "An incident began, moved or ended: to those whose alarms include it.",
+    NoticeKind.SUBSCRIPTION_CONFIRM: "Someone subscribed to the public status: to this address.",
+    NoticeKind.SUBSCRIPTION_FAILING: (
+        "A subscriber's webhook took nothing for a day, or for three: to its email address."
+    ),
     NoticeKind.STATUS_INCIDENT: "A public incident began or ended: to confirmed subscribers.",
     NoticeKind.STATUS_ANNOUNCEMENT: "An operator announced something: to confirmed subscribers.",
-    NoticeKind.HEALTH_ESCALATED: "No one acknowledged an incident in time.",
-    NoticeKind.HEALTH_DIGEST: "Many alarms at once, or those of quiet hours.",
-    NoticeKind.ADMIN_INVITATION: "An admin invites another person to administer the entity.",
-    NoticeKind.ADMIN_INVITED: "The other admins learn of an invitation.",
-    NoticeKind.MEMBER_STATUS: "A member was suspended, restored or retired by the operator.",
+    NoticeKind.HEALTH_ESCALATED: (
+        "No one acknowledged an incident in time: to operators whose alarms include it, or to the "
+        "addresses of `MUDRA_HEALTH_ESCALATION_TO`."
+    ),
+    NoticeKind.HEALTH_DIGEST: (
+        "Many alarms at once, or those of quiet hours: to those whose alarms include them."
+    ),
+    NoticeKind.ADMIN_INVITATION: "An admin invites another person: to the person invited.",
+    NoticeKind.ADMIN_INVITED: f"A person was invited to administer or read an entity: {_PEOPLE}.",
+    NoticeKind.MEMBER_STATUS: f"The operator suspended, restored or retired a member: {_PEOPLE}.",
     NoticeKind.INVITATION_DECLINED: "An invitation was declined: to the admin who sent it.",
-    NoticeKind.ADMIN_HANDED_OVER: "A hand-over was accepted: to all admins, the former one too.",
-    NoticeKind.ADMINS_CHANGED: "The operator changed who administers a member: to its people.",
+    NoticeKind.ADMIN_HANDED_OVER: (
+        "A hand-over was accepted: to the member's admins and contact, the former admin too."
+    ),
+    NoticeKind.ADMINS_CHANGED: (
+        "The operator changed who administers a member: to the member's admins, those removed too, "
+        "and its contact; not to the new admin."
+    ),
     NoticeKind.CONTACT_CHANGED: "The contact got another address: to the admins and both contacts.",
-    NoticeKind.REPORT_HELD: "A report of an AA was held as implausible.",
-    NoticeKind.ADDRESS_CHANGED: "An account got another address: to the old one.",
+    NoticeKind.REPORT_HELD: (
+        "A report of an AA was held as implausible: to the AA's admins and contact, once however "
+        "many reports wait."
+    ),
+    NoticeKind.ADDRESS_CHANGED: "An account got another address: to the old one and the new one.",
     NoticeKind.ADDRESS_CONFIRM: "An account is to get another address: to the new one.",
-    NoticeKind.REGISTRY_CHANGED: "A registry entry was submitted, decided or ended.",
-    NoticeKind.SERVICE_RESTORED: "The service was restored to an earlier state.",
-    NoticeKind.SECOND_FACTOR: "A second factor or a passkey of an account changed.",
+    NoticeKind.REGISTRY_CHANGED: f"A registry entry was submitted, decided or ended: {_PEOPLE}.",
+    NoticeKind.SERVICE_RESTORED: (
+        "The service was restored to an earlier state: to the admins and contact of each member."
+    ),
+    NoticeKind.SECOND_FACTOR: "A second factor or a passkey of an account changed: to its person.",
     NoticeKind.DISPUTE_STEP: (
-        "A comment or dispute took a step: to the member, and to operators unless they took it."
+        f"A comment or dispute took a step, or is overdue: {_PEOPLE}; and to operators with the "
+        "scope `health`, unless an operator took the step."
     ),
-    NoticeKind.ADDRESSES_BOUND: "Addresses of an entity are enforced, or no longer.",
+    NoticeKind.ADDRESSES_BOUND: f"Addresses of an entity are enforced, or no longer: {_PEOPLE}.",
     NoticeKind.LEVELS_BUDGET: (
-        "A month's error budget will be gone before its end, or is gone: to the member."
+        "A month's error budget will be gone before its end, or is gone: to the member's contact, "
+        "and to admins whose alarms include it (*minor*, once it is gone *major*)."
     ),
-    NoticeKind.LEVELS_REPORT: "A report of a month was made: to those who want such emails.",
+    NoticeKind.LEVELS_REPORT: (
+        "The service made a report of a month: to the member's admins and readers (that of the "
+        "network to operators with the scope `health`) who want such emails."
+    ),
 }
 """When each is sent, for the reference."""
 

@@ -60,7 +60,8 @@ def happening_of(row: AuditRow) -> Happening | None:
     if event is EventName.REGISTRY_ENTRY_SUBMIT and row.detail.get("status") != _LIVE:
         return None
     kind, text = _TEXTS[event]
-    values = {name: str(row.detail.get(name, "")).replace("_", " ") for name in _NAMED}
+    values = {name: str(row.detail.get(name, "")) for name in _NAMED}
+    values["state"] = values["state"].replace("_", " ")
     ref = next((str(row.detail[name]) for name in _REFS if name in row.detail), "")
     return Happening(row.at, kind, row.entity_id, gettext(text, **values), ref=ref)
 

@@ -379,19 +379,21 @@ def test_commands_do_the_same(service: Service, bank: str) -> None:
         return json.loads(service.cli("announcement", *words, "--json").stdout)
 
     service.advance("P1D")
-    name = title()
+    name, ends = title(), datetime.fromtimestamp(service.wall(), UTC) + HOUR
     made = command(
         "publish", "--title", name, "--text", "Soon.", "--kind", "maintenance",
-        "--institution", bank, "--translation", "hi|शीर्षक|पाठ",
+        "--institution", bank, "--translation", "hi|शीर्षक|पाठ", "--ends", ends.isoformat(),
     )  # fmt: skip
     which = str(made["announcementId"])
-    changed = command("change", which, "--title", f"{name} 2", "--text", "Later.")
+    changed = command("change", which, "--title", f"{name} 2")
+    removed = command("change", which, "--institution", "", "--translation", "", "--ends", "")
     listed = service.cli("announcement", "list").stdout
     ended = command("end", which)
     refused = service.cli("announcement", "end", which, check=False)
 
     assert made["translations"] == [{"language": "hi", "title": "शीर्षक", "text": "पाठ"}]
-    assert (changed["title"], changed["fipIds"]) == (f"{name} 2", [])
+    assert changed == {**made, "title": f"{name} 2", "changedAt": changed["changedAt"]}
+    assert (removed["fipIds"], removed["translations"], removed["ends"]) == ([], [], None)
     assert which in listed
     assert ended["state"] == "over"
     assert "no current or scheduled announcement" in refused.stderr

@@ -125,7 +125,8 @@ def waiting_for(network: Network, webhook_id: str) -> int:
 
 
 def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
-    bank = new_member(network.service, "FIP").entity_id
+    member = new_member(network.service, "FIP")
+    bank = member.entity_id
     network.report(bank, 20)
     network.service.wait_until(lambda: network.open_incidents(bank))
     incident_id = network.open_incidents(bank)[0]["incidentId"]
@@ -144,6 +145,9 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     (row,) = [one for one in rows if one.startswith(incident_id)]
     assert shown["severity"] in {"minor", "major", "critical"}
     assert row[head.index("SEVERITY") :].split()[0] == shown["severity"]
+    address = f"{network.service.root}/metrics/perf/v1/incidents"
+    theirs = member.client.get(address, headers=as_entity(member)).json()["incidents"]
+    assert [one["acknowledgedBy"] for one in theirs] == ["the operator"]
     unknown = network.service.cli("health", "acknowledge", str(uuid.uuid4()), check=False)
     assert (unknown.exit_code, "no incident of this ID" in unknown.output) == (1, True)
     first = shown["acknowledgedBy"]

@@ -1,12 +1,14 @@
 """The demonstration network lives: real agents, fed over their HTTP source, push real windows."""
 
 import json
+import re
 import stat
 import tomllib
 from datetime import datetime, timedelta
 
 import httpx2
 import pytest
+from tests.support.documents.blocks import text_of
 from tests.support.http_clients import NO_TLS
 from tests.support.process import running_service
 
@@ -87,6 +89,18 @@ def test_calls_of_every_aa_reach_its_agent_over_http(alive):
         found = json.loads(done.stdout)
         assert found["running"]
         assert "unreadable" not in found.get("notCounted", {})
+
+
+def test_the_status_has_every_field_of_the_guide_also_with_nothing_to_say(alive):
+    alive.wait_until(lambda: status(alive))
+    guide = text_of("docs/how-to/run-an-agent.md").partition("## Every day")[2]
+    rows = re.findall(r"^\| (`.*?`) \|", guide.partition("\n\n`/readyz`")[0], re.MULTILINE)
+    documented = {name for cell in rows for name in re.findall(r"`(\w+)`", cell)}
+
+    found = status(alive)
+
+    assert len(documented) > 20
+    assert documented - found.keys() == set()
 
 
 def test_the_secret_lies_in_a_file_that_only_its_owner_reads(alive):

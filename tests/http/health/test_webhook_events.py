@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.support.alarm_network import as_entity
 from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service
+from tests.support.service import PASSWORD, Service
 from tests.support.until import PATIENCE_S
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
@@ -173,3 +174,48 @@ def test_listen_says_which_webhook_it_needs(service: Service, member: Member) ->
     assert (none.exit_code, no_url.exit_code) == (2, 2)
     assert "add one first" in none.output
     assert "--forward-to must be an http or https URL" in no_url.output
+
+
+def test_the_networks_webhook_is_meant_though_members_have_some(
+    service: Service, member: Member
+) -> None:
+    boss = new_operator(service, "health")
+    service.cli("login", boss.email, "--password-stdin", stdin=PASSWORD)
+    with webhook_sink() as sink:
+        Hook(member, sink)
+        hooks = [boss.post("/health/webhooks", url=f"{sink.url}/{n}").json() for n in range(2)]
+        first, second = (one["webhook"]["webhookId"] for one in hooks)
+        two = service.cli("webhook", "events", check=False)
+        named = service.cli("webhook", "events", "--webhook", second)
+        boss.post(f"/health/webhooks/{second}/remove")
+        one = service.cli("webhook", "events")
+
+    assert (two.exit_code, f"--webhook {first}, --webhook {second}" in two.stderr) == (2, True)
+    assert (named.exit_code, one.exit_code) == (0, 0)
+
+
+def test_a_member_gets_no_operators_name(service: Service) -> None:
+    boss, own = new_operator(service, "health"), new_member(service)
+    ends = (datetime.fromtimestamp(service.wall(), UTC) + timedelta(hours=2)).isoformat()
+    planned = {"entityId": own.entity_id, "ends": ends, "reason": "disks", "maintenance": True}
+    assert boss.post("/health/silences", **planned).status_code == 200
+    made = {
+        "entityId": own.entity_id,
+        "start": day_before(service, 2),
+        "end": day_before(service, 1),
+    }
+    assert boss.post("/levels/reports", **made).status_code == 200
+    with webhook_sink() as sink:
+        assert boss.post("/health/webhooks", url=sink.url, entityId=own.entity_id).is_success
+        texts = [
+            own.client.get(f"{service.root}/metrics/perf/v1/{path}", headers=as_entity(own)).text
+            for path in ("webhooks", "maintenance", "levels/reports")
+        ]
+
+    assert ['"madeBy":"the operator"' in text for text in texts] == [True] * 3
+    assert [boss.email in text for text in texts] == [False] * 3
+
+
+def day_before(service: Service, days: int) -> str:
+    today = datetime.fromtimestamp(service.wall(), UTC).replace(hour=0, minute=0, second=0)
+    return (today.replace(microsecond=0) - timedelta(days=days)).isoformat()

@@ -15,7 +15,7 @@ from mudra.agent.clock import Clock
 from mudra.agent.delivery.backoff import Uniform, parse_http_date
 from mudra.agent.delivery.credentials import read_source
 from mudra.agent.host.assembly import tokens_of, user_agent
-from mudra.agent.host.config import Config
+from mudra.agent.host.config import Config, ConfigError
 from mudra.agent.host.log_check import CheckResult, check_log
 from mudra.agent.spool.spool import FILE_NAME, SpoolReadable, read_only, refuse_readable
 from mudra.client import MudraClientError
@@ -26,6 +26,12 @@ MIN_FREE: Final = 256 << 20
 _UNAUTHORIZED: Final = 401
 _NOT_FOUND: Final = 404
 _FOR_OTHERS: Final = 0o077
+
+
+def refused(error: ConfigError) -> list[CheckResult]:
+    """Return the result for a configuration that cannot be read: nothing else can be checked."""
+    way = "correct it, and run the check again: the rest needs the configuration"
+    return [CheckResult("configuration", ok=False, found=str(error), way_out=way)]
 
 
 async def check(

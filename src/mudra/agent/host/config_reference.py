@@ -83,5 +83,9 @@ def rows() -> Iterator[Row]:
             yield Row(key, _MEANING[key], ALLOWED.get(field.name, ""), text)
 
 
+_NOTHING: Final = frozenset({"[]", "{}", '""'})
+
+
 def _text(default: object) -> str:
-    return f"`{msgspec.json.encode(default).decode()}`" if default not in ((), {}) else "none"
+    text = msgspec.json.encode(default).decode()
+    return "none" if text in _NOTHING else f"`{text}`"

@@ -19,8 +19,8 @@ from mudra.shared.build_version import version
 _ASK_SECONDS: Final = 3
 
 
-class Status(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The state of one agent."""
+class Status(msgspec.Struct, frozen=True, rename="camel"):
+    """The state of one agent. Its JSON has every field, also where there is nothing to say."""
 
     aa_id: str
     agent_version: str

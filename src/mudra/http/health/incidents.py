@@ -1,6 +1,5 @@
 """Incidents: an operator lists all and acts on them, a member lists its own."""
 
-from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -18,11 +17,11 @@ from mudra.http.response.alarm_responses import (
     IncidentsResponse,
     act_details,
     incident_details,
+    own_incident_details,
 )
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.acts.act_service import IncidentActService
-from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.shared.refusal import Refusal
 
@@ -39,7 +38,7 @@ async def incidents(call: OperatorCall[IncidentsParameters]) -> IncidentsRespons
         )
     else:
         found = await call.tx.service(IncidentService).latest(entity_id=entity_id, limit=_MAX_COUNT)
-    return _list_response(found)
+    return IncidentsResponse(incidents=[incident_details(one) for one in found])
 
 
 @get("/operator/v1/incidents/{incident_id:uuid}", "Show an incident", gate=operator(Scope.HEALTH))
@@ -95,13 +94,8 @@ async def act(
 async def own_incidents(call: EntityCall[NoParameters]) -> IncidentsResponse:
     """List the latest incidents of the calling entity."""
     own = call.entity.entity_id
-    return _list_response(
-        await call.tx.service(IncidentService).latest(entity_id=own, limit=_MAX_COUNT)
-    )
-
-
-def _list_response(found: Sequence[StoredIncident]) -> IncidentsResponse:
-    return IncidentsResponse(incidents=[incident_details(one) for one in found])
+    found = await call.tx.service(IncidentService).latest(entity_id=own, limit=_MAX_COUNT)
+    return IncidentsResponse(incidents=[own_incident_details(one) for one in found])
 
 
 operator_handlers: Final[list[HTTPRouteHandler]] = [incidents, incident, acknowledge, act]

@@ -16,6 +16,12 @@ from mudra.http.request.health_requests import (
 )
 from mudra.http.response import conflicts
 from mudra.http.response.alarm_responses import SilenceResponse, SilencesResponse, silence_details
+from mudra.http.response.alarm_responses import (
+    SilenceResponse,
+    SilencesResponse,
+    own_silence_details,
+    silence_details,
+)
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
@@ -70,7 +76,7 @@ async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     """List the calling entity's active and scheduled maintenances, earliest end first."""
     now = await People(call.tx).now()
     found = await call.tx.service(SilenceService).own(call.entity.entity_id, now)
-    return SilencesResponse(silences=[silence_details(one) for one in found])
+    return SilencesResponse(silences=[own_silence_details(one) for one in found])
 
 
 @post(
@@ -95,8 +101,9 @@ async def end_own(
 ) -> SilenceResponse | Refusal:
     """End a maintenance now, also one that has not begun."""
     own, now = call.entity.entity_id, await People(call.tx).now()
-    return _response(
-        await call.tx.service(SilenceService).end(str(silence_id), call.caller, now, own_of=own)
+    ended = await call.tx.service(SilenceService).end(str(silence_id), call.caller, now, own_of=own)
+    return (
+        ended if isinstance(ended, Refusal) else SilenceResponse(silence=own_silence_details(ended))
     )
 
 

@@ -59,7 +59,7 @@ class _OwnersCall(Protocol[B_co]):
 @get(_NETWORK, "List webhooks", gate=operator(Scope.HEALTH))
 async def webhooks(call: OperatorCall[NoParameters]) -> WebhooksResponse:
     """List all webhooks, the network's and its members', with their undelivered messages."""
-    return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
+    return webhooks_response(await call.tx.service(WebhookService).list(call.owner), call.owner)
 
 
 @post(_NETWORK, "Add a webhook", conflicts=conflicts.WEBHOOK, gate=operator(Scope.HEALTH))
@@ -81,7 +81,7 @@ async def add(call: OperatorCall[WebhookRequest]) -> WebhookKeyResponse | Refusa
 @get(_MEMBER, "List own webhooks", gate=entity())
 async def own_webhooks(call: EntityCall[NoParameters]) -> WebhooksResponse:
     """List the calling entity's webhooks, with their undelivered messages."""
-    return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
+    return webhooks_response(await call.tx.service(WebhookService).list(call.owner), call.owner)
 
 
 @post(_MEMBER, "Add an own webhook", conflicts=conflicts.WEBHOOK, gate=entity())
@@ -98,7 +98,7 @@ async def add_own(call: EntityCall[OwnWebhookRequest]) -> WebhookKeyResponse | R
 @get(_PERSON, "List your own webhook", gate=SIGNED_IN)
 async def webhook_of_person(call: UserCall[NoParameters]) -> WebhooksResponse:
     """List the caller's own webhook, of which there is one at most."""
-    return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
+    return webhooks_response(await call.tx.service(WebhookService).list(call.owner), call.owner)
 
 
 @post(_PERSON, "Add your own webhook", conflicts=conflicts.WEBHOOK, gate=SIGNED_IN)
@@ -117,7 +117,8 @@ async def remove(
 ) -> WebhookResponse | Refusal:
     """Remove a webhook with its undelivered messages."""
     service = call.tx.service(WebhookService)
-    return webhook_response(await service.remove(str(webhook_id), call.owner, call.caller))
+    removed = await service.remove(str(webhook_id), call.owner, call.caller)
+    return webhook_response(removed, call.owner)
 
 
 async def remove_of_person(
@@ -133,7 +134,8 @@ async def test(
     """Send a test message; its delivery is listed like any other."""
     id_, now = str(webhook_id), await People(call.tx).now()
     return webhook_response(
-        await call.tx.service(WebhookService).send_test(id_, call.owner, call.caller, now)
+        await call.tx.service(WebhookService).send_test(id_, call.owner, call.caller, now),
+        call.owner,
     )
 
 
@@ -143,7 +145,8 @@ async def rotate(
     """Make a new key, which only this response has; the previous one signs as well for a day."""
     id_, now = str(webhook_id), await People(call.tx).now()
     return added_response(
-        await call.tx.service(WebhookService).rotate(id_, call.owner, call.caller, now)
+        await call.tx.service(WebhookService).rotate(id_, call.owner, call.caller, now),
+        call.owner,
     )
 
 
@@ -173,7 +176,8 @@ async def resend(
     return webhook_response(
         await call.tx.service(WebhookService).resend(
             str(webhook_id), str(message_id), call.owner, call.caller, now
-        )
+        ),
+        call.owner,
     )
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from msgspec import UNSET, Meta, Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import Caller
 from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
@@ -27,6 +28,7 @@ from mudra.http.levels.signing import signing
 from mudra.http.request.fields import NoParameters
 from mudra.http.response import conflicts
 from mudra.http.response.http_refusals import InvalidField
+from mudra.http.response.operator_name import shown_to_members
 from mudra.http.response.response_body import CsvText, PdfFile
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
@@ -113,7 +115,7 @@ async def own_reports(call: EntityCall[NoParameters]) -> ReportsResponse:
     """List versions of the calling entity's reports, then the network's."""
     service = call.tx.service(LevelService)
     found = [one for which in _readable(call) for one in await service.list(which)]
-    return ReportsResponse(reports=found)
+    return ReportsResponse(reports=[_to_member(one) for one in found])
 
 
 @post(
@@ -195,7 +197,12 @@ async def _shown(
         return _pdf(call, service, signed, caller)
     if wanted == "csv":
         return CsvText(await asyncio.to_thread(report_as_csv, signed.report))
-    return ReportResponse(listed=listed, report=signed.report)
+    shown = listed if readable is _ANY else _to_member(listed)
+    return ReportResponse(listed=shown, report=signed.report)
+
+
+def _to_member(listed: Listed) -> Listed:
+    return replace(listed, made_by=shown_to_members(listed.made_by))
 
 
 def _pdf(

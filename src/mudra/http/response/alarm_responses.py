@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
+from mudra.http.response.operator_name import shown_to_members
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.metrics.incidents.acts.act import Act
 from mudra.metrics.incidents.explanation import cause_text
@@ -13,7 +15,7 @@ from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.alarm import ambiguity, timeline_lines
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.notifications.webhook import AddedWebhook, Attempt, Event, Webhook
+from mudra.metrics.notifications.webhook import AddedWebhook, Attempt, Event, Owner, Webhook
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 
@@ -249,6 +251,12 @@ def incident_details(stored: StoredIncident) -> IncidentDetails:
     )
 
 
+def own_incident_details(stored: StoredIncident) -> IncidentDetails:
+    """Return an incident as a member sees it: the operator who took it has no name there."""
+    owner = stored.acknowledged_by
+    return replace(incident_details(stored), acknowledged_by=owner and shown_to_members(owner))
+
+
 def silence_details(silence: Silence) -> SilenceDetails:
     """Return a silence as the wire has it."""
     return SilenceDetails(
@@ -264,13 +272,19 @@ def silence_details(silence: Silence) -> SilenceDetails:
     )
 
 
-def webhook_details(webhook: Webhook) -> WebhookDetails:
+def own_silence_details(silence: Silence) -> SilenceDetails:
+    """Return a maintenance as its member sees it."""
+    return replace(silence_details(silence), made_by=shown_to_members(silence.made_by))
+
+
+def webhook_details(webhook: Webhook, owner: Owner | None) -> WebhookDetails:
     """Return a webhook as the wire has it, without the key that signs its messages."""
+    to_member = owner is not None and owner.entity_id
     return WebhookDetails(
         webhook_id=webhook.webhook_id,
         entity_id=webhook.entity_id,
         url=webhook.shown_url,
-        made_by=webhook.made_by,
+        made_by=shown_to_members(webhook.made_by) if to_member else webhook.made_by,
         made_at=iso_ms(webhook.made_at),
         waiting=webhook.waiting,
         delivered_at=iso_ms(webhook.delivered_at) if webhook.delivered_at else None,
@@ -281,24 +295,28 @@ def webhook_details(webhook: Webhook) -> WebhookDetails:
     )
 
 
-def webhooks_response(found: Sequence[Webhook]) -> WebhooksResponse:
+def webhooks_response(found: Sequence[Webhook], owner: Owner | None) -> WebhooksResponse:
     """Return webhooks as the wire has them."""
-    return WebhooksResponse(webhooks=[webhook_details(one) for one in found])
+    return WebhooksResponse(webhooks=[webhook_details(one, owner) for one in found])
 
 
-def webhook_response(outcome: Webhook | Refusal) -> WebhookResponse | Refusal:
+def webhook_response(
+    outcome: Webhook | Refusal, owner: Owner | None = None
+) -> WebhookResponse | Refusal:
     """Return a webhook as the wire has it, or why there is none."""
     if isinstance(outcome, Refusal):
         return outcome
-    return WebhookResponse(webhook=webhook_details(outcome))
+    return WebhookResponse(webhook=webhook_details(outcome, owner))
 
 
-def added_response(outcome: AddedWebhook | Refusal) -> WebhookKeyResponse | Refusal:
+def added_response(
+    outcome: AddedWebhook | Refusal, owner: Owner | None = None
+) -> WebhookKeyResponse | Refusal:
     """Return a webhook with its new key, or why there is none."""
     if isinstance(outcome, Refusal):
         return outcome
     return WebhookKeyResponse(
-        webhook=webhook_details(outcome.webhook), secret=outcome.secret.reveal()
+        webhook=webhook_details(outcome.webhook, owner), secret=outcome.secret.reveal()
     )
 
 

@@ -98,7 +98,7 @@ class PublicIncident(msgspec.Struct, frozen=True):
 
 
 class PublicMaintenance(msgspec.Struct, frozen=True):
-    """A planned maintenance of a FIP: nothing is eligible about it from `begins` until `ends`."""
+    """A planned maintenance of a FIP: no incident opens about it from `begins` until `ends`."""
 
     fip_id: str
     begins: datetime

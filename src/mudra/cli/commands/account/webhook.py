@@ -47,13 +47,16 @@ class Which:
             api = await api.of_entity(self.entity)
         of = f"{self.prefix}/webhooks" if self.entity else _OF_PERSON if self.own else _OF_NETWORK
         found = (await api.get(of))["webhooks"]
-        ids = [one["webhookId"] for one in found]
-        if not ids:
+        # An operator's list has those of members too, which are named by --webhook alone.
+        meant = [one for one in found if of != _OF_NETWORK or not one["entityId"]]
+        if self.webhook is not None:
+            meant = [one for one in found if one["webhookId"] == str(self.webhook)] or meant
+        if not meant:
             fail("there is no webhook whose events could be shown: add one first", Exit.USAGE)
-        chosen = ids[0] if self.webhook is None and len(ids) == 1 else str(self.webhook)
-        if chosen not in ids:
-            fail(f"--webhook must be one of {', '.join(ids)}", Exit.USAGE)
-        return api, f"{of}/{chosen}"
+        ids = [one["webhookId"] for one in meant]
+        if len(ids) > 1 or self.webhook not in {None, UUID(ids[0])}:
+            fail(f"name one of them: --webhook {', --webhook '.join(ids)}", Exit.USAGE)
+        return api, f"{of}/{ids[0]}"
 
 
 @user_command(app, "mudra webhook events --entity KAVERI-FIP --json")

@@ -13,6 +13,7 @@ import typer
 
 from mudra.agent.clock import MachineClock
 from mudra.agent.host.check import check as run_checks
+from mudra.agent.host.check import refused
 from mudra.agent.host.config import Config, ConfigError, log_of, read_config
 from mudra.agent.host.log_check import CheckResult
 from mudra.agent.host.replay import Replay, UnreadableLog
@@ -54,7 +55,12 @@ def check(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> No
 
     Example: `mudra agent check --config agent.toml`; exits with 1 when something is wrong.
     """
-    checked = asyncio.run(run_checks(_read(config), MachineClock(), random.SystemRandom().uniform))
+    try:
+        read = read_config(config)
+    except ConfigError as error:
+        checked = refused(error)
+    else:
+        checked = asyncio.run(run_checks(read, MachineClock(), random.SystemRandom().uniform))
     if as_json:
         typer.echo(msgspec.json.encode(checked).decode())
     else:
@@ -225,4 +231,4 @@ def _text(value: object) -> str:
         return "; ".join(map(str, value)) or "-"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {number}" for name, number in value.items()) or "-"
-    return "-" if value is None else str(value)
+    return "-" if value in {None, ""} else str(value)

@@ -73,7 +73,7 @@ async def health(
         show_table(COLUMNS, [api_line(row, one) for row in rows for one in row["apis"]])
         for row in rows[:1]:
             proof = row["proof"]
-            typer.echo(f"received {proof['windowsHeard']} of {proof['windowsExpected']} windows")
+            typer.echo(f"received {proof['windowsHeard']} of {proof['windowsExpected']} reports")
 
     return Shown(answer, show)
 

@@ -58,10 +58,19 @@ async def invite_again(api: Api, entity_id: EntityId, email: Email) -> Shown:
 async def contact(
     api: Api,
     entity_id: EntityId,
-    email: Annotated[str, typer.Argument(help="Email address; empty for none.")],
-    phone: Annotated[str, typer.Option(help="Telephone that is answered day and night.")] = "",
+    email: Annotated[str, typer.Argument(help="Email address; '' removes it.")],
+    phone: Annotated[
+        str | None,
+        typer.Option(help="Telephone that is answered day and night; '' removes it."),
+    ] = None,
 ) -> Shown:
-    """Set the backup contact: its address gets the same emails."""
+    """Set the backup contact: its address gets the same emails.
+
+    Without --phone the telephone stays.
+    """
+    if phone is None:
+        known = await api.post("v1/entity/admin/list", {"entityId": entity_id})
+        phone = str(known["phone"])
     return await _call(api, "contact/set", entityId=entity_id, email=email, phone=phone)
 
 

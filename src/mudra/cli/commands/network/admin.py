@@ -100,9 +100,18 @@ async def contact(
     api: Api,
     entity_id: EntityId,
     email: Annotated[str, typer.Argument(help="The address; '' removes it.")],
-    phone: Annotated[str, typer.Option(help="Telephone that is answered day and night.")] = "",
+    phone: Annotated[
+        str | None,
+        typer.Option(help="Telephone that is answered day and night; '' removes it."),
+    ] = None,
 ) -> Shown:
-    """Set the backup contact of an entity: its address gets the same emails."""
+    """Set the backup contact of an entity: its address gets the same emails.
+
+    Without --phone the telephone stays.
+    """
+    if phone is None:
+        found = await api.pages("/operator/v1/members", "members", {"words": entity_id})
+        phone = next((one["phone"] for one in found if one["entityId"] == entity_id), "")
     body = {"entityId": entity_id, "email": email, "phone": phone}
     done = await api.post("/operator/v1/members/contact", body)
     return facts({"contact": done["contact"] or "none", "phone": done["phone"] or "none"})

@@ -1,12 +1,13 @@
 """mudra announcement: what the operator announces on the public status."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 import typer
 
-from mudra.cli.client.api import Api
+from mudra.cli.client.api import Answer, Api
 from mudra.cli.command import owner_command
 from mudra.cli.local.instant_option import read_instant
 from mudra.cli.local.option_group import with_options
@@ -15,6 +16,7 @@ from mudra.cli.output.shown import Shown, facts, table
 from mudra.metrics.announcements.announcement import Kind
 
 app = typer.Typer(no_args_is_help=True)
+T = TypeVar("T")
 _PATH = "/operator/v1/announcements"
 _ID = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 _TRANSLATED = 3
@@ -75,6 +77,52 @@ class Content:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """The options of a change: what is not named stays, and an empty value removes."""
+
+    title: Annotated[str | None, typer.Option("--title", help="Title in English.")] = None
+    text: Annotated[str | None, typer.Option("--text", help="One paragraph in English.")] = None
+    kind: Annotated[Kind | None, typer.Option("--kind", help="What it is.")] = None
+    institutions: Annotated[
+        list[str] | None,
+        typer.Option("--institution", help="FIP ID that it concerns; again for more. '' for all."),
+    ] = None
+    translations: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--translation", help="\"LANGUAGE|TITLE|TEXT\"; again for more. '' removes them."
+        ),
+    ] = None
+    at: Annotated[
+        str | None, typer.Option("--at", help="Publish at this instant, if it is scheduled.")
+    ] = None
+    begins: Annotated[
+        str | None, typer.Option("--begins", help="When it begins; '' for no time.")
+    ] = None
+    ends: Annotated[str | None, typer.Option("--ends", help="When it ends; '' for open.")] = None
+
+    def body(self, known: Answer) -> dict[str, object]:
+        """Return the announcement that is `known` with what was typed."""
+        times = {
+            name: known[name] if typed is None else _instant(option, typed)
+            for name, option, typed in (
+                ("publishAt", "--at", self.at),
+                ("begins", "--begins", self.begins),
+                ("ends", "--ends", self.ends),
+            )
+        }
+        typed: dict[str, object | None] = {
+            "kind": self.kind and self.kind.value,
+            "title": self.title,
+            "text": self.text,
+            "translations": _several(self.translations, _translation),
+            "fipIds": _several(self.institutions, str),
+        }
+        kept = {name: known[name] if one is None else one for name, one in typed.items()}
+        return kept | {name: at for name, at in times.items() if at}
+
+
 @owner_command(app, "mudra announcement list --past --json", "list")
 async def list_announcements(
     api: Api,
@@ -109,10 +157,15 @@ async def publish(content: Content, api: Api) -> Shown:
 
 
 @owner_command(app, f'mudra announcement change {_ID} --title "Over soon" --text "At 05:00."')
-@with_options(Content)
-async def change(content: Content, api: Api, announcement_id: _Which) -> Shown:
-    """Replace an announcement that is not over, wholly; it is not sent again."""
-    return facts((await api.post(f"{_PATH}/{announcement_id}", content.body()))["announcement"])
+@with_options(Changes)
+async def change(changes: Changes, api: Api, announcement_id: _Which) -> Shown:
+    """Change what is named of an announcement that is not over; it is not sent again."""
+    shown = (await api.get(_PATH))["announcements"]
+    known = next((one for one in shown if one["announcementId"] == str(announcement_id)), None)
+    if known is None:
+        fail("no current or scheduled announcement of this ID")
+    body = changes.body(known)
+    return facts((await api.post(f"{_PATH}/{announcement_id}", body))["announcement"])
 
 
 @owner_command(app, f'mudra announcement update {_ID} --text "Calls succeed again." --ends')
@@ -136,6 +189,15 @@ async def update(
 async def end(api: Api, announcement_id: _Which) -> Shown:
     """Move an announcement to the history now; a scheduled one is never published."""
     return facts((await api.post(f"{_PATH}/{announcement_id}/end"))["announcement"])
+
+
+def _instant(option: str, typed: str) -> str:
+    return read_instant(option, typed).isoformat() if typed else ""
+
+
+def _several(typed: list[str] | None, read: Callable[[str], T]) -> list[T] | None:
+    """Return each value that is not empty; None where the option was not typed."""
+    return None if typed is None else [read(one) for one in typed if one]
 
 
 def _text_in(typed: str) -> dict[str, str]:
