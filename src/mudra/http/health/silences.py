@@ -15,7 +15,6 @@ from mudra.http.request.health_requests import (
     SilencesParameters,
 )
 from mudra.http.response import conflicts
-from mudra.http.response.alarm_responses import SilenceResponse, SilencesResponse, silence_details
 from mudra.http.response.alarm_responses import (
     SilenceResponse,
     SilencesResponse,
