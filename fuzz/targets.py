@@ -110,7 +110,7 @@ def report(data: bytes) -> None:
 def registration(data: bytes) -> None:
     """A member's entry with its JWK."""
     try:
-        value = parse_json(data, max_integer=None)
+        value = parse_json(data)
     except JsonRefused:
         return
     checked = check_payload(value, AddressPolicy(), _VOCABULARY)

@@ -74,14 +74,12 @@ class UnsupportedMediaType(Refusal, frozen=True):
 class MalformedBody(HttpRefusal, frozen=True):
     """The sentence says what is wrong and never holds a value.
 
-    `unread` when the rest of the body was left on the connection. `number_of`
-    is the field whose number is not valid in this interface, empty for other reasons.
+    `unread` when the rest of the body was left on the connection.
     """
 
     kind = RefusalKind.INVALID
     sentence: str
     unread: bool = False
-    number_of: str = ""
 
     @property
     def headers(self) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """The ground of the registry's commands: who acts, payloads, findings."""
 
 from mudra.cli.local.operator_name import operator_name
-from mudra.http.request.body.strict_json import JsonRefused, parse_document
+from mudra.http.request.body.strict_json import JsonRefused, parse_json
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.actor import Actor
 from mudra.shared.finding import Finding
@@ -15,7 +15,7 @@ def operator() -> Actor:
 def parse(data: bytes) -> object:
     """Read strict JSON; raises ValueError with what is wrong and where."""
     try:
-        return parse_document(data)
+        return parse_json(data)
     except JsonRefused as refused:
         raise ValueError(refused.sentence()) from None
 

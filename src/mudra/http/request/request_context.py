@@ -21,10 +21,9 @@ from mudra.http.request.body.request_body import (
     read_json,
 )
 from mudra.http.request.fields import DAY, MINUTE, SECOND
-from mudra.http.request.validation import decode_struct, needs_fields, wrong_number
+from mudra.http.request.validation import decode_struct, needs_fields
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.response_body import ResponseBody
-from mudra.server_protocol.body_errors import MalformedBody
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.server_protocol.client_address import client_address
 from mudra.shared.ids import fresh_id
@@ -202,8 +201,6 @@ def _received(
     into: type[S],
 ) -> tuple[RequestContext, S | Refusal]:
     txn_id = new_txn_id()
-    if isinstance(parsed, MalformedBody) and parsed.number_of:
-        parsed = wrong_number(parsed.number_of, into) or parsed
     if isinstance(parsed, Refusal):
         return RequestContext(dependencies, request, txn_id), parsed
     if not isinstance(parsed, dict):

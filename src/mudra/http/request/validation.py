@@ -78,14 +78,6 @@ def needs_fields(into: type[msgspec.Struct]) -> bool:
     return any(one.required for one in msgspec.structs.fields(into))
 
 
-def wrong_number(name: str, into: type[msgspec.Struct]) -> InvalidField | None:
-    """Return what is allowed in place of a number that JSON itself did not let through."""
-    info = shape.type_info(into)
-    assert isinstance(info, shape.StructType)
-    field = next((field for field in info.fields if field.encode_name == name), None)
-    return None if field is None else InvalidField(f"{name} must be {_allowed(field)}")
-
-
 def _secret(wanted: type, value: object) -> object:
     if wanted is SecretText and isinstance(value, str) and 1 <= len(value) <= MAX_SECRET:
         return SecretText(value)
@@ -109,8 +101,8 @@ def _not_this(value: object) -> str:
         return ", not null"
     if isinstance(value, bool):
         return f", not {str(value).lower()}"
-    if isinstance(value, int):
-        return f", not {value}"
+    if isinstance(value, int | float):
+        return f", not {str(value)[:_SHOWN]}"
     if isinstance(value, str):
         shown = value[:_SHOWN].encode("unicode_escape").decode()
         return f', not "{shown}"' if value else ", not empty"

@@ -22,7 +22,7 @@ from mudra.console.pages.member.registration_labels import fields_in, findings_o
 from mudra.console.pages.operator.comparison import lines_of
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import ADMIN
-from mudra.http.request.body.strict_json import JsonRefused, parse_document
+from mudra.http.request.body.strict_json import JsonRefused, parse_json
 from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
@@ -109,7 +109,7 @@ async def _reviewed(page_context: PageContext, draft: str) -> ReviewedDraft:
     member, registration = page_context.member, page_context.tx.service(RegistrationService)
     payload: object
     try:
-        payload = parse_document(draft.encode())
+        payload = parse_json(draft.encode())
     except JsonRefused as refused:
         payload = Finding("$", refused.sentence())
     actor = _actor(page_context)

@@ -8,7 +8,7 @@ import re
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from mudra.http.request.body.strict_json import JsonRefused, JsonValue, parse_document, parse_json
+from mudra.http.request.body.strict_json import JsonRefused, JsonValue, parse_json
 from mudra.server_protocol.body_errors import BodyRefused, MalformedBody
 from mudra.server_protocol.body_reader import (
     BodyLimits,
@@ -121,7 +121,7 @@ async def read_json(
     try:
         value = parse_json(raw)
     except JsonRefused as refused:
-        return MalformedBody(refused.sentence(), number_of=refused.member)
+        return MalformedBody(refused.sentence())
     if not isinstance(value, dict):
         return MalformedBody("body must be a JSON object, in braces")
     return value
@@ -135,7 +135,7 @@ async def read_document(
     if not isinstance(raw, bytes):
         return raw
     try:
-        return parse_document(raw)
+        return parse_json(raw)
     except JsonRefused as refused:
         return MalformedBody(refused.sentence())
 

@@ -19,27 +19,19 @@ from mudra.server_protocol.printable import printable
 from mudra.shared.byte_order_mark import MARK
 from mudra.shared.whole_number import whole_number
 
-JsonValue: TypeAlias = "bool | int | str | list[JsonValue] | dict[str, JsonValue] | None"
-"""The values of a strict body. This interface has no floats: 90.0 and 9e1 are whole numbers."""
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+"""The values of a strict body: 90.0 and 9e1 are whole numbers, other fractions are floats."""
 
-LARGEST_INTEGER: Final = 2**53
-"""Beyond it, receivers that hold numbers as doubles read another number."""
 MAX_VALUES: Final = 1_000_000
 """Bounds the memory that a body of 8 MiB may take while it is parsed."""
 
 _OPENERS_AND_CLOSERS: Final = bytes.maketrans(b"{}", b"[]")
 _ALL_BUT_BRACKETS_AND_QUOTES: Final = bytes(set(range(256)) - set(b'[]{}"'))
-_DIGITS_AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
-_SIXTEEN_DIGITS: Final = b"0" * 16  # 2**53 has sixteen
 _STRING: Final = re.compile(rb'"[^"]*+"?')
-_INTEGER: Final = re.compile(rb"(?<![0-9.eE+-])-?([0-9]{16,}+)(?![.eE])")
 _LONE_SURROGATE: Final = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_INT_TEXT_LIMIT: Final = 4_300
-"""Digits that Python turns into an int; more is refused even where any size is allowed."""
-
 _SYNTAX: Final = {
     "Expecting value": "a value is expected",
     "Extra data": "nothing may follow the value",
@@ -57,14 +49,12 @@ class JsonRefused(Exception):
     """The body is not strict JSON.
 
     `position` is the byte, counted from 0, where that shows; None where no
-    single byte does, or in a body of more than 1 MiB. `member` is the one of the
-    outermost object whose number was refused, empty for any other reason.
+    single byte does, or in a body of more than 1 MiB.
     """
 
-    def __init__(self, position: int | None, problem: str, member: str = "") -> None:
+    def __init__(self, position: int | None, problem: str) -> None:
         self.position = position
         self.problem = problem
-        self.member = member
         super().__init__(self.sentence())
 
     def sentence(self) -> str:
@@ -73,39 +63,34 @@ class JsonRefused(Exception):
         return f"body is not valid JSON: {self.problem}{where}"
 
 
-def parse_json(
-    raw: bytes | bytearray | memoryview,
-    *,
-    max_depth: int = 16,
-    max_integer: int | None = LARGEST_INTEGER,
-) -> JsonValue:
+def parse_json(raw: bytes | bytearray | memoryview, *, max_depth: int = 16) -> JsonValue:
     """Return the value of a strict JSON text, in linear time.
 
-    `max_integer` bounds the amount of every number; None allows any up to 4,300 digits.
+    Numbers are of any size and may have a fraction: what takes them names the field of a wrong one.
 
     Raises:
         JsonRefused: and nothing else, whatever the bytes are.
     """
     body = bytes(raw).removeprefix(MARK)
-    text = _scan(body, max_depth, max_integer)
-    value: JsonValue = _decode(body, text, _KEEPING)
+    text = _scan(body, max_depth)
+    try:
+        value: JsonValue = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        at = len(text[: error.pos].encode())
+        problem = _SYNTAX.get(error.msg, "something else is expected")
+        raise JsonRefused(at, problem) from None
+    except _RepeatedFound as repeated:
+        problem = f'duplicate member "{printable(repeated.name)}"'
+        raise JsonRefused(position.of_repeated(body), problem) from None
+    except _ConstantFound:
+        raise JsonRefused(position.of_constant(body), "NaN and Infinity are not JSON") from None
+    except (RecursionError, ValueError):
+        # Beyond the 4,300 digits that Python reads, or a `max_depth` beyond Python's own.
+        raise JsonRefused(None, "a number is too long or it is nested too deep") from None
     return value
 
 
-def parse_document(raw: bytes | bytearray | memoryview, *, max_depth: int = 16) -> object:
-    """Return the value of a strict JSON text that may hold numbers of every kind.
-
-    For documents whose own check names the path of a wrong number.
-
-    Raises:
-        JsonRefused: and nothing else.
-    """
-    body = bytes(raw).removeprefix(MARK)
-    value: object = _decode(body, _scan(body, max_depth, None), _KEEPING_ALL_NUMBERS)
-    return value
-
-
-def _scan(body: bytes, max_depth: int, max_integer: int | None) -> str:
+def _scan(body: bytes, max_depth: int) -> str:
     """Refuse all that the parser would take, or break on; give the text to parse."""
     if not body.strip(b" \t\r\n"):
         raise JsonRefused(None, "it is empty")
@@ -123,8 +108,6 @@ def _scan(body: bytes, max_depth: int, max_integer: int | None) -> str:
         raise JsonRefused(
             position.of_depth(masked, max_depth), f"it is nested deeper than {max_depth}"
         )
-    if _SIXTEEN_DIGITS in masked.translate(_DIGITS_AS_ZERO):
-        _refuse_large_integers(body, masked, max_integer)
     return text
 
 
@@ -165,54 +148,6 @@ def _too_deep(masked: bytes, max_depth: int) -> bool:
     return b"[]" in brackets or brackets.count(b"[") > max_depth
 
 
-def _refuse_large_integers(body: bytes, masked: bytes, max_integer: int | None) -> None:
-    outside = _STRING.sub(b'"', masked)
-    for number in _INTEGER.finditer(outside):
-        digits = number[1]
-        if len(digits) <= _INT_TEXT_LIMIT and (max_integer is None or int(digits) <= max_integer):
-            continue
-        allowed = (
-            f"at most {_INT_TEXT_LIMIT} digits"
-            if max_integer is None
-            else f"from -{max_integer} to {max_integer}"
-        )
-        raise _number_refused(
-            body,
-            position.of_number(masked, number[0]),
-            f"a number is too large, allowed: {allowed}",
-        )
-
-
-def _number_refused(body: bytes, place: int | None, problem: str) -> JsonRefused:
-    member = "" if place is None else position.member_of(body, place)
-    return JsonRefused(place, problem, member)
-
-
-def _decode(body: bytes, text: str, decoder: json.JSONDecoder) -> JsonValue:
-    try:
-        value: JsonValue = decoder.decode(text)
-    except json.JSONDecodeError as error:
-        at = len(text[: error.pos].encode())
-        problem = _SYNTAX.get(error.msg, "something else is expected")
-        raise JsonRefused(at, problem) from None
-    except _RepeatedFound as repeated:
-        problem = f'duplicate member "{printable(repeated.name)}"'
-        raise JsonRefused(position.of_repeated(body), problem) from None
-    except _FloatFound:
-        problem = f"only whole numbers are allowed, without a fraction, up to {LARGEST_INTEGER}"
-        raise _number_refused(body, position.of_float(body, _is_whole), problem) from None
-    except _ConstantFound:
-        raise JsonRefused(position.of_constant(body), "NaN and Infinity are not JSON") from None
-    except (RecursionError, ValueError):
-        # Thousands of digits before a stray point, or a `max_depth` beyond Python's own.
-        raise JsonRefused(None, "a number is too long or it is nested too deep") from None
-    return value
-
-
-class _FloatFound(Exception):
-    pass
-
-
 class _ConstantFound(Exception):
     pass
 
@@ -222,17 +157,10 @@ class _RepeatedFound(Exception):
         self.name = name
 
 
-def _on_float(text: str) -> int:
-    """Return the whole number that a number with a point or an exponent is (RFC 8259 6)."""
+def _on_number(text: str) -> int | float:
+    """Return what a number with a point or an exponent is (RFC 8259 6): 9e1 is 90."""
     number = whole_number(text)
-    if number is None or abs(number) > LARGEST_INTEGER:
-        raise _FloatFound
-    return number
-
-
-def _is_whole(text: str) -> bool:
-    number = whole_number(text)
-    return number is not None and abs(number) <= LARGEST_INTEGER
+    return float(text) if number is None else number
 
 
 def _on_constant(_: str) -> NoReturn:
@@ -250,9 +178,6 @@ def _distinct(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     return members
 
 
-_KEEPING: Final = json.JSONDecoder(
-    object_pairs_hook=_distinct, parse_float=_on_float, parse_constant=_on_constant
-)
-_KEEPING_ALL_NUMBERS: Final = json.JSONDecoder(
-    object_pairs_hook=_distinct, parse_constant=_on_constant
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_distinct, parse_float=_on_number, parse_constant=_on_constant
 )

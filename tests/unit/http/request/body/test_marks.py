@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from mudra.http.request.body.request_body import parse_form
-from mudra.http.request.body.strict_json import JsonRefused, parse_document, parse_json
+from mudra.http.request.body.strict_json import JsonRefused, parse_json
 from mudra.server_protocol.body_reader import PackedBody, unpacked
 
 MARK = b"\xef\xbb\xbf"
@@ -13,7 +13,7 @@ MARK = b"\xef\xbb\xbf"
 
 def test_a_mark_is_ignored_in_every_kind_of_body() -> None:
     assert parse_json(MARK + b'{"a":1}') == {"a": 1}
-    assert parse_document(MARK + b"[1.5]") == [1.5]
+    assert parse_json(MARK + b"[1.5]") == [1.5]
     assert parse_form(MARK + b"id=A&secret=b") == {"id": "A", "secret": "b"}
     assert unpacked(PackedBody(MARK + b"{}", ""), 100) == b"{}"
     assert unpacked(PackedBody(gzip.compress(MARK + b"{}"), "gzip"), 100) == b"{}"
