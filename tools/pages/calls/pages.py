@@ -1,13 +1,10 @@
 """The pages of calls: a list of all, and one for each area."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import urlencode
+from typing import Final
 
 import msgspec
 
@@ -18,6 +15,8 @@ from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
 from mudra.settings.settings import Settings
 from tools.pages.calls.areas import AREAS, Area, place_of
+from tools.pages.calls.call import Call
+from tools.pages.calls.commands import command
 from tools.pages.calls.shapes import Json, Shapes, cell, meaning
 
 _INTRO: Final = (Path(__file__).parent / "intro.md").read_text(encoding="utf-8")
@@ -29,8 +28,6 @@ _MANY: Final = 4
 """Rows of an answer that are not written twice on a page."""
 _ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
 _FORM: Final = "application/x-www-form-urlencoded"
-_NEEDS: Final = "\n\nNeeds: "
-_OF_OAUTH: Final = re.compile(r"/iam/oauth2/.+")
 _SPECIAL: Final = {"304": "may answer 304", "409": "may answer 409"}
 _SHORT: Final = (
     (r"Entity Access Token of this entity, or User .*", "entity, user or operator: registry"),
@@ -44,37 +41,6 @@ _SHORT: Final = (
     (r"User Access Token", "user"),
 )
 """Words of the list of all calls for the tokens that calls need."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """One operation of the document."""
-
-    method: str
-    path: str
-    operation: Json
-
-    @property
-    def summary(self) -> str:
-        """Its purpose, in the words of a person who looks for it."""
-        return str(self.operation["summary"])
-
-    @property
-    def about(self) -> str:
-        """Its effect."""
-        return self._texts()[0]
-
-    @property
-    def needs(self) -> str:
-        """The token that it takes, in words."""
-        if _OF_OAUTH.fullmatch(self.path):
-            return "the entity's credentials in the request"
-        return self._texts()[1].strip().rstrip(".") or "no token"
-
-    def _texts(self) -> tuple[str, str]:
-        text = str(self.operation.get("description") or self.summary)
-        about, _, needs = text.partition(_NEEDS)
-        return about, needs
 
 
 def calls_pages() -> Mapping[str, str]:
@@ -172,7 +138,7 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
     ]
     if sent:
         lines += ["| sent | as | meaning |", "|---|---|---|", *sent, ""]
-        lines += _example(call)
+    lines += command(call)
     first = answers.setdefault("\n".join(answered), call)
     if first is not call and len(answered) >= _MANY:
         same = "one object with the fields" if _is_array(first) > _is_array(call) else "that"
@@ -219,20 +185,6 @@ def _body(call: Call, shapes: Shapes) -> Iterator[str]:
 
 def _form(place: str, kind: str, *, needed: bool) -> str:
     return ", ".join(filter(None, (place, "needed" if needed else "", kind)))
-
-
-def _example(call: Call) -> list[str]:
-    """Returns a body that a service accepts; what another page shows is left out."""
-    for media, body in call.operation.get("requestBody", {}).get("content", {}).items():
-        members: dict[str, Any] = body.get("example") or {}
-        if "requester" in members:
-            return []
-        shown = {name: one for name, one in members.items() if name not in _ENVELOPE}
-        if shown and media == _FORM:
-            return ["```text", urlencode(shown, safe="@"), "```", ""]
-        if shown:
-            return ["```json", json.dumps(shown, ensure_ascii=False, indent=2), "```", ""]
-    return []
 
 
 def _answered(call: Call, shapes: Shapes) -> Iterator[str]:

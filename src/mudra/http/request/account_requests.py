@@ -44,7 +44,6 @@ class UserTokenRequest(Struct, frozen=True):
         SecretText | None,
         Meta(
             description="a code of the second factor, or a recovery code; if the operator asks so",
-            examples=["287082"],
         ),
     ] = None
 
@@ -189,7 +188,7 @@ class ContactRequest(AdminChangeRequest, frozen=True):
 class OnboardRequest(Struct, frozen=True):
     """Onboard a member with one designated admin (spec 1.2)."""
 
-    entity_id: EntityId = field(name="entityId")
+    entity_id: Annotated[EntityId, Meta(examples=["GODAVARI-FIU"])] = field(name="entityId")
     type: Annotated[
         Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA", examples=["FIU"])
     ]
@@ -199,12 +198,16 @@ class OnboardRequest(Struct, frozen=True):
             min_length=1,
             max_length=MAX_NAME,
             description=f"a name of 1 to {MAX_NAME} characters",
-            examples=["Finsight Lending"],
+            examples=["Godavari Finance"],
             extra_json_schema=PLAIN_LINE,
         ),
     ]
-    admin_email: Email = field(name="adminEmail")
-    admin_name: Name = field(name="adminName", default="")
+    admin_email: Annotated[Email, Meta(examples=["neha@godavari.example"])] = field(
+        name="adminEmail"
+    )
+    admin_name: Annotated[Name, Meta(examples=["Neha Kulkarni"])] = field(
+        name="adminName", default=""
+    )
 
     def new_member(self) -> NewMember:
         """Return the member to onboard."""
@@ -216,7 +219,7 @@ class StatusRequest(Struct, frozen=True):
 
     status: Annotated[
         Literal["active", "suspended", "retired"],
-        Meta(description="active, suspended or retired"),
+        Meta(description="active, suspended or retired", examples=["suspended"]),
     ]
     reason: Annotated[
         str, Meta(min_length=1, max_length=200, description="a reason of 1 to 200 characters")
