@@ -177,7 +177,9 @@ def _body(call: Call, shapes: Shapes) -> Iterator[str]:
         if not kinds:
             about = cell(schema.get("description", ""))
             yield _line("the body", _form(place, "object", needed=True), about)
-        for name, kind, about in shapes.rows(schema, without=_ENVELOPE - set(required)):
+        for name, kind, about in shapes.rows(
+            schema, without=_ENVELOPE - set(required), answered=False
+        ):
             needed = name.strip("`") in required
             form = _form(place, (several and kinds.get(name)) or kind, needed=needed)
             yield _line(name, form, about)

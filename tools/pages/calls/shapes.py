@@ -61,19 +61,29 @@ class Shapes:
             for part in node.values():
                 self._count(part)
 
-    def rows(self, schema: Json, *, without: frozenset[str] = frozenset()) -> Iterator[list[str]]:
-        """Gives name, type and meaning of each field; inner fields as `outer.inner`."""
-        yield from self._fields(schema, "", without, 0)
+    def rows(
+        self, schema: Json, *, without: frozenset[str] = frozenset(), answered: bool = True
+    ) -> Iterator[list[str]]:
+        """Gives name, type and meaning of each field; inner fields as `outer.inner`.
+
+        Of an answer it says which fields may be left out.
+        """
+        for row, needed in self._fields(schema, "", without, 0):
+            if answered and not needed:
+                row[1] = f"{row[1]}, may be absent"
+            yield row
 
     def _fields(
         self, schema: Json, before: str, without: frozenset[str], depth: int
-    ) -> Iterator[list[str]]:
+    ) -> Iterator[tuple[list[str], bool]]:
+        required = schema.get("required", ())
         for name, one in schema.get("properties", {}).items():
             if name not in without:
                 inner, mark = self._inner(one, depth)
                 kind = "object" if inner and not mark else "array of objects" if inner else ""
                 null = " or null" if inner and _may_be_null(one) else ""
-                yield [f"`{before}{name}`", kind + null or self.type_of(one), meaning(one)]
+                row = [f"`{before}{name}`", kind + null or self.type_of(one), meaning(one)]
+                yield row, name in required
                 if inner:
                     yield from self._fields(inner, f"{before}{name}{mark}.", frozenset(), depth + 1)
 
