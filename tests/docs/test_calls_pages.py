@@ -27,6 +27,7 @@ from mudra.storage.tables.metrics import metrics_incident
 
 _NAMES: Final = "open registry people network-health member-metrics operators tokens"
 PAGES: Final = tuple(f"docs/reference/calls/{name}.md" for name in _NAMES.split())
+LIST: Final = "docs/reference/calls.md"
 INCIDENT: Final = "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"
 """The incident of the samples."""
 INVITED: Final = "ravi@finsight.example"
@@ -79,6 +80,7 @@ OTHERWISE: Final = {
     ),
     **dict.fromkeys(
         (
+            "Submit an entry",
             "Reset a lost second factor",
             "Switch the binding to listed addresses",
             "Switch a member's binding to listed addresses",
@@ -237,3 +239,16 @@ def test_the_stream_of_the_feed_begins_as_its_page_says(sandbox: Service) -> Non
         run.terminate()
 
     assert begun == ["retry: 30000\n", "event: ready\n", "data: {}\n"]
+
+
+def test_the_whole_call_is_answered_as_it_is_shown(sandbox: Service) -> None:
+    sent, shown = (one for one in blocks_of(LIST) if one.kind in {"sh", "text"})
+    command = sent.body.replace("http://127.0.0.1:8080", sandbox.root)
+
+    done = subprocess.run(["bash", "-euc", command], capture_output=True, text=True, check=True)
+
+    head, _, body = done.stdout.replace("\r", "").partition("\n\n")
+    shown_head, _, shown_body = shown.body.partition("\n\n")
+    names = [line.partition(":")[0] for line in head.splitlines()]
+    assert {line.partition(":")[0] for line in shown_head.splitlines()} <= set(names)
+    assert json.loads(body).keys() == json.loads(shown_body).keys()

@@ -22,11 +22,15 @@ from tools.pages.calls.shapes import Json, Shapes, cell, meaning
 _INTRO: Final = (Path(__file__).parent / "intro.md").read_text(encoding="utf-8")
 _COMMON: Final = """\
 Made by `make docs` from the OpenAPI document. What holds for all calls, such as the token, the
-errors and what to do after them, is in [calls](../calls.md#what-holds-for-all-calls).
+errors and what to do after them, is in [calls](../calls.md#what-holds-for-all-calls);
+[one whole call](../calls.md#one-whole-call) explains `$ROOT`, `$USER_TOKEN` and other variables.
 """
 _MANY: Final = 4
 """Rows of an answer that are not written twice on a page."""
 _ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
+_OF_ALL: Final = frozenset({"X-Request-Id", "Cache-Control", "Vary"})
+_METHODS: Final = ("get", "post", "put", "delete")
+"""What is read comes first, then what is made, changed and removed."""
 _FORM: Final = "application/x-www-form-urlencoded"
 _SPECIAL: Final = {"304": "may answer 304", "409": "may answer 409"}
 _SHORT: Final = (
@@ -51,9 +55,9 @@ def calls_pages() -> Mapping[str, str]:
         area.file: {part: [] for part in area.parts} for area in AREAS
     }
     for path, operations in document["paths"].items():
-        for method, operation in operations.items():
+        for method in filter(operations.__contains__, _METHODS):
             area, part = place_of(method, path)
-            placed[area.file][part].append(Call(method, path, operation))
+            placed[area.file][part].append(Call(method, path, operations[method]))
     pages = {
         f"calls/{area.file}.md": _page(area, placed[area.file], document["components"]["schemas"])
         for area in AREAS
@@ -138,7 +142,7 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
     ]
     if sent:
         lines += ["| sent | as | meaning |", "|---|---|---|", *sent, ""]
-    lines += command(call)
+    lines += [*command(call), *_headers(call)]
     first = answers.setdefault("\n".join(answered), call)
     if first is not call and len(answered) >= _MANY:
         same = "one object with the fields" if _is_array(first) > _is_array(call) else "that"
@@ -146,6 +150,13 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
     elif answered:
         lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, ""]
     return "\n".join(lines)
+
+
+def _headers(call: Call) -> list[str]:
+    """Returns the headers of an answer which not every answer has."""
+    answer = call.operation["responses"].get("200", {})
+    shown = [f"`{name}`" for name in answer.get("headers", {}) if name not in _OF_ALL]
+    return [f"Headers of the answer: {', '.join(shown)}.", ""] if shown else []
 
 
 def _is_array(call: Call) -> bool:
@@ -201,12 +212,16 @@ def _answered(call: Call, shapes: Shapes) -> Iterator[str]:
 
 
 def _objects(shapes: Shapes) -> Iterator[str]:
-    for name, schema in shapes.objects():
-        rows = [_line(*row) for row in shapes.rows(schema)]
-        about = cell(schema.get("description", ""))
-        parts = [f"### {name}\n", f"{about}\n" if about else ""]
-        parts.append("\n".join(["| field | type | meaning |", "|---|---|---|", *rows, ""]))
-        yield "\n".join(filter(None, parts))
+    found = {name: _object(name, schema, shapes) for name, schema in shapes.objects()}
+    return (found[name] for name in sorted(found))
+
+
+def _object(name: str, schema: Json, shapes: Shapes) -> str:
+    rows = [_line(*row) for row in shapes.rows(schema)]
+    about = cell(schema.get("description", ""))
+    parts = [f"### {name}\n", f"{about}\n" if about else ""]
+    parts.append("\n".join(["| field | type | meaning |", "|---|---|---|", *rows, ""]))
+    return "\n".join(filter(None, parts))
 
 
 def _line(*cells: str) -> str:

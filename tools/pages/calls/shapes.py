@@ -25,6 +25,20 @@ _FORMS: Final = (
     "success, refused",
 )
 """Descriptions that say no more than the type, where a parameter has a meaning of its own."""
+_NAMES_OF_FORMATS: Final = {
+    "email-or-empty": "email, or empty",
+    "webhook-url": "URL",
+    "member-file": "CSV",
+    "plain-line": "",
+    "password": "",
+}
+_WHOLE_NUMBER: Final = "a whole number from"
+_EXPLAINED: Final = {
+    "15 counts of calls": "../metrics-payloads.md#the-15-counts",
+    "7 counts of FI requests": "../metrics-payloads.md#fi-requests-finot-sfireqnot-ffireqnot",
+    "hash of the full set": "../registry.md#following-changes",
+}
+"""Words of which another page says more."""
 _FLAG: Final = "^(true|false)$"
 _ELSEWHERE: Final = {
     "RequestFip": "../metrics-payloads.md",
@@ -138,6 +152,8 @@ class Shapes:
             return f"array of {self.type_of(items) or 'any'}"
         if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
             return f"object of {self.type_of(schema['additionalProperties']) or 'any'} by name"
+        if schema.get("description", "").startswith(_WHOLE_NUMBER):  # in a query it is a text
+            kind = "integer"
         return ", ".join(filter(None, (str(kind), _form(schema))))
 
     def _named(self, name: str) -> str:
@@ -163,7 +179,10 @@ def meaning(schema: Json, first: str = "") -> str:
     default = schema.get("default")
     if default is not None and not isinstance(default, list) and default != "":
         parts.append(f"default `{_plain(default)}`")
-    return cell("; ".join(dict.fromkeys(filter(None, parts))))
+    about = cell("; ".join(dict.fromkeys(filter(None, parts))))
+    for words, place in _EXPLAINED.items():
+        about = about.replace(words, f"[{words}]({place})")
+    return about
 
 
 def cell(text: str) -> str:
@@ -177,7 +196,7 @@ def _plain(value: object) -> str:
 
 def _form(schema: Json) -> str:
     form = str(schema.get("format", ""))
-    return "" if form in {"plain-line", "password"} else form
+    return _NAMES_OF_FORMATS.get(form, form)
 
 
 def _words_of(schema: Json) -> str:

@@ -1,7 +1,7 @@
 """The fields that each answer has.
 
-JSON Schema as it is made from a struct calls each field with a default one that may be left out:
-of a request that is so. An answer leaves out what is unset, and defaults only where its struct says so.
+The JSON Schema of a struct says of each field with a default that it may be left out, which is so
+in a request. An answer leaves out what is unset, and a default only where its struct says so.
 """
 
 from collections.abc import Iterator

@@ -138,11 +138,20 @@ class SendAgainRequest(AdminChangeRequest, frozen=True):
         return await send_again(tx, requester, self.entity_id, self.email)
 
 
-class HandOverRequest(AdminChangeRequest, frozen=True):
-    """Let `email` take the place of the admin `leaving` (for a member: the caller)."""
+class OwnHandOverRequest(AdminChangeRequest, frozen=True):
+    """Let `email` take the place of the caller."""
 
     email: Email
     name: Name = ""
+
+    async def run(self, tx: Transaction, requester: Requester) -> HandOverResult:
+        """Invite the successor."""
+        return await hand_over(tx, requester, self.entity_id, "", self.email, self.name)
+
+
+class HandOverRequest(OwnHandOverRequest, frozen=True):
+    """Let `email` take the place of the admin `leaving`."""
+
     leaving: Annotated[
         str,
         Meta(
@@ -154,7 +163,7 @@ class HandOverRequest(AdminChangeRequest, frozen=True):
     ] = ""
 
     async def run(self, tx: Transaction, requester: Requester) -> HandOverResult:
-        """Invite the successor, or replace the admin."""
+        """Replace the admin."""
         return await hand_over(tx, requester, self.entity_id, self.leaving, self.email, self.name)
 
 
