@@ -252,3 +252,26 @@ def test_the_whole_call_is_answered_as_it_is_shown(sandbox: Service) -> None:
     names = [line.partition(":")[0] for line in head.splitlines()]
     assert {line.partition(":")[0] for line in shown_head.splitlines()} <= set(names)
     assert json.loads(body).keys() == json.loads(shown_body).keys()
+
+
+@pytest.mark.parametrize(
+    ("path", "email"),
+    [
+        ("/operator/v1/health/silences", OPERATOR),
+        ("/operator/v1/levels/targets", OPERATOR),
+        ("/metrics/perf/v1/maintenance", PEOPLE["KAVERI-FIP"]),
+    ],
+)
+def test_what_the_document_plans_is_accepted(path: str, email: str, sandbox: Service) -> None:
+    """Of a running service the examples are dates to come, by its clock."""
+    member = Member(sandbox, "KAVERI-FIP", email, DEMO_PASSWORD, sandbox.client())
+    headers = member.bearer()
+    if path.startswith("/metrics"):
+        token = member.entity_token(member.secret()).json()["accessToken"]
+        headers = {"Authorization": f"Bearer {token}"}
+    document = member.client.get(f"{sandbox.root}/schema/openapi.json").json()
+    example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+
+    answer = member.client.post(f"{sandbox.root}{path}", json=example["example"], headers=headers)
+
+    assert answer.status_code == 200, answer.text

@@ -82,13 +82,13 @@ class Shapes:
 
         Of an answer it says which fields may be left out.
         """
-        for row, needed in self._fields(schema, "", without, 0):
+        for row, needed in self._fields(schema, "", without, 0, answered=answered):
             if answered and not needed:
                 row[1] = f"{row[1]}, may be absent"
             yield row
 
     def _fields(
-        self, schema: Json, before: str, without: frozenset[str], depth: int
+        self, schema: Json, before: str, without: frozenset[str], depth: int, *, answered: bool
     ) -> Iterator[tuple[list[str], bool]]:
         required = schema.get("required", ())
         for name, one in schema.get("properties", {}).items():
@@ -96,10 +96,14 @@ class Shapes:
                 inner, mark = self._inner(one, depth)
                 kind = "object" if inner and not mark else "array of objects" if inner else ""
                 null = " or null" if inner and _may_be_null(one) else ""
-                row = [f"`{before}{name}`", kind + null or self.type_of(one), meaning(one)]
-                yield row, name in required
+                needed = name in required
+                shown = {**one, "default": None} if answered and needed else one
+                row = [f"`{before}{name}`", kind + null or self.type_of(one), meaning(shown)]
+                yield row, needed
                 if inner:
-                    yield from self._fields(inner, f"{before}{name}{mark}.", frozenset(), depth + 1)
+                    yield from self._fields(
+                        inner, f"{before}{name}{mark}.", frozenset(), depth + 1, answered=answered
+                    )
 
     def _inner(self, one: Json, depth: int) -> tuple[Json | None, str]:
         """Returns the object of a field that only this table names, with `[]` for a list."""
