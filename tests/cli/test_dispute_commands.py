@@ -1,8 +1,10 @@
 """The how-to about disputes and the one about what changed, followed by command."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 from tests.support.members import Member, new_member
 from tests.support.service import Service
@@ -51,3 +53,14 @@ def test_a_day_is_contested_answered_and_decided_by_command(
     assert "under_review" in reopened.stdout
     assert withdrawn["dispute"]["state"] == "withdrawn"  # type: ignore[index]
     assert f"dispute,{bank.entity_id},dispute decided: accepted," in timeline
+
+
+def test_a_step_of_the_member_is_refused_before_it_is_sent(service: Service) -> None:
+    refused = service.cli("dispute", "act", str(uuid4()), "withdraw", check=False)
+    steps = service.cli("dispute", "act", "--help").stdout
+
+    assert refused.exit_code == 2
+    said = " ".join(refused.stderr.replace("│", " ").split())
+    assert "withdraw is no step of an operator: review, ask, answer, accept" in said
+    assert "accept_partly" in steps
+    assert not {"withdraw", "attach", "lapse", "overdue"} & {*re.findall(r"\w+", steps)}

@@ -7,6 +7,7 @@ no huge numbers), which no schema can say of what it does not name.
 
 import itertools
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,6 +27,10 @@ HARMLESS = {
     "/iam/v1/entity/admin/handover": {"entityId": "NO-SUCH-ENTITY"},
 }
 """What valid calls say here: else they move the time past the tokens' end, or give a place away."""
+BY_NAME = (".detail", ".counts")
+"""Objects whose members differ from answer to answer."""
+WITH_OLD_SECRET = {"$.message", "$.oldSecretExpirationDate", "$.old"}
+"""Members of answers while an old secret is in its grace period."""
 REGISTERED = {"FIP": fip, "FIU": fiu, "AA": aa}
 """Valid entries: no schema says what makes an RSA modulus, or which members a type has."""
 ENTITY = os.environ.get("FUZZ_ENTITY", "")
@@ -169,3 +174,43 @@ def valid_entry(case: schemathesis.Case) -> dict[str, Any]:
 def is_positive(case: schemathesis.Case) -> bool:
     """Tell whether a case is one that the document calls valid."""
     return case.meta is None or case.meta.generation.mode.is_positive
+
+
+@schemathesis.check
+def answer_as_in_its_example(
+    ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
+) -> None:
+    """The example of an answer has each member that a real one has, and of the same type."""
+    document = case.operation.schema.raw_schema
+    operation = document["paths"][case.operation.path][case.operation.method]
+    described = operation["responses"].get(str(response.status_code), {})
+    content = described.get("content", {}).get("application/json", {})
+    if "example" in content:
+        found = list(unlike(content["example"], response.json(), "$"))
+        assert not found, f"not as in the example: {found}"
+
+
+def unlike(example: Any, answered: Any, path: str) -> Iterator[str]:
+    """Where an answer has what its example has not; null is of any type."""
+    if example is None or answered is None:
+        return
+    if kind_of(example) is not kind_of(answered):
+        yield f"{path} is no {kind_of(example).__name__}"
+    elif isinstance(answered, dict):
+        for name, one in answered.items():
+            if name == "clientId":  # the same as client_id, which is described
+                continue
+            if name in example:
+                yield from unlike(example[name], one, f"{path}.{name}")
+            elif [*example] == ["KAVERI-FIP"]:  # an object by name
+                yield from unlike(example["KAVERI-FIP"], one, f"{path}.{name}")
+            elif not path.endswith(BY_NAME) and f"{path}.{name}" not in WITH_OLD_SECRET:
+                yield f"{path}.{name}"
+    elif isinstance(answered, list) and example:
+        for one in answered:
+            yield from unlike(example[0], one, f"{path}[]")
+
+
+def kind_of(value: object) -> type:
+    """The type of a value in JSON, where a whole number is a number."""
+    return float if isinstance(value, int) and not isinstance(value, bool) else type(value)

@@ -279,7 +279,7 @@ def _facts(one: Any, text: str) -> Iterator[str]:
         yield "May be repeated."
     default = one.default
     shown = getattr(default, "value", default)
-    if shown and not isinstance(shown, bool) and not callable(shown) and str(shown) not in text:
+    if shown and not isinstance(shown, bool) and not callable(shown) and "default" not in text:
         yield f"Default {shown}."
 
 

@@ -24,10 +24,8 @@ _ID: Final = "0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"
 _RAISED: Final = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
 _OF_STATES: Final = {
     State.NOTED: "A comment was published.",
-    State.RAISED: "The member raised it, or added to its statement.",
-    State.UNDER_REVIEW: (
-        "An operator took it or reopened it, or the member answered or added to its statement."
-    ),
+    State.RAISED: "The member raised it.",
+    State.UNDER_REVIEW: "An operator took it or reopened it.",
     State.INFORMATION_WANTED: "An operator asks the member for more.",
     State.ACCEPTED: "It is accepted.",
     State.PARTLY_ACCEPTED: "It is accepted in part.",
@@ -36,6 +34,7 @@ _OF_STATES: Final = {
     State.LAPSED: "The member did not answer in time.",
 }
 _OF_ACTS: Final = {
+    Act.INFORM: "The member answered, or added to its statement; `state` is the one after it.",
     Act.ANSWER: "An operator wrote to the member.",
     Act.ATTACH: "The member attached a file.",
     Act.OVERDUE: "The operator is late.",

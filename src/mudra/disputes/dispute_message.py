@@ -11,6 +11,7 @@ from mudra.disputes.dispute import Act, Dispute, Side, Step
 from mudra.shared.mail_text import safe_in_mail
 
 _MAX_EXCERPT: Final = 600
+_ADDING: Final = frozenset({Act.INFORM, Act.ANSWER, Act.ATTACH, Act.OVERDUE})
 
 
 class DisputeData(Struct, rename="camel", kw_only=True):
@@ -42,9 +43,11 @@ class DisputeMessage(Struct):
 
 
 def event_of(step: Step) -> str:
-    """Return the event of a message: `dispute.` and the state after the step, or the act alone."""
-    same_state = step.act in {Act.ANSWER, Act.ATTACH, Act.OVERDUE}
-    return f"dispute.{(step.act if same_state else step.state).value}"
+    """Return the event of a message: `dispute.` and the state that the step made, or the act.
+
+    What only adds to a dispute never repeats the event of its state.
+    """
+    return f"dispute.{(step.act if step.act in _ADDING else step.state).value}"
 
 
 def body_of(dispute: Dispute, step: Step) -> bytes:

@@ -4,7 +4,7 @@ The framework routes, and converts the parameters of the path. Bodies and querie
 our own strict readers.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Generic, Literal, TypeAlias
 
@@ -38,6 +38,7 @@ from mudra.http.request.request_context import (
     receive_json,
     receive_query,
 )
+from mudra.http.response.conflicts import SUBMIT, UPDATE
 from mudra.http.response.json_response import finished, response_of
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
@@ -61,7 +62,7 @@ class Mount(Struct, Generic[C], frozen=True, kw_only=True):
     document: object = None
     """The JSON Schema of the body where it is wider than the struct that the handler takes."""
     query: type[Struct] | None = None
-    conflict: bool = False
+    conflicts: Sequence[Refusal] = ()
     findings: bool = False
     opening: Opening = Opening()
 
@@ -95,7 +96,7 @@ class Mount(Struct, Generic[C], frozen=True, kw_only=True):
             media=self.media,
             status=self.status,
             query=self.query or (takes if in_query else None),
-            conflict=self.conflict,
+            conflicts=self.conflicts,
             findings=self.findings,
         )
         return HTTPRouteHandler(
@@ -114,6 +115,7 @@ def get(
     gate: Gate[C],
     within_s: float = TRANSACTION_S,
     reads: bool = False,
+    conflicts: Sequence[Refusal] = (),
 ) -> Mount[C]:
     """Mount a handler that reads its parameters from the query.
 
@@ -125,11 +127,12 @@ def get(
         summary=summary,
         gate=gate,
         receive=receive_query,
+        conflicts=conflicts,
         opening=Opening(within_s, reads),
     )
 
 
-def put(path: str, summary: str, *, gate: Gate[C], conflict: bool = False) -> Mount[C]:
+def put(path: str, summary: str, *, gate: Gate[C], conflicts: Sequence[Refusal] = ()) -> Mount[C]:
     """Mount a handler whose path says all; again changes nothing."""
     return Mount(
         method="PUT",
@@ -137,7 +140,7 @@ def put(path: str, summary: str, *, gate: Gate[C], conflict: bool = False) -> Mo
         summary=summary,
         gate=gate,
         receive=receive_query,
-        conflict=conflict,
+        conflicts=conflicts,
     )
 
 
@@ -147,7 +150,7 @@ def delete(
     *,
     gate: Gate[C],
     query: type[Struct] | None = None,
-    conflict: bool = False,
+    conflicts: Sequence[Refusal] = (),
 ) -> Mount[C]:
     """Mount a handler that reads its parameters from the query, documented as `query`."""
     return Mount(
@@ -157,7 +160,7 @@ def delete(
         gate=gate,
         receive=receive_query,
         query=query,
-        conflict=conflict,
+        conflicts=conflicts,
     )
 
 
@@ -167,13 +170,13 @@ def post(
     *,
     gate: Gate[C],
     status: int = 200,
-    conflict: bool = False,
+    conflicts: Sequence[Refusal] = (),
     limits: BodyLimits = TOKEN_LIMITS,
     within_s: float = TRANSACTION_S,
 ) -> Mount[C]:
     """Mount a handler that reads a JSON body within these limits.
 
-    `status` is that of a success; `conflict` says that it may answer 409.
+    `status` is that of a success; `conflicts` are the refusals that it answers with 409.
     """
     return Mount(
         method="POST",
@@ -182,7 +185,7 @@ def post(
         gate=gate,
         receive=partial(receive_json, limits=limits),
         status=status,
-        conflict=conflict,
+        conflicts=conflicts,
         opening=Opening(within_s),
     )
 
@@ -214,6 +217,6 @@ def submit_document(
         gate=gate,
         receive=receive_document,
         document=schema,
-        conflict=stores,
+        conflicts=() if not stores else SUBMIT if method == "POST" else UPDATE,
         findings=stores,
     )

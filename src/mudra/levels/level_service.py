@@ -203,6 +203,8 @@ class LevelService(Struct, frozen=True):
         if len(listed) >= MAX_A_DAY and caller.actor != "system":
             return TOO_MANY_REPORTS
         network = await self.network(within, now)
+        if not network.reported:
+            return ValueRefused("start", "and end are of a time in which no AA reported anything")
         await self.version(member, network, caller, now, sign)
         found = await self.reports.list(entity_id=entity_id, limit=MAX_LISTED)
         return next(one for one in found if (one.start, one.end) == (within.start, within.end))

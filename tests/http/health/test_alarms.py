@@ -140,6 +140,10 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     shown = network.noc.get(f"/incidents/{incident_id}").json()["incident"]
     assert shown["acknowledgedBy"].startswith("operator:")
     assert shown["acknowledgedBy"] in network.service.cli("health", "incidents", "--json").stdout
+    head, *rows = network.service.cli("health", "incidents").stdout.splitlines()
+    (row,) = [one for one in rows if one.startswith(incident_id)]
+    assert shown["severity"] in {"minor", "major", "critical"}
+    assert row[head.index("SEVERITY") :].split()[0] == shown["severity"]
     unknown = network.service.cli("health", "acknowledge", str(uuid.uuid4()), check=False)
     assert (unknown.exit_code, "no incident of this ID" in unknown.output) == (1, True)
     first = shown["acknowledgedBy"]

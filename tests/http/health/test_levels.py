@@ -112,6 +112,16 @@ def test_a_further_version_is_made_only_where_a_number_differs_and_says_why(
     assert part["before"] - part["after"] == CALLS // 2 - 1
     assert not any(api in {"fif", "hbt"} for _, api, _ in changed)
     assert report["reasons"]
+    shown = world.network.service.cli("report", "show", second["reportId"]).stdout
+    _, later = shown.split("Changed since version 1:\n")
+    rows = [line.split() for line in later.splitlines()]
+    assert rows[0] == ["MEASURE", "API", "NUMBER", "BEFORE", "AFTER"]
+    named = [f"{part[side]:,.4f}".rstrip("0").rstrip(".") for side in ("before", "after")]
+    assert ["success", "cns", "part", *named] in rows
+    assert f"because: {report['reasons'][0]}" in later
+    assert (
+        "Changed since" not in world.network.service.cli("report", "show", first["reportId"]).stdout
+    )
 
 
 def test_the_proof_is_checked_offline_and_any_changed_number_is_found(
@@ -185,6 +195,18 @@ def test_a_wrong_period_is_refused_with_the_way_out(
 
     assert answer.status_code in {400, 404}
     assert sentence in answer.json()["errorMsg"]
+
+
+def test_of_a_time_without_any_report_there_is_no_report_of_levels(world: LevelWorld) -> None:
+    quiet = world.start - timedelta(days=80)
+    period = {"start": quiet.isoformat(), "end": (quiet + WINDOW).isoformat()}
+
+    answer = world.network.noc.post(REPORTS, entityId=world.fip, **period)
+
+    assert (answer.status_code, answer.json()["errorMsg"]) == (
+        400,
+        "start and end are of a time in which no AA reported anything",
+    )
 
 
 def test_a_month_that_goes_on_is_named(world: LevelWorld) -> None:

@@ -1,5 +1,6 @@
 """A webhook for a chat gets what there is in its format, and nothing that the chat would refuse."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 from tests.support.members import new_member
@@ -22,16 +23,17 @@ def test_a_dispute_is_posted_to_a_program_and_to_no_chat(service: Service) -> No
             for name in FORMATS
         ]
 
-        service.cli(*raised)
+        which = json.loads(service.cli(*raised, "--json").stdout)["dispute"]["disputeId"]
+        service.cli("dispute", "inform", which, "--text", "Our log has all of them.")
         service.cli(*raised, "--comment")
         for one in hooks:  # what is posted after them shows that they are not still on their way
             noc.post(f"{HOOKS}/{one.json()['webhook']['webhookId']}/test")
-        service.wait_until(lambda: len(sink.posted) == len(FORMATS) + 2)
+        service.wait_until(lambda: len(sink.posted) == len(FORMATS) + 3)
 
         got = sorted((one.path.rpartition("/")[2], one.data.get("type", "")) for one in sink.posted)
     service.cli("logout")
 
-    events = ("dispute.noted", "dispute.raised", "webhook.test")
+    events = ("dispute.inform", "dispute.noted", "dispute.raised", "webhook.test")
     assert got == [
         ("slack", ""),
         *(("standard", event) for event in events),

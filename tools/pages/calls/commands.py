@@ -4,7 +4,6 @@ What differs from reader to reader is a variable of the environment, as in the s
 service: `$ROOT`, a token, a secret, the ID of something that an earlier answer named.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -12,6 +11,7 @@ from urllib.parse import quote
 
 from mudra.http.request.fields import LATER_BEGIN, LATER_END
 from tools.pages.calls.call import Call, Json
+from tools.pages.calls.written import written
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _STREAM: Final = "text/event-stream"
@@ -88,12 +88,12 @@ def _body(call: Call) -> Iterator[str]:
 
 def _pair(name: str, value: object) -> str:
     secret = _SECRETS.get(name)
-    written = f'"{name}={secret}"' if secret else f"'{name}={value}'"
-    return f"--data-urlencode {written}"
+    pair = f'"{name}={secret}"' if secret else f"'{name}={value}'"
+    return f"--data-urlencode {pair}"
 
 
 def _quoted(members: Json) -> str:
-    text = json.dumps(members, ensure_ascii=False, indent=2)
+    text = written(members)
     text = text.replace("'", "'\\''").replace("\n", "\n  ")
     for name, value in ((name, str(value)) for name, value in members.items()):
         if value in {LATER_BEGIN, LATER_END}:

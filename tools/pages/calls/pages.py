@@ -18,6 +18,7 @@ from tools.pages.calls.areas import AREAS, Area, place_of
 from tools.pages.calls.call import Call
 from tools.pages.calls.commands import command
 from tools.pages.calls.shapes import Json, Shapes, cell, meaning
+from tools.pages.calls.written import written
 
 _INTRO: Final = (Path(__file__).parent / "intro.md").read_text(encoding="utf-8")
 _COMMON: Final = """\
@@ -27,12 +28,15 @@ errors and what to do after them, is in [calls](../calls.md#what-holds-for-all-c
 """
 _MANY: Final = 4
 """Rows of an answer that are not written twice on a page."""
+_LONG: Final = 25
+"""Lines of an answer that are not shown at once."""
 _ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
 _OF_ALL: Final = frozenset({"X-Request-Id", "Cache-Control", "Vary"})
 _METHODS: Final = ("get", "post", "put", "delete")
 """What is read comes first, then what is made, changed and removed."""
 _FORM: Final = "application/x-www-form-urlencoded"
-_SPECIAL: Final = {"304": "may answer 304", "409": "may answer 409"}
+_SPECIAL: Final = {"304": "may answer 304"}
+_STATE: Final = "409"
 _SHORT: Final = (
     (r"Entity Access Token of this entity, or User .*", "entity, user or operator: registry"),
     (r"User Access Token of its admin, or of .*", "user or operator: registry"),
@@ -59,7 +63,7 @@ def calls_pages() -> Mapping[str, str]:
             area, part = place_of(method, path)
             placed[area.file][part].append(Call(method, path, operations[method]))
     pages = {
-        f"calls/{area.file}.md": _page(area, placed[area.file], document["components"]["schemas"])
+        f"calls/{area.file}.md": _page(area, placed[area.file], document["components"])
         for area in AREAS
     }
     return {"calls.md": _index(placed), **pages}
@@ -95,8 +99,8 @@ def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
 
 
-def _page(area: Area, parts: Mapping[str, list[Call]], schemas: Json) -> str:
-    shapes = Shapes(schemas, [_shape_of(call) for calls in parts.values() for call in calls])
+def _page(area: Area, parts: Mapping[str, list[Call]], components: Json) -> str:
+    shapes = Shapes(components, [_shape_of(call) for calls in parts.values() for call in calls])
     answers: dict[str, Call] = {}
     texts = [
         f"# {area.title}\n",
@@ -143,12 +147,14 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
     if sent:
         lines += ["| sent | as | meaning |", "|---|---|---|", *sent, ""]
     lines += [*command(call), *_headers(call)]
+    sample = _sample(call)
     first = answers.setdefault("\n".join(answered), call)
     if first is not call and len(answered) >= _MANY:
         same = "one object with the fields" if _is_array(first) > _is_array(call) else "that"
         lines += [f"The answer is {same} of [{first.summary}](#{_anchor(first.summary)}).", ""]
     elif answered:
-        lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, ""]
+        lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, "", *sample]
+    lines += _refused(call, shapes)
     return "\n".join(lines)
 
 
@@ -157,6 +163,18 @@ def _headers(call: Call) -> list[str]:
     answer = call.operation["responses"].get("200", {})
     shown = [f"`{name}`" for name in answer.get("headers", {}) if name not in _OF_ALL]
     return [f"Headers of the answer: {', '.join(shown)}.", ""] if shown else []
+
+
+def _refused(call: Call, shapes: Shapes) -> list[str]:
+    """Returns what of the present state refuses a call, in the sentences that a caller reads."""
+    responses = call.operation["responses"]
+    if _STATE not in responses:
+        return []
+    _, *sentences = shapes.answer(responses[_STATE])["description"].split("\n- ")
+    first, *more = sentences
+    if not more:
+        return [f"409: *{first}*", ""]
+    return ["409, with one of these sentences:", "", *(f"- *{one}*" for one in sentences), ""]
 
 
 def _is_array(call: Call) -> bool:
@@ -198,6 +216,19 @@ def _body(call: Call, shapes: Shapes) -> Iterator[str]:
 
 def _form(place: str, kind: str, *, needed: bool) -> str:
     return ", ".join(filter(None, (place, "needed" if needed else "", kind)))
+
+
+def _sample(call: Call) -> list[str]:
+    """Returns a whole answer; a long one is closed until a reader opens it."""
+    for status, response in call.operation["responses"].items():
+        body = response.get("content", {}).get("application/json", {})
+        if status.startswith("2") and "example" in body:
+            block = ["```json", written(body["example"]), "```", ""]
+            if block[1].count("\n") < _LONG:
+                return ["Answer:", "", *block]
+            opened = '<details markdown="1"><summary>Answer</summary>'
+            return [opened, "", *block, "</details>", ""]
+    return []
 
 
 def _answered(call: Call, shapes: Shapes) -> Iterator[str]:

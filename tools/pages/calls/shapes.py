@@ -1,6 +1,7 @@
 """The rows of a table that say what is sent or answered, from JSON Schemas."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -39,6 +40,8 @@ _EXPLAINED: Final = {
     "hash of the full set": "../registry.md#following-changes",
 }
 """Words of which another page says more."""
+_WORDS: Final = re.compile(r"`[^`]*`(?:, `[^`]*`)+(?:, of \d+ words)?")
+"""Words of a type; where the meaning lists them, the type does not."""
 _FLAG: Final = "^(true|false)$"
 _ELSEWHERE: Final = {
     "RequestFip": "../metrics-payloads.md",
@@ -54,8 +57,9 @@ _ELSEWHERE: Final = {
 class Shapes:
     """The schemas of a document, for one page: what it needs twice has a list of its own."""
 
-    def __init__(self, schemas: Json, needed: Iterable[Json]) -> None:
-        self._schemas = schemas
+    def __init__(self, components: Json, needed: Iterable[Json]) -> None:
+        self._schemas = components["schemas"]
+        self._answers = components["responses"]
         self._uses: Counter[str] = Counter()
         for schema in needed:
             self._count(schema)
@@ -97,9 +101,10 @@ class Shapes:
                 kind = "object" if inner and not mark else "array of objects" if inner else ""
                 null = " or null" if inner and _may_be_null(one) else ""
                 needed = name in required
-                shown = {**one, "default": None} if answered and needed else one
-                row = [f"`{before}{name}`", kind + null or self.type_of(one), meaning(shown)]
-                yield row, needed
+                about = meaning({**one, "default": None} if answered and needed else one)
+                typed = _WORDS.sub("word", self.type_of(one)) if "<br>" in about else ""
+                kind = kind + null or typed or self.type_of(one)
+                yield [f"`{before}{name}`", kind, about], needed
                 if inner:
                     yield from self._fields(
                         inner, f"{before}{name}{mark}.", frozenset(), depth + 1, answered=answered
@@ -128,6 +133,11 @@ class Shapes:
             for name in left:
                 done.add(name)
                 yield name, self._schemas[name]
+
+    def answer(self, response: Json) -> Json:
+        """Returns the answer that a reference points to, or that is given."""
+        found: Json = self._answers[_name_of(response)] if "$ref" in response else response
+        return found
 
     def resolved(self, schema: Json) -> Json:
         """Returns the object that a schema is, or that its array or choice begins with."""
@@ -190,8 +200,9 @@ def meaning(schema: Json, first: str = "") -> str:
 
 
 def cell(text: str) -> str:
-    """Returns a text as one cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Returns a text as one cell of a table; a list has a line for each point."""
+    first, *points = text.split("\n- ")
+    return "<br>".join(" ".join(one.split()) for one in (first, *points)).replace("|", "\\|")
 
 
 def _plain(value: object) -> str:

@@ -7,7 +7,14 @@ from litestar import get as framework_get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.demo.faults.fault import Fault, FaultKind
+from mudra.demo.faults.fault import (
+    TOO_MANY_FAULT_KEYS,
+    Fault,
+    FaultKind,
+    FaultRefused,
+    fault_conflict,
+    operators_fault,
+)
 from mudra.demo.faults.fault_board import FaultySigner
 from mudra.demo.faults.switch_faults import FaultActor, FaultService
 from mudra.demo.faults.wire import (
@@ -27,6 +34,16 @@ from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/sandbox/v1/faults"
 
+END_FAULT: Final = (
+    FaultRefused("entityId: no member has the ID KAVERI"),
+    operators_fault(FaultKind.SLOW),
+)
+FAULT: Final = (
+    fault_conflict(FaultKind.UNAVAILABLE, FaultKind.TOO_MANY_REQUESTS),
+    *END_FAULT,
+    TOO_MANY_FAULT_KEYS,
+)
+
 
 @get(_PATH, "List the faults in force", gate=SIGNED_IN)
 async def list_faults(call: UserCall[FaultQuery]) -> FaultsResponse | Refusal:
@@ -35,14 +52,14 @@ async def list_faults(call: UserCall[FaultQuery]) -> FaultsResponse | Refusal:
     return found if isinstance(found, Refusal) else faults_response(found)
 
 
-@post(_PATH, "Switch a fault on", conflict=True, gate=SIGNED_IN)
+@post(_PATH, "Switch a fault on", conflicts=FAULT, gate=SIGNED_IN)
 async def switch_on(call: UserCall[FaultRequest]) -> FaultsResponse | Refusal:
     """Let the clients of one entity meet a fault until its end; the same kind again replaces it."""
     outcome = await call.tx.service(FaultService).switch_on(call.body.wanted(), await _actor(call))
     return faults_response([outcome]) if isinstance(outcome, Fault) else outcome
 
 
-@post(f"{_PATH}/end", "End faults", conflict=True, gate=SIGNED_IN)
+@post(f"{_PATH}/end", "End faults", conflicts=END_FAULT, gate=SIGNED_IN)
 async def switch_off(call: UserCall[FaultEndRequest]) -> FaultsResponse | Refusal:
     """End the fault of a kind, or all of the entity; returns those that were ended."""
     kind = FaultKind(call.body.kind) if call.body.kind else None

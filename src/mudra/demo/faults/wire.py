@@ -76,7 +76,7 @@ class SandboxFault(Struct, kw_only=True, rename="camel"):
     """One fault in force; `seconds` is the amount of its kind, 0 where it has none."""
 
     entity_id: str
-    kind: str
+    kind: Kind
     effect: str
     seconds: int
     starts_at: DateTime

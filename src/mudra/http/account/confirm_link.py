@@ -6,13 +6,19 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import LinkConfirmRequest
+from mudra.http.response import conflicts
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
 from mudra.identity.accounts.confirm_link import confirm_link, decline_by_link
 from mudra.shared.refusal import Refusal
 
 
-@post("/user/link/confirm", "Confirm a change by the link in an email", conflict=True, gate=ANYONE)
+@post(
+    "/user/link/confirm",
+    "Confirm a change by the link in an email",
+    conflicts=conflicts.CONFIRM_LINK,
+    gate=ANYONE,
+)
 async def confirm(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
     """Consume a one-use link: an operator's new address is confirmed, an invitation accepted."""
     async with call.dependencies.transaction() as tx:

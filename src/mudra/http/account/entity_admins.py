@@ -14,6 +14,7 @@ from mudra.http.request.account_requests import (
     R,
     SendAgainRequest,
 )
+from mudra.http.response import conflicts
 from mudra.http.response.account_responses import AdminsResponse, admins_response
 from mudra.http.route import post
 from mudra.identity.memberships.admins import Requester, admins_of
@@ -28,19 +29,31 @@ async def list_admins(call: UserCall[EntityRequest]) -> AdminsResponse | Refusal
     )
 
 
-@post("/entity/admin/add", "Add an admin to the entity", conflict=True, gate=SIGNED_IN)
+@post(
+    "/entity/admin/add", "Add an admin to the entity", conflicts=conflicts.ADD_ADMIN, gate=SIGNED_IN
+)
 async def add(call: UserCall[AdminRequest]) -> AdminsResponse | Refusal:
     """Invite someone to be an admin or a reader of your own entity."""
     return await _changed(call)
 
 
-@post("/entity/admin/remove", "Remove an admin of the entity", conflict=True, gate=SIGNED_IN)
+@post(
+    "/entity/admin/remove",
+    "Remove an admin of the entity",
+    conflicts=conflicts.REMOVE_ADMIN,
+    gate=SIGNED_IN,
+)
 async def remove(call: UserCall[AdminRemovalRequest]) -> AdminsResponse | Refusal:
     """Remove an admin or a reader of your own entity; the last admin stays."""
     return await _changed(call)
 
 
-@post("/entity/admin/handover", "Hand over your own admin role", conflict=True, gate=SIGNED_IN)
+@post(
+    "/entity/admin/handover",
+    "Hand over your own admin role",
+    conflicts=conflicts.ADD_ADMIN,
+    gate=SIGNED_IN,
+)
 async def hand_over(call: UserCall[OwnHandOverRequest]) -> AdminsResponse | Refusal:
     """Invite someone to be admin in your place.
 
@@ -50,13 +63,13 @@ async def hand_over(call: UserCall[OwnHandOverRequest]) -> AdminsResponse | Refu
     return await _changed(call)
 
 
-@post("/entity/admin/invite-again", "Send an invitation again", conflict=True, gate=SIGNED_IN)
+@post("/entity/admin/invite-again", "Send an invitation again", gate=SIGNED_IN)
 async def invite_again(call: UserCall[SendAgainRequest]) -> AdminsResponse | Refusal:
     """Send a pending invitation of your own entity again, with a new link for 24 hours."""
     return await _changed(call)
 
 
-@post("/entity/contact/set", "Set the entity's backup contact", conflict=True, gate=SIGNED_IN)
+@post("/entity/contact/set", "Set the entity's backup contact", gate=SIGNED_IN)
 async def contact(call: UserCall[ContactRequest]) -> AdminsResponse | Refusal:
     """Set the backup contact of your own entity; an empty address removes it."""
     return await _changed(call)

@@ -7,6 +7,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.http.auth.gates import SIGNED_IN, UserCall
 from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import get, post
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
@@ -34,7 +35,12 @@ async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
     return _response(await call.tx.service(AlarmPreferenceService).of(call.user.user_id))
 
 
-@post("/user/alarm/preferences", "Change your own alarm preferences", conflict=True, gate=SIGNED_IN)
+@post(
+    "/user/alarm/preferences",
+    "Change your own alarm preferences",
+    conflicts=conflicts.PREFERENCES,
+    gate=SIGNED_IN,
+)
 async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
     """Replace all of them. What quiet hours hold back comes in one email at their end.
 

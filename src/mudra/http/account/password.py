@@ -5,6 +5,7 @@ from typing import Final
 
 from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import PasswordForgotRequest, PasswordSetRequest
+from mudra.http.response import conflicts
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
 from mudra.identity.accounts.send_link import request_link, too_many_link_requests
@@ -16,7 +17,12 @@ _FORGOT_S: Final = 0.25
 """Seconds after its arrival at which "forgot password" is answered; storing it takes a tenth."""
 
 
-@post("/user/password/set", "Set a password by the link in an email", gate=ANYONE)
+@post(
+    "/user/password/set",
+    "Set a password by the link in an email",
+    gate=ANYONE,
+    conflicts=conflicts.SET_PASSWORD,
+)
 async def set_by_link(call: Call[PasswordSetRequest]) -> StatusResponse | Refusal:
     """Consume a one-use link and set the password; the user's tokens end."""
     outcome = await set_password(

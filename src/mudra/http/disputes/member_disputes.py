@@ -28,6 +28,7 @@ from mudra.http.disputes.responses import (
 )
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import NotYourEntity
@@ -49,7 +50,7 @@ async def own_disputes(call: UserCall[DisputesQuery]) -> DisputesResponse | Refu
 @post(
     "/entity/disputes",
     "Raise a dispute, or publish a comment",
-    conflict=True,
+    conflicts=conflicts.RAISE,
     gate=SIGNED_IN,
     limits=TEXT_LIMITS,
 )
@@ -79,7 +80,7 @@ async def own_dispute(
 @post(
     "/entity/disputes/{dispute_id:uuid}/steps",
     "Take a step in an own dispute",
-    conflict=True,
+    conflicts=conflicts.OWN_STEP,
     gate=SIGNED_IN,
     limits=TEXT_LIMITS,
 )
@@ -100,7 +101,7 @@ async def own_step(
 @post(
     "/entity/disputes/{dispute_id:uuid}/evidence",
     "Attach a file to an own dispute",
-    conflict=True,
+    conflicts=conflicts.ATTACH,
     gate=SIGNED_IN,
     limits=EVIDENCE_LIMITS,
 )

@@ -19,6 +19,7 @@ from mudra.http.disputes.responses import (
 )
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
@@ -49,7 +50,7 @@ async def dispute(
 @post(
     "/operator/v1/disputes/{dispute_id:uuid}/steps",
     "Take a step in a dispute",
-    conflict=True,
+    conflicts=conflicts.DECIDE_DISPUTE,
     gate=operator(Scope.HEALTH),
     limits=TEXT_LIMITS,
 )

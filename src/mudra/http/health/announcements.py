@@ -15,6 +15,7 @@ from mudra.http.request.announcement_requests import (
 )
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.response.announcement_responses import (
     AnnouncementResponse,
     AnnouncementsResponse,
@@ -40,7 +41,7 @@ async def announcements(call: OperatorCall[AnnouncementsParameters]) -> Announce
 @post(
     "/operator/v1/announcements",
     "Publish an announcement",
-    conflict=True,
+    conflicts=conflicts.ANNOUNCE,
     gate=operator(Scope.HEALTH),
     limits=TEXT_LIMITS,
 )
@@ -77,7 +78,7 @@ async def change(
 @post(
     "/operator/v1/announcements/{announcement_id:uuid}/updates",
     "Add an update to an announcement",
-    conflict=True,
+    conflicts=conflicts.ADD_UPDATE,
     gate=operator(Scope.HEALTH),
     limits=TEXT_LIMITS,
 )

@@ -7,6 +7,7 @@ from litestar.params import FromPath
 
 from mudra.http.auth.gates import EntityCall, entity
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import delete, get, put
 from mudra.metrics.notifications.followed_fips import FollowService
@@ -29,7 +30,7 @@ async def followed(call: EntityCall[NoParameters]) -> FollowedFipsResponse:
     return await _response(call)
 
 
-@put(_ONE, "Follow a FIP", conflict=True, gate=entity(EntityType.FIU))
+@put(_ONE, "Follow a FIP", conflicts=conflicts.FOLLOW, gate=entity(EntityType.FIU))
 async def follow(
     call: EntityCall[NoParameters], fip_id: FromPath[str]
 ) -> FollowedFipsResponse | Refusal:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.health_requests import HeldReportRequest, HeldReportsParameters
+from mudra.http.response import conflicts
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
@@ -73,6 +74,7 @@ async def held_reports(call: OperatorCall[HeldReportsParameters]) -> HeldReports
     "/operator/v1/health/held-reports/{receipt_id:uuid}/admit",
     "Admit an implausible report",
     gate=operator(Scope.HEALTH),
+    conflicts=conflicts.HELD,
 )
 async def admit(
     call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]
@@ -86,6 +88,7 @@ async def admit(
     "/operator/v1/health/held-reports/{receipt_id:uuid}/refuse",
     "Refuse an implausible report",
     gate=operator(Scope.HEALTH),
+    conflicts=conflicts.HELD,
 )
 async def refuse(
     call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]

@@ -11,6 +11,7 @@ from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import IncidentActRequest, IncidentsParameters
+from mudra.http.response import conflicts
 from mudra.http.response.alarm_responses import (
     AcknowledgedResponse,
     IncidentResponse,
@@ -73,7 +74,7 @@ async def acknowledge(
 @post(
     "/operator/v1/incidents/{incident_id:uuid}/acts",
     "Act on an incident",
-    conflict=True,
+    conflicts=conflicts.ACT_ON_INCIDENT,
     gate=operator(Scope.HEALTH),
     limits=TEXT_LIMITS,
 )

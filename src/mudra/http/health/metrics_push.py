@@ -16,6 +16,7 @@ from mudra.http.request.body.request_body import METRICS_LIMITS
 from mudra.http.request.health_requests import ReceiptsParameters, time_range
 from mudra.http.request.push_check import PushedBody
 from mudra.http.request.request_context import AnyRequest, Envelope, RequestContext, new_txn_id
+from mudra.http.response import conflicts
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import JsonResponse, refusal, success
 from mudra.http.route import get
@@ -50,7 +51,7 @@ _log = structlog.get_logger()
         Report,
         PushResponse,
         needs="Entity Access Token of the AA in `aaId`",
-        conflict=True,
+        conflicts=conflicts.PUSH,
         findings=True,
     ),
 )

@@ -14,6 +14,7 @@ from mudra.http.request.health_requests import (
     SilenceRequest,
     SilencesParameters,
 )
+from mudra.http.response import conflicts
 from mudra.http.response.alarm_responses import SilenceResponse, SilencesResponse, silence_details
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
@@ -72,7 +73,12 @@ async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     return SilencesResponse(silences=[silence_details(one) for one in found])
 
 
-@post("/maintenance", "Announce an own planned maintenance", conflict=True, gate=entity())
+@post(
+    "/maintenance",
+    "Announce an own planned maintenance",
+    conflicts=conflicts.MAINTENANCE,
+    gate=entity(),
+)
 async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Refusal:
     """Have nothing judged about the calling entity for some time; the public status says so."""
     begins = call.body.begins if isinstance(call.body.begins, datetime) else None

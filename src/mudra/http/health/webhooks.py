@@ -15,6 +15,7 @@ from mudra.http.request.health_requests import (
     PersonalWebhookRequest,
     WebhookRequest,
 )
+from mudra.http.response import conflicts
 from mudra.http.response.alarm_responses import (
     AttemptsResponse,
     WebhookEventsResponse,
@@ -61,7 +62,7 @@ async def webhooks(call: OperatorCall[NoParameters]) -> WebhooksResponse:
     return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
 
 
-@post(_NETWORK, "Add a webhook", conflict=True, gate=operator(Scope.HEALTH))
+@post(_NETWORK, "Add a webhook", conflicts=conflicts.WEBHOOK, gate=operator(Scope.HEALTH))
 async def add(call: OperatorCall[WebhookRequest]) -> WebhookKeyResponse | Refusal:
     """Send alarms to an address; only this response has the key that signs them."""
     asked, now = call.body, await People(call.tx).now()
@@ -83,7 +84,7 @@ async def own_webhooks(call: EntityCall[NoParameters]) -> WebhooksResponse:
     return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
 
 
-@post(_MEMBER, "Add an own webhook", conflict=True, gate=entity())
+@post(_MEMBER, "Add an own webhook", conflicts=conflicts.WEBHOOK, gate=entity())
 async def add_own(call: EntityCall[OwnWebhookRequest]) -> WebhookKeyResponse | Refusal:
     """Send alarms about the calling entity to an address."""
     asked, now = call.body, await People(call.tx).now()
@@ -100,7 +101,7 @@ async def webhook_of_person(call: UserCall[NoParameters]) -> WebhooksResponse:
     return webhooks_response(await call.tx.service(WebhookService).list(call.owner))
 
 
-@post(_PERSON, "Add your own webhook", conflict=True, gate=SIGNED_IN)
+@post(_PERSON, "Add your own webhook", conflicts=conflicts.WEBHOOK, gate=SIGNED_IN)
 async def add_of_person(call: UserCall[PersonalWebhookRequest]) -> WebhookKeyResponse | Refusal:
     """Add the address for the caller's alarms; their preferences say whether it is used."""
     asked, now = call.body, await People(call.tx).now()
@@ -186,7 +187,7 @@ def _with_one(
     one = path + "/{webhook_id:uuid}"
     return [
         post(f"{one}/remove", f"Remove {noun}", gate=gate)(removed),
-        post(f"{one}/test", f"Test {noun}", conflict=True, gate=gate)(test),
+        post(f"{one}/test", f"Test {noun}", conflicts=conflicts.TEST_WEBHOOK, gate=gate)(test),
         post(f"{one}/rotate", f"Rotate the key of {noun}", gate=gate)(rotate),
         get(f"{one}/events", f"List the latest events of {noun}", gate=gate)(events),
         post(

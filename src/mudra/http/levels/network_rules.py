@@ -15,6 +15,7 @@ from mudra.http.levels.level_shapes import (
     RulesResponse,
 )
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
@@ -37,7 +38,7 @@ async def rule(call: OperatorCall[NoParameters]) -> RulesResponse:
 @post(
     "/operator/v1/levels/rule",
     "Set the rule of levels",
-    conflict=True,
+    conflicts=conflicts.RULE,
     gate=operator(Scope.HEALTH),
 )
 async def set_rule(call: OperatorCall[RuleRequest]) -> RuleResponse | Refusal:

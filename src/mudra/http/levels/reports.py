@@ -26,6 +26,7 @@ from mudra.http.levels.level_shapes import (
 )
 from mudra.http.levels.signing import signing
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.response_body import CsvText, PdfFile
 from mudra.http.route import get, post
@@ -74,7 +75,7 @@ async def reports(call: OperatorCall[ReportsParameters]) -> ReportsResponse:
 @post(
     "/operator/v1/levels/reports",
     "Make a report of levels",
-    conflict=True,
+    conflicts=conflicts.REPORT,
     gate=operator(Scope.HEALTH),
     within_s=_MAKE_S,
 )
@@ -91,6 +92,7 @@ async def make(call: OperatorCall[ReportRequest]) -> ReportMadeResponse | Refusa
     "/operator/v1/levels/reports/{report_id:uuid}",
     "Show a report of levels",
     gate=operator(Scope.HEALTH),
+    conflicts=conflicts.PRINT,
 )
 async def report(
     call: OperatorCall[ReportParameters], report_id: FromPath[UUID]
@@ -123,7 +125,7 @@ async def own_reports(call: EntityCall[NoParameters]) -> ReportsResponse:
 @post(
     "/levels/reports",
     "Make an own report of levels",
-    conflict=True,
+    conflicts=conflicts.REPORT,
     gate=entity(EntityType.FIP, EntityType.AA),
     within_s=_MAKE_S,
 )
@@ -135,7 +137,12 @@ async def make_own(call: EntityCall[PeriodRequest]) -> ReportMadeResponse | Refu
     return await _made(call, call.tx, call.body, call.entity.entity_id, call.caller)
 
 
-@get("/levels/reports/{report_id:uuid}", "Show an own report of levels", gate=entity())
+@get(
+    "/levels/reports/{report_id:uuid}",
+    "Show an own report of levels",
+    gate=entity(),
+    conflicts=conflicts.PRINT,
+)
 async def own_report(
     call: EntityCall[ReportParameters], report_id: FromPath[UUID]
 ) -> ReportResponse | CsvText | PdfFile | Refusal:

@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.levels.level_shapes import TargetRequest, TargetResponse, TargetsResponse
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
@@ -26,7 +27,12 @@ async def targets(call: OperatorCall[NoParameters]) -> TargetsResponse:
     )
 
 
-@post("/operator/v1/levels/targets", "Set a target", conflict=True, gate=operator(Scope.HEALTH))
+@post(
+    "/operator/v1/levels/targets",
+    "Set a target",
+    conflicts=conflicts.TARGET,
+    gate=operator(Scope.HEALTH),
+)
 async def set_target(call: OperatorCall[TargetRequest]) -> TargetResponse | Refusal:
     """Set a target of a role from a day on, in place of the one of its kind."""
     now = await People(call.tx).now()

@@ -7,11 +7,14 @@ document was ten times as long, and a client had a class for each error of each 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
 Document: TypeAlias = dict[str, object]
+
+
+_SCHEMAS: Final = "#/components/schemas/"
 
 
 class NamedTwice(ValueError):
@@ -51,7 +54,7 @@ def _with_references(node: object, schemas: Document) -> object:
         return whole
     if schemas.setdefault(title, whole) != whole:
         raise NamedTwice(title)
-    return {"$ref": f"#/components/schemas/{title}"}
+    return {"$ref": f"{_SCHEMAS}{title}"}
 
 
 def _shared_errors(paths: object) -> Mapping[str, object]:
@@ -85,3 +88,8 @@ def mapping(value: object) -> Document:
     """Return a part of a document that is an object."""
     assert isinstance(value, dict)
     return value
+
+
+def name_of(reference: Document) -> str:
+    """Return the name of the schema that a reference points to."""
+    return str(reference["$ref"]).removeprefix(_SCHEMAS)

@@ -127,9 +127,10 @@ def json_document(
     """
     described = app.openapi_schema.to_schema()
     plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
-    whole = complete(with_components(mapping(plain)))
+    named = with_components(mapping(plain))
     if published:
-        describe_published(mapping(mapping(whole["components"])["schemas"]))
+        describe_published(mapping(mapping(named["components"])["schemas"]))
+    whole = complete(named)
     whole["servers"] = [{"url": origin, "description": "This service"}]
     used = {tag for tags in _tags(mapping(whole["paths"])) for tag in tags}
     whole["tags"] = [{"name": tag, "description": _TAGS[tag]} for tag in sorted(used)]

@@ -3,7 +3,7 @@
 Examples come from the structs' own fields, so that none can become outdated.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
@@ -34,6 +34,7 @@ from mudra.http.response.response_body import (
     PdfFile,
     ResponseBody,
 )
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 JSON: Final = "application/json"
@@ -84,7 +85,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     media: str = JSON,
     status: int = 200,
     query: type[msgspec.Struct] | None = None,
-    conflict: bool = False,
+    conflicts: Sequence[Refusal] = (),
     findings: bool = False,
     headers: Mapping[str, str] = _NO_MORE,
     refuses: type[msgspec.Struct] = ErrorBody,
@@ -94,7 +95,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
 
     `reads` is a struct, to which the envelope's fields are added, or a JSON Schema.
     `answers` are the types of its response; CsvText, PdfFile and EventStream are no JSON.
-    `conflict`: it may return 409.
+    `conflicts`: the refusals that it returns with 409.
     `needs`: which token the caller presents, such as "Entity Access Token of an AA".
     `findings`: its 400 may list all findings in a document. `headers`: those of a response
     that can be revalidated, with their descriptions; such a handler may return 304.
@@ -124,7 +125,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
             )
             self.responses = {
                 str(status): ok,
-                **_errors(refuses, conflict=conflict, findings=findings),
+                **_errors(refuses, conflicts, findings=findings),
             }
             if headers:
                 self.responses["304"] = OpenAPIResponse(
@@ -174,15 +175,16 @@ class _Written(Schema):
 
 
 def _errors(
-    refuses: type[msgspec.Struct], *, conflict: bool, findings: bool
+    refuses: type[msgspec.Struct], conflicts: Sequence[Refusal], *, findings: bool
 ) -> dict[str, OpenAPIResponse]:
     bodies = {status: refuses if status in _OF_THE_CALL else ErrorBody for status in ERRORS}
     if findings:
         bodies["400"] = FindingsErrorBody
+    sentences = tuple(dict.fromkeys(one.sentence for one in conflicts))
     return {
-        status: _error(status, body)
+        status: _error(status, body, sentences if status == "409" else ())
         for status, body in bodies.items()
-        if conflict or status != "409"
+        if conflicts or status != "409"
     }
 
 
@@ -199,9 +201,9 @@ class _Shared(OpenAPIResponse):
 
 
 @cache
-def _error(status: str, body: type[msgspec.Struct]) -> _Shared:
+def _error(status: str, body: type[msgspec.Struct], sentences: tuple[str, ...]) -> _Shared:
     return _Shared(
-        description=ERRORS[status],
+        description="\n- ".join([ERRORS[status], *sentences]),
         headers=_headers(
             {**(_ALWAYS if issubclass(body, ErrorBody) else {}), **_HEADERS_OF.get(status, {})}
         ),

@@ -3,34 +3,16 @@
 Made from what the structs say of their fields, and from `field_texts` for the rest.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping
 
-from mudra.http.openapi.components import Document, mapping
+from mudra.http.openapi.components import Document, mapping, name_of
+from mudra.http.openapi.examples import add_examples
 from mudra.http.openapi.field_texts import FIELD_TEXTS
 from mudra.http.openapi.field_texts.paths import PATH_TEXTS
 from mudra.http.openapi.field_texts.queries import QUERY_TEXTS
 from mudra.http.openapi.field_texts.sent import SENT_TEXTS
-
-_REFERENCE: Final = "#/components/schemas/"
-_BY_FORMAT: Final = {
-    "date-time": "2026-01-31T09:30:00.000Z",
-    "uuid": "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90",
-    "date": "2026-01-31",
-}
-_BY_NAME: Final = {
-    "agentVersion": "1.0.0",
-    "jsonVersion": "1.0.0",
-    "txnId": "0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01",
-    "aaId": "SAARTHI-AA",
-    "fipId": "KAVERI-FIP",
-    "jti": "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90",
-    "sessionId": "0f1e2d3c4b5a6978",
-    "reason": "the member asked for it",
-    "token": "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJGSU5TSUdIVC1GSVUifQ.c2lnbmF0dXJl",
-}
-"""Of fields that have the same form in many structs."""
-_DEEPEST: Final = 8
+from mudra.http.openapi.field_words import FIELD_WORDS
+from mudra.http.openapi.field_words.of_health import Meanings
 
 
 def complete(document: Document) -> Document:
@@ -41,8 +23,11 @@ def complete(document: Document) -> Document:
             text = FIELD_TEXTS.get(f"{title}.{name}") or FIELD_TEXTS.get(name)
             if "description" not in field and text:
                 field["description"] = text
+            if meanings := FIELD_WORDS.get(f"{title}.{name}"):
+                _explain(field, meanings, schemas)
             if sent := SENT_TEXTS.get(f"{title}.{name}"):
                 field["description"] = f"{sent}; {field['description']}"
+        _name_once(mapping(schema))
     for operation, parameter in _parameters(document):
         name = str(parameter["name"])
         texts = PATH_TEXTS if parameter["in"] == "path" else QUERY_TEXTS
@@ -51,8 +36,38 @@ def complete(document: Document) -> Document:
             parameter["description"] = text
     for content in _request_contents(document):
         _tell_apart(mapping(content["schema"]), schemas)
-        _add_example(content, schemas)
+    add_examples(document, schemas)
     return document
+
+
+def _name_once(schema: Document) -> None:
+    """Describe one of two fields whose names generators write alike, and name the other there."""
+    fields = mapping(schema.get("properties", {}))
+    first: dict[str, str] = {}
+    for name in list(fields):
+        known = first.setdefault(name.replace("_", "").lower(), name)
+        if known != name:
+            del fields[name]
+            described = mapping(fields[known])
+            described["description"] = f"{described['description']}; also as `{name}`"
+
+
+def _explain(field: Document, meanings: Meanings, schemas: Document) -> None:
+    """Name the words of a field that names none, and say what each means."""
+    place = _place_of_words(field)
+    named = mapping(schemas[name_of(place)]) if "$ref" in place else place
+    words = named.get("enum") or named.setdefault("enum", [str(word) for word in meanings])
+    assert isinstance(words, list)
+    lines = [f"- `{word}`: {meanings[word]}" for word in words if word in meanings and word]
+    field["description"] = "\n".join([f"{field['description']}:", *lines])
+
+
+def _place_of_words(field: Document) -> Document:
+    """Return the part of a field that is a text: of a list its element, of a choice the first."""
+    kinds = field.get("anyOf")
+    if isinstance(kinds, list):
+        return _place_of_words(mapping(kinds[0]))
+    return _place_of_words(mapping(field["items"])) if "items" in field else field
 
 
 def _properties(schema: object) -> Iterator[tuple[str, Document]]:
@@ -82,7 +97,7 @@ def _tell_apart(schema: Document, schemas: Document) -> None:
     kinds = schema.get("anyOf")
     if not isinstance(kinds, list) or not all("$ref" in kind for kind in kinds):
         return
-    constants = [_constants(schemas[_name_of(kind)]) for kind in kinds]
+    constants = [_constants(schemas[name_of(kind)]) for kind in kinds]
     for field in constants[0]:
         values = [one.get(field) for one in constants]
         if None not in values and len(set(values)) == len(values):
@@ -100,76 +115,3 @@ def _constants(schema: object) -> Mapping[str, str]:
         if isinstance(words, list) and len(words) == 1:
             found[name] = str(words[0])
     return found
-
-
-def _add_example(content: Document, schemas: Document) -> None:
-    """Add a whole example of a request, of each alternative where there are several."""
-    schema = mapping(content["schema"])
-    discriminator = schema.get("discriminator")
-    if not isinstance(discriminator, dict):
-        content["example"] = _example(schema, schemas, 0)
-        return
-    content["examples"] = {
-        word: {"value": _example({"$ref": reference}, schemas, 0)}
-        for word, reference in discriminator["mapping"].items()
-    }
-
-
-def _example(schema: Document, schemas: Document, depth: int) -> object:
-    """Return an example of a schema, from the examples of its fields."""
-    if "$ref" in schema:
-        return _example(mapping(schemas[_name_of(schema)]), schemas, depth)
-    examples = schema.get("examples")
-    if isinstance(examples, list) and examples:
-        return examples[0]
-    for several in ("oneOf", "anyOf"):
-        if several in schema and "properties" not in schema:
-            kinds = schema[several]
-            assert isinstance(kinds, list)
-            return _example(kinds[0], schemas, depth)
-    if "properties" in schema and depth < _DEEPEST:
-        return _of_object(schema, schemas, depth)
-    words = schema.get("enum")
-    if isinstance(words, list):
-        return next((word for word in words if word), words[0])
-    if schema.get("type") == "array" and "items" in schema and depth < _DEEPEST:
-        return [_example(mapping(schema["items"]), schemas, depth + 1)]
-    return _plain(schema)
-
-
-def _of_object(schema: Document, schemas: Document, depth: int) -> Document:
-    required = schema.get("required", [])
-    assert isinstance(required, Sequence)
-    return {
-        name: _of_field(name, field, schemas, depth)
-        for name, field in _properties(schema)
-        if name in required or _has_example(field, schemas)
-    }
-
-
-def _of_field(name: str, field: Document, schemas: Document, depth: int) -> object:
-    is_own = name in _BY_NAME and "examples" not in field and "enum" not in field
-    return _BY_NAME[name] if is_own else _example(field, schemas, depth + 1)
-
-
-def _has_example(field: Document, schemas: Document) -> bool:
-    if "$ref" in field:
-        return _has_example(mapping(schemas[_name_of(field)]), schemas)
-    return bool(field.get("examples"))
-
-
-def _plain(schema: Document) -> object:
-    if "const" in schema or "default" in schema:
-        return schema.get("const", schema.get("default"))
-    kind = schema.get("type")
-    if kind in {"integer", "number"}:
-        return schema.get("minimum", 1)
-    if kind == "boolean":
-        return False
-    if kind == "object":
-        return {}
-    return _BY_FORMAT.get(str(schema.get("format")), "text")
-
-
-def _name_of(reference: Document) -> str:
-    return str(reference["$ref"]).removeprefix(_REFERENCE)

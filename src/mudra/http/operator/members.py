@@ -17,6 +17,7 @@ from mudra.http.request.account_requests import (
     StatusRequest,
 )
 from mudra.http.request.fields import Flag, PageLimit, SearchText
+from mudra.http.response import conflicts
 from mudra.http.response.account_responses import AdminsResponse, admins_response
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
 from mudra.http.route import get, post
@@ -108,7 +109,7 @@ async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
     return MembersPage(members=[_details(row) for row in shown], next=following)
 
 
-@post("/members", "Onboard a member", conflict=True, gate=operator(Scope.MEMBERS))
+@post("/members", "Onboard a member", conflicts=conflicts.ONBOARD, gate=operator(Scope.MEMBERS))
 async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusal:
     """Onboard a member: create its first secret and invite its admin; idempotent."""
     outcome = await onboard_member(call.tx, call.body.new_member(), call.by)
@@ -128,7 +129,7 @@ async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusa
 @post(
     "/members/{entity_id:str}/status",
     "Suspend, restore, retire",
-    conflict=True,
+    conflicts=conflicts.MEMBER_STATUS,
     gate=operator(Scope.MEMBERS),
 )
 async def set_status(
@@ -143,25 +144,40 @@ async def set_status(
     return MemberStatusResponse(status=outcome)
 
 
-@post("/members/admins/add", "Add an admin", conflict=True, gate=operator(Scope.MEMBERS))
+@post(
+    "/members/admins/add",
+    "Add an admin",
+    conflicts=conflicts.ADD_ADMIN,
+    gate=operator(Scope.MEMBERS),
+)
 async def add_admin(call: OperatorCall[AdminRequest]) -> AdminsResponse | Refusal:
     """Add an admin to any entity; a new user gets an invitation."""
     return await _changed(call)
 
 
-@post("/members/admins/remove", "Remove an admin", conflict=True, gate=operator(Scope.MEMBERS))
+@post(
+    "/members/admins/remove",
+    "Remove an admin",
+    conflicts=conflicts.REMOVE_ADMIN,
+    gate=operator(Scope.MEMBERS),
+)
 async def remove_admin(call: OperatorCall[AdminRemovalRequest]) -> AdminsResponse | Refusal:
     """Remove an admin of any entity; the last one stays."""
     return await _changed(call)
 
 
-@post("/members/admins/handover", "Replace an admin", conflict=True, gate=operator(Scope.MEMBERS))
+@post(
+    "/members/admins/handover",
+    "Replace an admin",
+    conflicts=conflicts.ADD_ADMIN,
+    gate=operator(Scope.MEMBERS),
+)
 async def replace_admin(call: OperatorCall[HandOverRequest]) -> AdminsResponse | Refusal:
     """Replace the admin `leaving` of any entity by another one."""
     return await _changed(call)
 
 
-@post("/members/contact", "Set the backup contact", conflict=True, gate=operator(Scope.MEMBERS))
+@post("/members/contact", "Set the backup contact", gate=operator(Scope.MEMBERS))
 async def set_contact(call: OperatorCall[ContactRequest]) -> AdminsResponse | Refusal:
     """Set the backup contact of any entity; an empty address removes it."""
     return await _changed(call)

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, field
 
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import Email, Name
+from mudra.http.response import conflicts
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import post
 from mudra.identity.operators.manage_operators import change_scopes
@@ -40,7 +41,12 @@ class OperatorResponse(ResponseBody, kw_only=True):
     tokens_ended: int = field(name="tokensEnded")
 
 
-@post("/operators", "Make an operator", conflict=True, gate=operator(Scope.MEMBERS))
+@post(
+    "/operators",
+    "Make an operator",
+    conflicts=conflicts.MAKE_OPERATOR,
+    gate=operator(Scope.MEMBERS),
+)
 async def save_operator(call: OperatorCall[OperatorRequest]) -> OperatorResponse | Refusal:
     """Create an operator and invite it, or change its scopes, effective from the next request."""
     sent, scopes = call.body, frozenset(map(Scope, call.body.scopes))

@@ -12,6 +12,7 @@ from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import DecisionRequest
 from mudra.http.registry.query import read_moment
 from mudra.http.request.fields import NoParameters
+from mudra.http.response import conflicts
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.http.route import get, post
@@ -277,7 +278,7 @@ async def history(
 @post(
     "/registry/entries/{entity_id:str}/decide",
     "Decide on an entry",
-    conflict=True,
+    conflicts=conflicts.DECIDE,
     gate=operator(Scope.REGISTRY),
 )
 async def decide_on(
@@ -308,7 +309,7 @@ async def decide_on(
 @post(
     "/registry/entries/{entity_id:str}/probe",
     "Probe the base URL of an entry",
-    conflict=True,
+    conflicts=conflicts.PROBE,
     gate=operator(Scope.REGISTRY),
 )
 async def probe(

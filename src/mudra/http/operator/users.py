@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import Email, Flag, NoParameters, PageLimit, SearchText, UuidOrNone
+from mudra.http.response import conflicts
 from mudra.http.response.account_responses import (
     TokensResponse,
     UserState,
@@ -112,7 +113,12 @@ async def list_users(call: OperatorCall[UserQuery]) -> UsersPage:
     return UsersPage(users=[_details(row) for row in shown], next=following)
 
 
-@post("/users/{user_id:uuid}/disable", "Disable an account", gate=operator(Scope.MEMBERS))
+@post(
+    "/users/{user_id:uuid}/disable",
+    "Disable an account",
+    gate=operator(Scope.MEMBERS),
+    conflicts=conflicts.LOCK_PERSON_OUT,
+)
 async def disable(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
@@ -120,7 +126,12 @@ async def disable(
     return _account(await disable_account(call.tx, call.by, str(user_id)))
 
 
-@post("/users/{user_id:uuid}/enable", "Enable an account", gate=operator(Scope.MEMBERS))
+@post(
+    "/users/{user_id:uuid}/enable",
+    "Enable an account",
+    gate=operator(Scope.MEMBERS),
+    conflicts=conflicts.ACT_ON_PERSON,
+)
 async def enable(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> AccountResponse | Refusal:
@@ -128,7 +139,12 @@ async def enable(
     return _account(await enable_account(call.tx, call.by, str(user_id)))
 
 
-@post("/users/{user_id:uuid}/invite", "Send a link again", gate=operator(Scope.MEMBERS))
+@post(
+    "/users/{user_id:uuid}/invite",
+    "Send a link again",
+    gate=operator(Scope.MEMBERS),
+    conflicts=conflicts.ACT_ON_PERSON,
+)
 async def invite(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
@@ -138,7 +154,10 @@ async def invite(
 
 
 @post(
-    "/users/{user_id:uuid}/email", "Change an address", conflict=True, gate=operator(Scope.MEMBERS)
+    "/users/{user_id:uuid}/email",
+    "Change an address",
+    conflicts=conflicts.CHANGE_ADDRESS,
+    gate=operator(Scope.MEMBERS),
 )
 async def move(
     call: OperatorCall[AddressRequest], user_id: FromPath[UUID]
@@ -154,7 +173,7 @@ async def move(
 @post(
     "/users/{user_id:uuid}/email/confirm",
     "Confirm an operator's new address",
-    conflict=True,
+    conflicts=conflicts.CONFIRM_ADDRESS,
     gate=operator(Scope.MEMBERS),
 )
 async def confirm_move(
@@ -164,7 +183,12 @@ async def confirm_move(
     return _account(await confirm_as_second(call.tx, call.by, str(user_id), call.body.email))
 
 
-@get("/users/{user_id:uuid}/tokens", "List a user's tokens", gate=operator(Scope.MEMBERS))
+@get(
+    "/users/{user_id:uuid}/tokens",
+    "List a user's tokens",
+    gate=operator(Scope.MEMBERS),
+    conflicts=conflicts.ACT_ON_PERSON,
+)
 async def list_tokens(
     call: OperatorCall[NoParameters], user_id: FromPath[UUID]
 ) -> TokensResponse | Refusal:
@@ -173,7 +197,12 @@ async def list_tokens(
     return outcome if isinstance(outcome, Refusal) else tokens_response(outcome)
 
 
-@post("/users/{user_id:uuid}/tokens/revoke", "End a user's tokens", gate=operator(Scope.MEMBERS))
+@post(
+    "/users/{user_id:uuid}/tokens/revoke",
+    "End a user's tokens",
+    gate=operator(Scope.MEMBERS),
+    conflicts=conflicts.ACT_ON_PERSON,
+)
 async def revoke(
     call: OperatorCall[RevokeRequest], user_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:
@@ -187,7 +216,7 @@ async def revoke(
 @post(
     "/users/{user_id:uuid}/second-factor/reset",
     "Reset a lost second factor",
-    conflict=True,
+    conflicts=conflicts.RESET_FACTOR,
     gate=operator(Scope.MEMBERS),
 )
 async def reset_second_factor(

@@ -28,6 +28,7 @@ from mudra.http.registry.operations import (
 )
 from mudra.http.registry.submission_schema import SUBMISSION
 from mudra.http.request.request_context import AnyRequest, Document
+from mudra.http.response import conflicts
 from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.route import delete, submit_document
 from mudra.http.server.router import Router
@@ -97,7 +98,9 @@ async def update_by_body(
     )
 
 
-@delete(_ENTRY, "Retire an entry", query=RetireQuery, conflict=True, gate=REGISTRY_PERSON)
+@delete(
+    _ENTRY, "Retire an entry", query=RetireQuery, conflicts=conflicts.RETIRE, gate=REGISTRY_PERSON
+)
 async def retire(
     call: RegistryCall[LenientRetireQuery], entity_type: TypeInPath, entity_id: IdInPath
 ) -> WriteResponse | Refusal:

@@ -12,6 +12,7 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.alarm import ambiguity, timeline_lines
+from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.notifications.webhook import AddedWebhook, Attempt, Event, Webhook
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
@@ -37,6 +38,8 @@ class IncidentDetails(Struct, rename="camel", kw_only=True):
     peer_id: str
     type: str
     symptoms: list[str]
+    severity: str
+    """That of its alarms."""
     began: str
     detected: str
     last_bad: str
@@ -224,6 +227,7 @@ def incident_details(stored: StoredIncident) -> IncidentDetails:
         peer_id=name.peer_id,
         type=name.type,
         symptoms=[one.value for one in incident.cause.symptoms],
+        severity=severity_of(incident).value,
         began=iso_ms(incident.began),
         detected=iso_ms(incident.detected),
         last_bad=iso_ms(incident.last_bad),

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct, field
 from mudra.http.auth.gates import SIGNED_IN, OperatorCall, UserCall, operator
 from mudra.http.endpoint import B
 from mudra.http.request.fields import EntityId, NoParameters
+from mudra.http.response import conflicts
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.http.route import get, post
 from mudra.http.token.requests import EntityQuery
@@ -109,7 +110,7 @@ async def own_view(call: UserCall[EntityQuery]) -> BindingResponse | Refusal:
 @post(
     "/entity/address/binding",
     "Switch the binding to listed addresses",
-    conflict=True,
+    conflicts=conflicts.BINDING,
     gate=SIGNED_IN,
 )
 async def own_bind(call: UserCall[OwnBindingRequest]) -> BindingResponse | Refusal:
@@ -142,7 +143,7 @@ async def view(
 @post(
     "/members/{entity_id:str}/address-binding",
     "Switch a member's binding to listed addresses",
-    conflict=True,
+    conflicts=conflicts.BINDING,
     gate=operator(Scope.MEMBERS),
 )
 async def bind(

@@ -12,6 +12,7 @@ from mudra.http.auth.bearer import verified_bearer
 from mudra.http.auth.gates import SIGNED_IN, UserCall, UserGate
 from mudra.http.endpoint import Opening
 from mudra.http.request.request_context import RequestContext
+from mudra.http.response import conflicts
 from mudra.http.route import get, post
 from mudra.http.token.requests import EntityQuery, EntitySecretReadRequest, EntitySecretResetRequest
 from mudra.http.token.responses import (
@@ -87,7 +88,7 @@ async def reset(call: UserCall[EntitySecretResetRequest]) -> EntitySecretResetRe
 @post(
     "/entity/secret/retire",
     "End the grace period of the old secret early",
-    conflict=True,
+    conflicts=conflicts.END_OLD_SECRET,
     gate=_WITH_BARE_TOKEN,
 )
 async def retire(call: UserCall[EntitySecretReadRequest]) -> EntitySecretRetireResponse | Refusal:

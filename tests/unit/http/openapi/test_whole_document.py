@@ -1,5 +1,6 @@
 """The document as generators and people read it: whole, and made from the code."""
 
+import enum
 import json
 import re
 from collections.abc import Iterator
@@ -11,14 +12,25 @@ import pytest
 from mudra.bootstrap.routes import service_routes
 from mudra.http.openapi import field_texts
 from mudra.http.openapi.document import json_document
+from mudra.http.openapi.field_examples import FIELD_EXAMPLES
 from mudra.http.openapi.field_texts import FIELD_TEXTS
 from mudra.http.openapi.field_texts.queries import QUERY_TEXTS
 from mudra.http.openapi.field_texts.sent import SENT_TEXTS
+from mudra.http.openapi.field_words import FIELD_WORDS
 from mudra.http.openapi.operation_ids import chosen_summaries
 from mudra.http.route_settings import RouteSettings
+from mudra.levels.evidence import Fate
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.settings.settings import Settings
+from mudra.tokens.secrets.address_binding import AddressBinding
 
+PARTS: dict[type, set[str]] = {
+    RegistryAction: {*set(RegistryAction)} - {"submit", "update", "goLive"},  # of members, of time
+    Fate: {Fate.LEFT_OUT, Fate.EXCUSED},
+    AddressBinding: set(AddressBinding),
+}
+"""Enumerations of which a field has some words alone."""
 VERBS = {
     *("get", "list", "search", "read", "count", "stream", "verify", "introspect", "export"),
     *("add", "generate", "publish", "push", "submit", "import", "onboard", "announce", "begin"),
@@ -78,6 +90,13 @@ def test_generators_make_one_type_of_each_value(document: dict[str, Any]) -> Non
             named = [one for one in kinds if one != {"type": "null"}]
             of_one_event = {"type": "string"}, {"type": "integer"}
             assert len(named) <= 1 or tuple(named) == of_one_event, part
+
+
+def test_generators_write_no_two_fields_of_an_object_alike(document: dict[str, Any]) -> None:
+    """client_id and clientId are one name in Java, TypeScript and Go, which do not compile."""
+    for title, schema in document["components"]["schemas"].items():
+        names = [re.sub(r"\W|_", "", name).lower() for name in schema.get("properties", {})]
+        assert len(names) == len(set(names)), title
 
 
 def test_no_name_is_that_of_a_constructor_in_go(document: dict[str, Any]) -> None:
@@ -151,6 +170,80 @@ def test_every_request_has_a_whole_example_that_is_valid(document: dict[str, Any
                 read += 1
 
     assert read > 50
+
+
+def test_every_answer_in_json_has_a_whole_example_that_is_valid(document: dict[str, Any]) -> None:
+    read = 0
+    for name, operation in operations(document):
+        for status, response in operation["responses"].items():
+            content = response.get("content", {}).get("application/json")
+            if status.startswith("2") and content:
+                schema = {**content["schema"], "components": document["components"]}
+                jsonschema_rs.validate(schema, content["example"])
+                assert ': "text"' not in json.dumps(content["example"]), name  # no one's real value
+                read += 1
+
+    assert read > 160
+
+
+def test_an_example_has_no_token_and_no_secret(document: dict[str, Any]) -> None:
+    """A reader may take them for real ones, and so may a scanner of secrets."""
+    examples = json.dumps([one["example"] for one in parts(document["paths"]) if "example" in one])
+
+    for token in re.findall(r"eyJ[\w-]+\.[\w.-]+", examples):
+        assert re.fullmatch(
+            r"[\w-]+\.(EXAMPLE|eyJzdWIiOiJGSU5TSUdIVC1GSVUifQ)\.c2lnbmF0dXJl", token
+        )
+    for secret in re.findall(r"whsec_[\w+/=]+", examples):
+        assert secret == "whsec_EXAMPLE"
+
+
+def words_of(field: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
+    """The words that a field, or an element of it, may be."""
+    if "$ref" in field:
+        return words_of(schemas[field["$ref"].rpartition("/")[2]], schemas)
+    inner = [*field.get("anyOf", []), *([field["items"]] if "items" in field else [])]
+    found: list[str] = field.get("enum", []) if "properties" not in field else []
+    return found or next((words for one in inner if (words := words_of(one, schemas))), [])
+
+
+def test_every_word_of_a_field_says_what_it_means(document: dict[str, Any]) -> None:
+    """But for words that an RFC or another page explains, and for a field with one word alone."""
+    elsewhere = {
+        *("errorCode", "alg", "category", "grant_type", "client_assertion_type"),
+        *("RequestBlock.type", "NotificationBlock.type", "SubmittedCertificate.alg"),
+        *("FaultRequest.kind", "FaultEndRequest.kind", "SandboxFault.kind"),
+    }
+    schemas = document["components"]["schemas"]
+    silent = [
+        f"{title}.{name}: {word}"
+        for title, schema in schemas.items()
+        for name, field in schema.get("properties", {}).items()
+        if not {name, f"{title}.{name}"} & elsewhere
+        and len(words := [word for word in words_of(field, schemas) if word]) > 1
+        for word in words
+        if f"`{word}`: " not in field["description"]
+    ]
+
+    assert silent == []
+
+
+def test_a_field_has_all_words_of_the_code_and_no_others() -> None:
+    for meanings in FIELD_WORDS.values():
+        for kind in {type(word) for word in meanings if isinstance(word, enum.StrEnum)}:
+            named = {word for word in meanings if isinstance(word, kind)}
+            assert named == set(kind) or named <= PARTS.get(kind, set()), kind
+
+
+def test_every_example_and_every_word_is_of_a_field(document: dict[str, Any]) -> None:
+    exact = {
+        f"{title}.{name}"
+        for title, schema in document["components"]["schemas"].items()
+        for name in schema.get("properties", {})
+    }
+
+    assert FIELD_WORDS.keys() <= exact
+    assert FIELD_EXAMPLES.keys() <= exact | {one.rpartition(".")[2] for one in exact}
 
 
 def test_operations_have_names_that_a_programmer_would_choose(document: dict[str, Any]) -> None:

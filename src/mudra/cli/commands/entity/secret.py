@@ -45,22 +45,21 @@ async def reset(
     api: Api,
     entity_id: EntityId,
     expiry_days: Annotated[
-        int | None,
-        typer.Option(min=1, max=MAX_EXPIRY_DAYS, help="Days until the new secret expires."),
-    ] = None,
+        int, typer.Option(min=1, max=MAX_EXPIRY_DAYS, help="Days until the new secret expires.")
+    ] = MAX_EXPIRY_DAYS,
     keep_old_days: Annotated[
-        int | None,
+        int,
         typer.Option(
             min=0, max=MAX_GRACE_DAYS, help="Days to keep the old secret working; 0: none."
         ),
-    ] = None,
+    ] = 0,
 ) -> Shown:
     """Replace the entity's secret: at most 5 times in 24 hours, 5 minutes apart."""
-    body: dict[str, object] = {"entityId": entity_id}
-    if expiry_days is not None:
-        body["secretExpiryDays"] = expiry_days
-    if keep_old_days is not None:
-        body["oldSecretValidity"] = keep_old_days
+    body: dict[str, object] = {
+        "entityId": entity_id,
+        "secretExpiryDays": expiry_days,
+        "oldSecretValidity": keep_old_days,
+    }
     return _shown(await api.post("v1/entity/secret/reset", body), {})
 
 

@@ -22,6 +22,7 @@ from mudra.disputes.raise_rule import days_within
 app = typer.Typer(no_args_is_help=True)
 _OWN = "v1/entity/disputes"
 _ALL = "/operator/v1/disputes"
+_STEPS = [one.value for one in Act if one in OPERATOR_ACTS]
 _ID = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 _FILE = "1c2b3d4e-5f60-4172-8394-a5b6c7d8e9f0"
 
@@ -184,6 +185,12 @@ class Decision:
         }
 
 
+def _step(typed: str) -> Act:
+    if typed not in _STEPS:
+        raise typer.BadParameter(f"{typed} is no step of an operator: {', '.join(_STEPS)}")
+    return Act(typed)
+
+
 @owner_command(app, f'mudra dispute act {_ID} accept --effect left_out --text "The AA failed."')
 @with_options(Decision)
 async def act(
@@ -191,12 +198,11 @@ async def act(
     api: Api,
     dispute_id: _Which,
     step: Annotated[
-        Act, typer.Argument(help=", ".join(sorted(one.value for one in OPERATOR_ACTS)) + ".")
+        Act,
+        typer.Argument(parser=_step, metavar="STEP", help=f"One of {', '.join(_STEPS)}."),
     ],
 ) -> Shown:
     """Review a dispute, ask or answer its member, accept, reject or reopen it."""
-    if step not in OPERATOR_ACTS:
-        fail(f"{step.value} is a step of the member, or of the service", Exit.USAGE)
     body = {"act": step.value, **decision.body()}
     return _case(await api.post(f"{_ALL}/{dispute_id}/steps", body))
 

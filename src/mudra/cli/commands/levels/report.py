@@ -12,7 +12,7 @@ from mudra.cli.command import owner_command, user_command
 from mudra.cli.commands.levels import network_rules, targets
 from mudra.cli.commands.levels.report_verify import verify
 from mudra.cli.local.instant_option import read_instant
-from mudra.cli.output.output import Exit, fail
+from mudra.cli.output.output import Exit, fail, show_table
 from mudra.cli.output.shown import Shown, line, table, text
 
 app = typer.Typer(no_args_is_help=True)
@@ -23,6 +23,10 @@ _PATH: Final = "/operator/v1/levels/reports"
 _OWN: Final = "/levels/reports"
 _ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 _PREFIX: Final = "/metrics/perf/v1"
+_FIGURES: Final = (
+    *("MEASURE", "API", "VALUE", "TARGET", "MET"),
+    *("CALLS", "LEFT OUT", "UNCERTAIN", "REPORTERS"),
+)
 ReportId = Annotated[UUID, typer.Argument(help="ID, as mudra report list shows it.")]
 Own = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
 Out = Annotated[Path, typer.Option("--out", help="File to write; it must not exist.")]
@@ -65,7 +69,7 @@ async def make(
 
 @owner_command(app, f"mudra report show {_ID} --csv")
 async def show(api: Api, report_id: ReportId, as_csv: AsCsv = False) -> Shown:
-    """Show the numbers of a report."""
+    """Show the numbers of a report; of a further version also each that changed, and why."""
     path = f"{_PATH}/{report_id}"
     if as_csv:
         found = await api.text(path, {"format": "csv"})
@@ -160,19 +164,32 @@ def _listed(found: list[Answer]) -> Shown:
 
 def _numbers(answer: Answer) -> Shown:
     report = answer["report"]
-    return table(
-        ["MEASURE", "API", "VALUE", "TARGET", "MET", "CALLS", "LEFT OUT", "UNCERTAIN", "REPORTERS"],
+    figures = [
         [
-            [
-                *(one["measure"], one["api"] or "all", _text(one["value"]), _text(one["target"])),
-                {True: "yes", False: "no", None: ""}[one["met"]],
-                *(str(one["whole"]), str(one["leftOut"]), str(one["uncertain"])),
-                str(one["reporters"]),
-            ]
-            for one in report["figures"]
-        ],
-        answer.content,
-    )
+            *(one["measure"], one["api"] or "all", _text(one["value"]), _text(one["target"])),
+            {True: "yes", False: "no", None: ""}[one["met"]],
+            *(str(one["whole"]), str(one["leftOut"]), str(one["uncertain"])),
+            str(one["reporters"]),
+        ]
+        for one in report["figures"]
+    ]
+    changes = [
+        [
+            *(one["measure"], one["api"] or "all", one["number"]),
+            *(_text(one["before"]), _text(one["after"])),
+        ]
+        for one in report["changes"]
+    ]
+
+    def shown() -> None:
+        show_table(_FIGURES, figures)
+        if changes:
+            typer.echo(f"\nChanged since version {report['version'] - 1}:")
+            show_table(["MEASURE", "API", "NUMBER", "BEFORE", "AFTER"], changes)
+            for reason in report["reasons"]:
+                typer.echo(f"because: {reason}")
+
+    return Shown(answer.content, shown)
 
 
 def _text(number: float | None) -> str:

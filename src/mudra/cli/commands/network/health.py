@@ -42,10 +42,10 @@ async def list_incidents(
     query = {"open": "true" if only_open else "", "entityId": entity}
     found = (await api.get(INCIDENTS, query))["incidents"]
     return table(
-        ["ID", "BEGAN", "CAUSE", "STATE", "OWNER"],
+        ["ID", "BEGAN", "SEVERITY", "CAUSE", "STATE", "OWNER"],
         [
             [
-                *(one["incidentId"], one["began"], one["cause"]),
+                *(one["incidentId"], one["began"], one["severity"], one["cause"]),
                 *(one["state"], one["acknowledgedBy"] or "none"),
             ]
             for one in found

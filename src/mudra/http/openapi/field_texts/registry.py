@@ -101,7 +101,7 @@ REGISTRY_FIELDS: Final = {
     "Finding.problem": "what is wrong",
     "allowed": "what would be right",
     "nearest": "the valid value that is closest to what was sent",
-    "severity": "note for what does not refuse the document; left out of what does",
+    "severity": "weight of the finding; left out of one that refuses the document",
     # Probes
     "requestedBy": "who asked for the probe",
     "requestedAt": "when the probe was asked for",

@@ -1,0 +1,333 @@
+"""Values of fields in the examples of the OpenAPI document, where a struct has none itself.
+
+By name, and by `Schema.name` where a name means several things, as in `field_texts`. Which fields
+an example has, and of which type, comes from the structs and is never written here. A field
+without a value fails tests/unit/http/openapi/test_whole_document.py. A secret or a token is a
+placeholder.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+_Shown = Sequence[tuple[object, str]]
+"""A value, and the names of the fields that show it."""
+_ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
+_METHODS: Final = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+_ADDRESS: Final = "https://mudra.example/iam"
+
+_TIMES: Final[_Shown] = (
+    (
+        "2026-01-31T09:30:00.000Z",
+        (
+            "at publishAt begins madeAt changedAt evidence_from from start decidedAt raisedAt "
+            "timestamp addedAt start_time window receivedAt began detected published updated "
+            "noticed "
+            "activeFrom deliveredAt ApiFeed.since FeedCause.since FeedChange.since"
+        ),
+    ),
+    (
+        "2026-01-31T10:30:00.000Z",
+        (
+            "ends endedAt end dueAt end_time lastBad over last_bad HappeningDetails.until "
+            "TimedCalls.until ended retiresAt ReceiptsResponse.next to judged_until as_of "
+            "heard_until "
+            "previousKeyUntil"
+        ),
+    ),
+    ("2026-01-01T00:00:00.000Z", "network_since"),
+    ("2026-02-24T09:30:00.000Z", "goneAt"),
+    ("2025-12-31T18:30:00.000Z", "month"),
+    ("2026-01-31", "day NetworkRule.since Target.since"),
+    ("2026-04-01", "Target.until"),
+    ("2026-01-12", "handledDay"),
+    ("22:00", "quietFrom"),
+    ("07:00", "quietUntil"),
+    (1769851800, "iat nbf issuedAt"),
+    (1769938200, "exp ChangesResponse.validUntil RevocationList.validUntil"),
+    (1785403800000, "secret-expiry-ts"),
+    (86400, "expires_in"),
+)
+_IDS: Final[_Shown] = (
+    (
+        "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90",
+        (
+            "jti userId incidentId announcementId correctionId disputeId evidenceId receiptId "
+            "reportId announcement_id silenceId webhookId messageId MailDetails.id SandboxMail.id "
+            "targetId reference"
+        ),
+    ),
+    ("0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01", "txnId txnid"),
+    ("0f1e2d3c4b5a6978", "sessionId"),
+    ("20260131-6d00d5b60274", "kid"),
+    ("134", "ActivityResponse.next EventsPage.next"),
+    ("KAVERI-FIP", "MembersPage.next"),
+    ("lakshmi@kaveribank.example", "UsersPage.next"),
+    ("6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", "MailsPage.next"),
+    ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "hash sha256 evidence"),
+    ("IghSf3-7jme2p8sCxki0ySRBj0RTqabLsbIvnhB7E90", "thumbprint KeyPeriodResponse.kid"),
+    (["6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"], "revoked"),
+)
+_PEOPLE_AND_MEMBERS: Final[_Shown] = (
+    ("SAARTHI-AA", "aaId peerId peer_id reader"),
+    ("KAVERI-FIP", "fipId entityId entity_id fip_id id ref"),
+    ("FINSIGHT-FIU", "sub client_id azp"),
+    ("FIU", "roles"),
+    (["KAVERI-FIP"], "administers fipIds fip_ids FollowedFipsResponse.fips WebhookDetails.fips"),
+    ("Kaveri Bank", "name DashboardRowResponse.subject"),
+    ("Lakshmi Iyer", "AdminDetails.name"),
+    ("lakshmi@kaveribank.example", "email MailDetails.to SandboxMail.to"),
+    (["lakshmi@kaveribank.example"], "admins people"),
+    ("noc@kaveribank.example", "contact"),
+    ("ravi@kaveribank.example", "pendingEmail takesOverFrom"),
+    ("vikram@network.example", "owner ActDetails.by"),
+    (
+        "operator:vikram@network.example",
+        "acknowledgedBy actor decidedBy requestedBy submittedBy",
+    ),
+    ("entity:KAVERI-FIP", "madeBy"),
+    ("user:6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", "who"),
+    ("+91 22 5550 0107", "phone"),
+    ("203.0.113.17", "address lastAddress ip"),
+    (["health"], "scopes"),
+    (["app"], "secondFactors"),
+)
+_TEXTS: Final[_Shown] = (
+    ("1.0.0", "agentVersion jsonVersion RevocationList.ver"),
+    ("1.0", "Entry.ver"),
+    ("the member asked for it", "reason"),
+    ("FI fetch fails since 09:30.", "text TranslatedText.text"),
+    ("Failures of FI fetch", "title"),
+    ("FIP KAVERI-FIP, FI fetch", "cause"),
+    ("$.fips[0].fipId", "path"),
+    ("is not in the registry; the block is kept", "Finding.problem"),
+    ("an entity ID of the registry", "Finding.allowed"),
+    ("KAVERI-FIP", "Finding.nearest"),
+    ("calls", "doubt"),
+    ("9000000000000000", "claimed"),
+    ("400000", "plausible"),
+    ("23360094", "dataBytes"),
+    ("standard", "format"),
+    ("hi", "language"),
+    ("Asia/Kolkata", "timeZone"),
+    ("every request waits before it is answered", "SandboxFault.effect"),
+    ("", "problem column lastError keyProblem desc signValue TokenInfo.url ambiguity risk"),
+    ("last used 5 minutes ago from 2 addresses", "SecretUseResponse.summary"),
+    ("status is suspended", "HappeningDetails.text"),
+    ("opened as FIP KAVERI-FIP, FI fetch", "TimelineDetails.text"),
+    ("Kaveri Bank: the registry entry was changed", "subject"),
+    ("CN=api.kaveribank.example", "ProbeCertificate.subject"),
+    ("CN=Example CA", "ProbeCertificate.issuer"),
+    (["api.kaveribank.example"], "names"),
+    ("An update of the entry awaits approval", "DashboardRowResponse.what"),
+    ("Review it", "nextAct"),
+    ("Only one admin can act", "what"),
+    ("When that person is away, no one can reset the secret.", "why"),
+    ("Add one", "ActionItemResponse.act"),
+    ("people", "page"),
+    ("confirmed", "StatusResponse.status"),
+    ("serviceLevels", "purpose"),
+    (
+        "fif",
+        (
+            "IncidentDetails.type FeedCause.type FeedPlace.type FeedChange.type "
+            "PublicIncident.type SilenceDetails.type"
+        ),
+    ),
+    ("submitted", "WriteResponse.status"),
+    ("MUDRA_ENTITY_TOKEN_RATE", "SettingResponse.name"),
+    ("20", "SettingResponse.value"),
+    ("default", "source"),
+    ("tokens a second for each entity and address", "meaning"),
+    ("1 to 10000", "SettingResponse.allowed"),
+    ("entity:secret:read", "event"),
+    ("keys:signing:activate", "KeyChangeResponse.event"),
+    ("incident.opened", "AttemptDetails.event WebhookEventDetails.event"),
+    ("entityId,status\r\nKAVERI-FIP,active\r\n", "csv"),
+    ('{"type": "incident.opened", …}', "body"),
+    ('{"purpose": "serviceLevels", …}', "ProofResponse.report"),
+    ("Hello Lakshmi Iyer,\n\nThe registry entry of Kaveri Bank was changed. …", "SandboxMail.text"),
+    ([f"{_ADDRESS.removesuffix('/iam')}/console/entity/KAVERI-FIP"], "links"),
+    ("GOOD: above 95 % of the calls succeed, …", "FeedRules.calls"),
+    ("GOOD: above 95 % of the FI requests end in data; …", "fi_notification"),
+    ("gateway.log", "EvidenceDetails.name"),
+    ("text/plain", "mediaType"),
+    ("YQ==", "content"),
+    ("https://api.kaveribank.example/v2", "FieldChangeResponse.before"),
+    ("https://api2.kaveribank.example/v2", "FieldChangeResponse.after"),
+    ("$.entityinfo.baseurl", "FieldChangeResponse.path"),
+    (["deposits"], "groups"),
+)
+_ENTRIES_AND_KEYS: Final[_Shown] = (
+    (_ADDRESS, "iss issuer registry"),
+    (f"{_ADDRESS}/oauth2/token", "token_endpoint"),
+    (f"{_ADDRESS}/oauth2/introspect", "introspection_endpoint"),
+    (f"{_ADDRESS}/oauth2/revoke", "revocation_endpoint"),
+    (f"{_ADDRESS}/revocations", "revocations_uri"),
+    (f"{_ADDRESS}/protocol/openid-connect/certs", "jwks_uri"),
+    (["client_credentials"], "grant_types_supported"),
+    (["none"], "response_types_supported"),
+    (["entity"], "scopes_supported"),
+    (["public"], "subject_types_supported"),
+    (["RS256"], "id_token_signing_alg_values_supported"),
+    (["ES256", "PS256", "RS256"], "dpop_signing_alg_values_supported"),
+    (
+        _METHODS,
+        (
+            "token_endpoint_auth_methods_supported introspection_endpoint_auth_methods_supported "
+            "revocation_endpoint_auth_methods_supported"
+        ),
+    ),
+    (
+        _ALGORITHMS,
+        (
+            "token_endpoint_auth_signing_alg_values_supported "
+            "introspection_endpoint_auth_signing_alg_values_supported "
+            "revocation_endpoint_auth_signing_alg_values_supported"
+        ),
+    ),
+    ("https://alarms.kaveribank.example/mudra", "url"),
+    ("v2:https://api.kaveribank.example/v2", "baseurl"),
+    ("whsec_EXAMPLE", "secret"),
+    ("eyJhbGciOiJSUzI1NiJ9.EXAMPLE.c2lnbmF0dXJl", "token access_token signature"),
+    ("entity", "scope"),
+    ("Bearer", "token_type typ"),
+    ("account", "aud"),
+    ("AQAB", "e"),
+    ("0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86z…", "n"),
+    ("RSA", "kty"),
+    ("sig", "use"),
+    ("RS256", "alg"),
+    ("BANK0042", "code"),
+    ("@saarthi", "entityhandle"),
+    ("https://web.saarthi-aa.example/consent", "webviewurl"),
+    ("deposits", "tags"),
+    ("OK", "responseText"),
+    ("200", "responseCode"),
+    (["DEPOSIT", "TERM_DEPOSIT"], "fitypes"),
+    (["443"], "inboundports outboundports"),
+    (["203.0.113.17"], "ips"),
+)
+_NUMBERS: Final[_Shown] = (
+    (
+        0,
+        (
+            "archived droppedBlocks tokenBlocks equalTo downWindows leftOut uncertain left refused "
+            "undecided other4xx denied oldSecretValidity tokensEnded FiOutcomes.timeout unchanged "
+            "other_client_error_percentage pending foreignCount epoch ChangesResponse.since"
+        ),
+    ),
+    (
+        1,
+        (
+            "version attempt attempts count vouched addressCount form place reportersHeard rows "
+            "new line weeksAhead missed BulkResponse.done reporters reportersSeen Change.before "
+            "sequence waiting total size"
+        ),
+    ),
+    (
+        2,
+        (
+            "badWindows bad_windows reportersExpected reporters_expected reporters_heard "
+            "Change.after "
+            "GapDetails.windows upto listedCount"
+        ),
+    ),
+    (5, "seconds"),
+    (7, "EntitySecretResetResponse.oldSecretValidity ForecastErrorDetails.days"),
+    (10, "failed failures noAnswer notFound404 server5xx allowed"),
+    (24, "noticeHours hoursAMonth windows_expected windows_heard"),
+    (30, "BindingResponse.days"),
+    (144, "windows windowsExpected windowsHeard reportedWindows received MissedReports.expected"),
+    (200, "ProbeResponse.status seq issued"),
+    (390, "done succeeded part delivered usual weekBefore median ready"),
+    (400, "requests samples begun calls whole judged"),
+    (4, "spent IncidentDetails.expected"),
+    (40, "spentPercent"),
+    (60, "leftPercent"),
+    (320, "estimate p50 p50_response_time low handled"),
+    (900, "p95 high"),
+    (1400, "p99"),
+    (5200, "p100 longest"),
+    (600, "secondsBefore"),
+    (0.975, "successRate FiOutcomes.success doneShare confidence score perDoneBefore"),
+    (1.02, "ofWeekBefore ofFourBefore dayRate weekRate"),
+    (0.04, "wape naiveWape"),
+    (97.5, "success success_percentage availability value mine"),
+    (99.5, "target Target.value"),
+    (2.5, "failing_before_percentage timeout_percentage server_error_percentage"),
+    (0.5, "not_found_percentage"),
+    (62.5, "failing_percentage"),
+    ([400, 390, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0], "Calls.counts TimedCalls.counts"),
+    ([569, 31, 569, 28, 7, 3, 5], "statuses"),
+    ([[34, 9], [35, 391]], "times"),
+    ([97.5, 98.0, None], "success_by_hour"),
+)
+_WHETHER: Final[_Shown] = (
+    (
+        True,
+        (
+            "active certain intact open passes met complete AttemptDetails.delivered levelReports "
+            "enforced first keyProven created invited league secondFactor needsApproval "
+            "SilenceDetails.maintenance"
+        ),
+    ),
+    (
+        False,
+        "exempt dryRun more withoutAdmin too_few_calls byOperator PublicMaintenance.ended late",
+    ),
+)
+_WORDS: Final[_Shown] = (
+    ("fip-api", "IncidentDetails.kind FeedCause.kind VerdictDetails.blame"),
+    ("path", "FeedPlace.kind"),
+    ("major", "IncidentDetails.severity"),
+    (None, "IncidentDetails.ended"),
+    ("", "IncidentDetails.peerId SilenceDetails.peerId FeedCause.peer_id"),
+    ("GOOD", "ApiDetails.status CellDetails.status PublicRow.status FipSummary.data_flow"),
+    ("GOOD", "FipSummary.discovery_and_linking FipSummary.consent_and_notification"),
+    ("BAD", "ApiFeed.status"),
+    (60, "ApiFeed.success_percentage"),
+    (160, "ApiFeed.failed"),
+    ("good", "Day.state FipHistory.last_24_hours"),
+    ("recovered", "PublicIncident.ending"),
+    ("disrupted", "PublicIncident.effect"),
+    ("within", "Burn.outlook"),
+    ("success", "Burn.measure Figure.measure Target.measure Change.measure"),
+    ("unsure", "Span.fate"),
+    ("FIP", "Entry.type ChangeResponse.type Member.role Target.role"),
+    ("intact", "AuditVerdictResponse.state"),
+    ("maintenance", "PublicAnnouncement.kind AnnouncementDetails.kind"),
+    ("MOBILE", "Identifier.type"),
+    ("STRONG", "Identifier.category"),
+    ("comment", "ActDetails.act"),
+    ("accepted", "PushResponse.status"),
+    ("network", "BindingResponse.binding"),
+    ("note", "Finding.severity"),
+    ("done", "BulkMember.result"),
+    ("new", "ImportedRow.result"),
+    ("suspend", "BulkResponse.act"),
+)
+_BY_NAME: Final[_Shown] = (
+    ({"KAVERI-FIP": 1769851800}, "notBefore"),
+    ({"entry": 1}, "DashboardResponse.counts"),
+    ({"version": 1}, "detail"),
+    ({"jkt": "IghSf3-7jme2p8sCxki0ySRBj0RTqabLsbIvnhB7E90"}, "cnf"),
+    (
+        {
+            "kty": "RSA",
+            "alg": "RS256",
+            "use": "sig",
+            "kid": "20260131-6d00d5b60274",
+            "n": "0vx7ago…",
+            "e": "AQAB",
+        },
+        "key",
+    ),
+)
+_ALL: Final = (
+    *(*_TIMES, *_IDS, *_PEOPLE_AND_MEMBERS, *_TEXTS),
+    *(*_ENTRIES_AND_KEYS, *_NUMBERS, *_WHETHER, *_WORDS, *_BY_NAME),
+)
+FIELD_EXAMPLES: Final[Mapping[str, object]] = MappingProxyType(
+    {name: value for value, names in _ALL for name in names.split()}
+)
