@@ -37,7 +37,7 @@ class Call:
 
     @property
     def is_oauth(self) -> bool:
-        """Whether the caller authenticates as a client of OAuth."""
+        """Returns whether the caller authenticates as a client of OAuth."""
         return _OF_OAUTH.fullmatch(self.path) is not None
 
     def _texts(self) -> tuple[str, str]:

@@ -34,6 +34,7 @@ _NAMES_OF_FORMATS: Final = {
     "password": "",
 }
 _WHOLE_NUMBER: Final = "a whole number from"
+_DIGITS: Final = "^[0-9]{1,15}$"
 _EXPLAINED: Final = {
     "15 counts of calls": "../metrics-payloads.md#the-15-counts",
     "7 counts of FI requests": "../metrics-payloads.md#fi-requests-finot-sfireqnot-ffireqnot",
@@ -166,7 +167,8 @@ class Shapes:
             return f"array of {self.type_of(items) or 'any'}"
         if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
             return f"object of {self.type_of(schema['additionalProperties']) or 'any'} by name"
-        if schema.get("description", "").startswith(_WHOLE_NUMBER):  # in a query it is a text
+        of_query = schema.get("description", "").startswith(_WHOLE_NUMBER)
+        if of_query or schema.get("pattern") == _DIGITS:  # in a query a number is a text
             kind = "integer"
         return ", ".join(filter(None, (str(kind), _form(schema))))
 
