@@ -97,7 +97,7 @@ def not_made(tree: ast.AST) -> set[int]:
 
 
 def names_of(function: types.FunctionType) -> dict[str, Any]:
-    """What the names in a function stand for: of its module, and of the function around it."""
+    """The values of names in a function: of its module, and of the function around it."""
     names = dict(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         names[name] = cell.cell_contents

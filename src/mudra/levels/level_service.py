@@ -54,6 +54,9 @@ NO_SUCH_REPORT: Final = PlainRefusal(RefusalKind.NOT_FOUND, "no report of this I
 NO_LEVELS: Final = PlainRefusal(
     RefusalKind.NOT_FOUND, "only FIPs, AAs and the network (an empty entityId) have reports"
 )
+NOTHING_REPORTED: Final = PlainRefusal(
+    RefusalKind.CONFLICT, "no AA reported anything in this time, so there is nothing to report"
+)
 TOO_MANY_REPORTS: Final = PlainRefusal(
     RefusalKind.CONFLICT,
     f"{MAX_A_DAY} reports of this member were made within 24 hours: read one of these, or wait",
@@ -204,7 +207,7 @@ class LevelService(Struct, frozen=True):
             return TOO_MANY_REPORTS
         network = await self.network(within, now)
         if not network.reported:
-            return ValueRefused("start", "and end are of a time in which no AA reported anything")
+            return NOTHING_REPORTED
         await self.version(member, network, caller, now, sign)
         found = await self.reports.list(entity_id=entity_id, limit=MAX_LISTED)
         return next(one for one in found if (one.start, one.end) == (within.start, within.end))

@@ -197,29 +197,6 @@ def test_a_wrong_period_is_refused_with_the_way_out(
     assert sentence in answer.json()["errorMsg"]
 
 
-def test_of_a_time_without_any_report_there_is_no_report_of_levels(world: LevelWorld) -> None:
-    quiet = world.start - timedelta(days=80)
-    period = {"start": quiet.isoformat(), "end": (quiet + WINDOW).isoformat()}
-
-    answer = world.network.noc.post(REPORTS, entityId=world.fip, **period)
-
-    assert (answer.status_code, answer.json()["errorMsg"]) == (
-        400,
-        "start and end are of a time in which no AA reported anything",
-    )
-
-
-def test_a_month_that_goes_on_is_named(world: LevelWorld) -> None:
-    month = f"{world.network.service.advance('PT0S'):%Y-%m}"
-
-    answer = world.network.noc.post(REPORTS, entityId=world.fip, month=month)
-
-    assert (answer.status_code, answer.json()["errorMsg"]) == (
-        400,
-        f"the month {month} is not over",
-    )
-
-
 def test_a_target_holds_from_its_day_and_its_end_brings_the_shipped_one_back(
     world: LevelWorld,
 ) -> None:

@@ -110,7 +110,7 @@ class _Examples:
         return FIELD_EXAMPLES[name] if is_own else self.of(field, depth + 1)
 
     def _says_itself(self, field: Document) -> bool:
-        """Tell whether the values of a field are in its schema."""
+        """Return whether the values of a field are in its schema."""
         if field.keys() & {"examples", "enum", "const", "$ref"}:
             return True
         inner = [one for several in _CHOICES for one in field.get(several, ())]  # type: ignore[attr-defined]  # a list, by OpenAPI
@@ -118,7 +118,7 @@ class _Examples:
         return any(map(self._says_itself, [*inner, *([items] if isinstance(items, dict) else [])]))
 
     def _is_shown(self, exact: str, field: Document) -> bool:
-        """Tell whether an example has a field that a request, or an answer, may leave out."""
+        """Return whether an example has a field that a request, or an answer, may leave out."""
         return exact not in _OLD_SECRET if self._whole else self._has_example(field)
 
     def _has_example(self, field: Document) -> bool:

@@ -18,7 +18,7 @@ from mudra.identity.memberships.onboard import MemberDiffers
 from mudra.identity.operators.operator import OwnScopes, Scope, ScopeNotHeld
 from mudra.identity.operators.person_rule import LastOperator, OwnAccount
 from mudra.identity.second_factor.enroll import NO_SECOND_FACTOR
-from mudra.levels.level_service import TOO_MANY_REPORTS
+from mudra.levels.level_service import NOTHING_REPORTED, TOO_MANY_REPORTS
 from mudra.levels.printing.pdf import NO_PDF
 from mudra.levels.target import TOO_MANY_RULES, TOO_MANY_TARGETS
 from mudra.metrics.announcements import announcement
@@ -100,7 +100,7 @@ MAINTENANCE: Final = (silence.TOO_MANY_MAINTENANCES, silence.TOO_MUCH_MAINTENANC
 ACT_ON_INCIDENT: Final = (act.INCIDENT_NOT_OPEN, act.INCIDENT_NOT_OVER)
 ANNOUNCE: Final = (announcement.TOO_MANY_ANNOUNCEMENTS, announcement.ANNOUNCED_BEFORE)
 ADD_UPDATE: Final = (announcement.NOT_PUBLISHED,)
-REPORT: Final = (TOO_MANY_REPORTS,)
+REPORT: Final = (NOTHING_REPORTED, TOO_MANY_REPORTS)
 PRINT: Final = (NO_PDF,)
 TARGET: Final = (TOO_MANY_TARGETS,)
 RULE: Final = (TOO_MANY_RULES,)
