@@ -79,8 +79,10 @@ _OF: Final[Sequence[tuple[Meanings, str]]] = (
     (people.ACCOUNTS, "AccountResponse.state AdminDetails.state UserDetails.state"),
     (
         people.MEMBERS,
-        "MemberDetails.status MemberResponse.status MemberStatusResponse.status "
-        "StatusRequest.status",
+        (
+            "MemberDetails.status MemberResponse.status MemberStatusResponse.status "
+            "StatusRequest.status"
+        ),
     ),
     (people.ROLES, "AdminDetails.role AdminRequest.role"),
     (people.SCOPES, "OperatorRequest.scopes OperatorResponse.scopes UserDetails.scopes"),
