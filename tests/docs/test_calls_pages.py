@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
@@ -37,6 +38,7 @@ PEOPLE: Final = {
     "KAVERI-FIP": "lakshmi@kaveribank.example",
     "SAARTHI-AA": "meera@saarthi-aa.example",
 }
+IST: Final = ZoneInfo("Asia/Kolkata")
 OPERATOR: Final = "vikram@network.example"
 MAY: Final = {
     "AA": "SAARTHI-AA",
@@ -110,21 +112,35 @@ class Reader:
             entity_id: Member(service, entity_id, email, DEMO_PASSWORD, service.client())
             for entity_id, email in {**PEOPLE, "": OPERATOR}.items()
         }
-        self.user_tokens = {name: member.user_token() for name, member in members.items()}
         self.secrets = {name: member.secret() for name, member in members.items() if name}
+        self._report_and_go_to_the_next_month(members["SAARTHI-AA"])
+        self.user_tokens = {name: member.user_token() for name, member in members.items()}
         self.entity_tokens = {
             name: members[name].entity_token(secret).json()["accessToken"]
             for name, secret in self.secrets.items()
         }
         now = service.advance("PT0S")
         self.begins = now + timedelta(days=1)
-        start = window_start(now - timedelta(hours=1))
-        window = as_value(request_metrics(aa_id="SAARTHI-AA", start=start))
+        window = a_window(now)
         (folder / "window.json").write_text(json.dumps(window))
         entry = example("FIP")
         entry["requester"]["id"] = entry["entityinfo"]["id"] = "KAVERI-FIP"
         (folder / "entry.json").write_text(json.dumps(entry))
         self._store_incident(now)
+
+    def _report_and_go_to_the_next_month(self, aa: Member) -> None:
+        """A report of levels is of a month that is over, in which an AA reported something."""
+        now = self.service.advance("PT0S")
+        token = aa.entity_token(self.secrets[aa.entity_id]).json()["accessToken"]
+        answer = aa.client.post(
+            f"{self.service.root}/metrics/perf/v1/push",
+            json=a_window(now),
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        assert answer.status_code == 200, answer.text
+        reported = (now - timedelta(hours=1)).astimezone(IST)
+        later = (reported.replace(day=1) + timedelta(days=32)).replace(day=2)
+        self.service.advance(f"P{(later - now).days}D")
 
     def _store_incident(self, now: datetime) -> None:
         row = stored_row(INCIDENT, "fip-api", "KAVERI-FIP", window_start(now) - timedelta(hours=3))
@@ -182,6 +198,12 @@ class Reader:
                 if isinstance(value, str) and re.fullmatch("[a-z]+Id", name) and is_uuid(value):
                     ids.setdefault(f"{name[:-2].upper()}_ID", value)
                 self._learn(value, ids)
+
+
+def a_window(now: datetime) -> object:
+    """A payload of an hour ago, under a transaction ID of its own."""
+    start = window_start(now - timedelta(hours=1))
+    return as_value(request_metrics(aa_id="SAARTHI-AA", start=start, txn_id=str(uuid.uuid4())))
 
 
 def is_uuid(text: str) -> bool:
