@@ -9,6 +9,8 @@ from tests.docs.follow import RUN
 from tests.docs.left_out import BY_ANOTHER_TEST, is_left_out, rows
 from tests.docs.test_call_samples import COMMANDS, samples
 from tests.docs.test_call_samples import PAGES as SAMPLED
+from tests.docs.test_calls_pages import LIST
+from tests.docs.test_calls_pages import PAGES as CALLS
 from tests.docs.test_guides import GUIDES
 from tests.docs.test_installed_copies import AGENT
 from tests.docs.test_samples import API
@@ -29,7 +31,7 @@ from mudra.bootstrap.config import REFERENCE, load_settings
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 
 TESTS = ROOT / "tests"
-FOLLOWED = {*GUIDES, *PAGES, AGENT, "docs/how-to/monitor-the-network.md"}
+FOLLOWED = {*GUIDES, *PAGES, *CALLS, LIST, AGENT, "docs/how-to/monitor-the-network.md"}
 """The last one in tests/http/health/test_feed_states.py, where a network has an incident."""
 GENERATED = re.compile(r"^(Generated|Made) by `make docs`", re.MULTILINE)
 """`make lint` compares such a page with the program; what a reader runs in it is run all the same."""

@@ -21,8 +21,8 @@ AREAS: Final[Sequence[Area]] = (
     Area(
         "tokens",
         "Tokens and secrets",
-        "Tokens of people and entities, the entity's secret, keys and revoked tokens. A whole "
-        "program in five languages for each is in [token service](../token-service.md#samples).",
+        "Tokens of people and entities, the entity's secret, keys and revoked tokens. Programs in "
+        "five languages are in [token service](../token-service.md#samples).",
         {
             "Get a token": r"/iam/v1/(user|entity)/token/generate|/iam/oauth2/token",
             "The entity's secret": r"/iam/v1/entity/secret/\w+",

@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import urlencode
+from typing import Final
 
 import msgspec
 
@@ -17,22 +15,26 @@ from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
 from mudra.settings.settings import Settings
 from tools.pages.calls.areas import AREAS, Area, place_of
+from tools.pages.calls.call import Call
+from tools.pages.calls.commands import command
 from tools.pages.calls.shapes import Json, Shapes, cell, meaning
 from tools.pages.calls.written import written
 
 _INTRO: Final = (Path(__file__).parent / "intro.md").read_text(encoding="utf-8")
 _COMMON: Final = """\
 Made by `make docs` from the OpenAPI document. What holds for all calls, such as the token, the
-errors and what to do after them, is in [calls](../calls.md#what-holds-for-all-calls).
+errors and what to do after them, is in [calls](../calls.md#what-holds-for-all-calls);
+[one whole call](../calls.md#one-whole-call) explains `$ROOT`, `$USER_TOKEN` and other variables.
 """
 _MANY: Final = 4
 """Rows of an answer that are not written twice on a page."""
 _LONG: Final = 25
 """Lines of an answer that are not shown at once."""
 _ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
+_OF_ALL: Final = frozenset({"X-Request-Id", "Cache-Control", "Vary"})
+_METHODS: Final = ("get", "post", "put", "delete")
+"""What is read comes first, then what is made, changed and removed."""
 _FORM: Final = "application/x-www-form-urlencoded"
-_NEEDS: Final = "\n\nNeeds: "
-_OF_OAUTH: Final = re.compile(r"/iam/oauth2/.+")
 _SPECIAL: Final = {"304": "may answer 304"}
 _STATE: Final = "409"
 _SHORT: Final = (
@@ -49,37 +51,6 @@ _SHORT: Final = (
 """Words of the list of all calls for the tokens that calls need."""
 
 
-@dataclass(frozen=True)
-class Call:
-    """One operation of the document."""
-
-    method: str
-    path: str
-    operation: Json
-
-    @property
-    def summary(self) -> str:
-        """Its purpose, in the words of a person who looks for it."""
-        return str(self.operation["summary"])
-
-    @property
-    def about(self) -> str:
-        """Its effect."""
-        return self._texts()[0]
-
-    @property
-    def needs(self) -> str:
-        """The token that it takes, in words."""
-        if _OF_OAUTH.fullmatch(self.path):
-            return "the entity's credentials in the request"
-        return self._texts()[1].strip().rstrip(".") or "no token"
-
-    def _texts(self) -> tuple[str, str]:
-        text = str(self.operation.get("description") or self.summary)
-        about, _, needs = text.partition(_NEEDS)
-        return about, needs
-
-
 def calls_pages() -> Mapping[str, str]:
     """Returns the text of each page by its file below docs/reference."""
     routes = build_routes(RouteSettings.of(Settings(sandbox=True)), Given(), of_sandbox=handlers)
@@ -88,9 +59,9 @@ def calls_pages() -> Mapping[str, str]:
         area.file: {part: [] for part in area.parts} for area in AREAS
     }
     for path, operations in document["paths"].items():
-        for method, operation in operations.items():
+        for method in filter(operations.__contains__, _METHODS):
             area, part = place_of(method, path)
-            placed[area.file][part].append(Call(method, path, operation))
+            placed[area.file][part].append(Call(method, path, operations[method]))
     pages = {
         f"calls/{area.file}.md": _page(area, placed[area.file], document["components"])
         for area in AREAS
@@ -175,7 +146,7 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
     ]
     if sent:
         lines += ["| sent | as | meaning |", "|---|---|---|", *sent, ""]
-        lines += _example(call)
+    lines += [*command(call), *_headers(call)]
     sample = _sample(call)
     first = answers.setdefault("\n".join(answered), call)
     if first is not call and len(answered) >= _MANY:
@@ -185,6 +156,13 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
         lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, "", *sample]
     lines += _refused(call, shapes)
     return "\n".join(lines)
+
+
+def _headers(call: Call) -> list[str]:
+    """Returns the headers of an answer which not every answer has."""
+    answer = call.operation["responses"].get("200", {})
+    shown = [f"`{name}`" for name in answer.get("headers", {}) if name not in _OF_ALL]
+    return [f"Headers of the answer: {', '.join(shown)}.", ""] if shown else []
 
 
 def _refused(call: Call, shapes: Shapes) -> list[str]:
@@ -228,7 +206,9 @@ def _body(call: Call, shapes: Shapes) -> Iterator[str]:
         if not kinds:
             about = cell(schema.get("description", ""))
             yield _line("the body", _form(place, "object", needed=True), about)
-        for name, kind, about in shapes.rows(schema, without=_ENVELOPE - set(required)):
+        for name, kind, about in shapes.rows(
+            schema, without=_ENVELOPE - set(required), answered=False
+        ):
             needed = name.strip("`") in required
             form = _form(place, (several and kinds.get(name)) or kind, needed=needed)
             yield _line(name, form, about)
@@ -236,20 +216,6 @@ def _body(call: Call, shapes: Shapes) -> Iterator[str]:
 
 def _form(place: str, kind: str, *, needed: bool) -> str:
     return ", ".join(filter(None, (place, "needed" if needed else "", kind)))
-
-
-def _example(call: Call) -> list[str]:
-    """Returns a body that a service accepts; what another page shows is left out."""
-    for media, body in call.operation.get("requestBody", {}).get("content", {}).items():
-        members: dict[str, Any] = body.get("example") or {}
-        if "requester" in members:
-            return []
-        shown = {name: one for name, one in members.items() if name not in _ENVELOPE}
-        if shown and media == _FORM:
-            return ["```text", urlencode(shown, safe="@"), "```", ""]
-        if shown:
-            return ["```json", written(shown), "```", ""]
-    return []
 
 
 def _sample(call: Call) -> list[str]:
@@ -277,12 +243,16 @@ def _answered(call: Call, shapes: Shapes) -> Iterator[str]:
 
 
 def _objects(shapes: Shapes) -> Iterator[str]:
-    for name, schema in shapes.objects():
-        rows = [_line(*row) for row in shapes.rows(schema)]
-        about = cell(schema.get("description", ""))
-        parts = [f"### {name}\n", f"{about}\n" if about else ""]
-        parts.append("\n".join(["| field | type | meaning |", "|---|---|---|", *rows, ""]))
-        yield "\n".join(filter(None, parts))
+    found = {name: _object(name, schema, shapes) for name, schema in shapes.objects()}
+    return (found[name] for name in sorted(found))
+
+
+def _object(name: str, schema: Json, shapes: Shapes) -> str:
+    rows = [_line(*row) for row in shapes.rows(schema)]
+    about = cell(schema.get("description", ""))
+    parts = [f"### {name}\n", f"{about}\n" if about else ""]
+    parts.append("\n".join(["| field | type | meaning |", "|---|---|---|", *rows, ""]))
+    return "\n".join(filter(None, parts))
 
 
 def _line(*cells: str) -> str:

@@ -26,6 +26,21 @@ _FORMS: Final = (
     "success, refused",
 )
 """Descriptions that say no more than the type, where a parameter has a meaning of its own."""
+_NAMES_OF_FORMATS: Final = {
+    "email-or-empty": "email, or empty",
+    "webhook-url": "URL",
+    "member-file": "CSV",
+    "plain-line": "",
+    "password": "",
+}
+_WHOLE_NUMBER: Final = "a whole number from"
+_DIGITS: Final = "^[0-9]{1,15}$"
+_EXPLAINED: Final = {
+    "15 counts of calls": "../metrics-payloads.md#the-15-counts",
+    "7 counts of FI requests": "../metrics-payloads.md#fi-requests-finot-sfireqnot-ffireqnot",
+    "hash of the full set": "../registry.md#following-changes",
+}
+"""Words of which another page says more."""
 _WORDS: Final = re.compile(r"`[^`]*`(?:, `[^`]*`)+(?:, of \d+ words)?")
 """Words of a type; where the meaning lists them, the type does not."""
 _FLAG: Final = "^(true|false)$"
@@ -65,23 +80,36 @@ class Shapes:
             for part in node.values():
                 self._count(part)
 
-    def rows(self, schema: Json, *, without: frozenset[str] = frozenset()) -> Iterator[list[str]]:
-        """Gives name, type and meaning of each field; inner fields as `outer.inner`."""
-        yield from self._fields(schema, "", without, 0)
+    def rows(
+        self, schema: Json, *, without: frozenset[str] = frozenset(), answered: bool = True
+    ) -> Iterator[list[str]]:
+        """Gives name, type and meaning of each field; inner fields as `outer.inner`.
+
+        Of an answer it says which fields may be left out.
+        """
+        for row, needed in self._fields(schema, "", without, 0, answered=answered):
+            if answered and not needed:
+                row[1] = f"{row[1]}, may be absent"
+            yield row
 
     def _fields(
-        self, schema: Json, before: str, without: frozenset[str], depth: int
-    ) -> Iterator[list[str]]:
+        self, schema: Json, before: str, without: frozenset[str], depth: int, *, answered: bool
+    ) -> Iterator[tuple[list[str], bool]]:
+        required = schema.get("required", ())
         for name, one in schema.get("properties", {}).items():
             if name not in without:
                 inner, mark = self._inner(one, depth)
                 kind = "object" if inner and not mark else "array of objects" if inner else ""
                 null = " or null" if inner and _may_be_null(one) else ""
-                about = meaning(one)
+                needed = name in required
+                about = meaning({**one, "default": None} if answered and needed else one)
                 typed = _WORDS.sub("word", self.type_of(one)) if "<br>" in about else ""
-                yield [f"`{before}{name}`", kind + null or typed or self.type_of(one), about]
+                kind = kind + null or typed or self.type_of(one)
+                yield [f"`{before}{name}`", kind, about], needed
                 if inner:
-                    yield from self._fields(inner, f"{before}{name}{mark}.", frozenset(), depth + 1)
+                    yield from self._fields(
+                        inner, f"{before}{name}{mark}.", frozenset(), depth + 1, answered=answered
+                    )
 
     def _inner(self, one: Json, depth: int) -> tuple[Json | None, str]:
         """Returns the object of a field that only this table names, with `[]` for a list."""
@@ -139,6 +167,9 @@ class Shapes:
             return f"array of {self.type_of(items) or 'any'}"
         if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
             return f"object of {self.type_of(schema['additionalProperties']) or 'any'} by name"
+        of_query = schema.get("description", "").startswith(_WHOLE_NUMBER)
+        if of_query or schema.get("pattern") == _DIGITS:  # in a query a number is a text
+            kind = "integer"
         return ", ".join(filter(None, (str(kind), _form(schema))))
 
     def _named(self, name: str) -> str:
@@ -164,7 +195,10 @@ def meaning(schema: Json, first: str = "") -> str:
     default = schema.get("default")
     if default is not None and not isinstance(default, list) and default != "":
         parts.append(f"default `{_plain(default)}`")
-    return cell("; ".join(dict.fromkeys(filter(None, parts))))
+    about = cell("; ".join(dict.fromkeys(filter(None, parts))))
+    for words, place in _EXPLAINED.items():
+        about = about.replace(words, f"[{words}]({place})")
+    return about
 
 
 def cell(text: str) -> str:
@@ -179,7 +213,7 @@ def _plain(value: object) -> str:
 
 def _form(schema: Json) -> str:
     form = str(schema.get("format", ""))
-    return "" if form in {"plain-line", "password"} else form
+    return _NAMES_OF_FORMATS.get(form, form)
 
 
 def _words_of(schema: Json) -> str:

@@ -10,7 +10,7 @@ from mudra.http.request.account_requests import (
     AdminRequest,
     ContactRequest,
     EntityRequest,
-    HandOverRequest,
+    OwnHandOverRequest,
     R,
     SendAgainRequest,
 )
@@ -54,7 +54,7 @@ async def remove(call: UserCall[AdminRemovalRequest]) -> AdminsResponse | Refusa
     conflicts=conflicts.ADD_ADMIN,
     gate=SIGNED_IN,
 )
-async def hand_over(call: UserCall[HandOverRequest]) -> AdminsResponse | Refusal:
+async def hand_over(call: UserCall[OwnHandOverRequest]) -> AdminsResponse | Refusal:
     """Invite someone to be admin in your place.
 
     You stay an admin until the invitation is accepted, and can withdraw it with

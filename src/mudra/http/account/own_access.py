@@ -57,7 +57,7 @@ async def list_tokens(call: UserCall[NoParameters]) -> TokensResponse | Refusal:
 
 @post("/user/token/revoke", "End one of your own tokens", gate=SIGNED_IN)
 async def revoke_token(call: UserCall[TokenRequest]) -> StatusResponse:
-    """End one of the caller's tokens; a token of another user is not found."""
+    """End one of the caller's tokens; where none has this ID, 200 and nothing is ended."""
     ended = await end_token(call.tx, call.user.user_id, call.body.jti, call.caller)
     return StatusResponse(status="revoked" if ended else "nothing to revoke")
 
@@ -71,7 +71,7 @@ async def list_sessions(call: UserCall[NoParameters]) -> SessionsResponse:
 
 @post("/user/session/end", "End one of your own sessions", gate=SIGNED_IN)
 async def end_session(call: UserCall[SessionRequest]) -> StatusResponse:
-    """End one of the caller's sessions immediately; a session of another user is not found."""
+    """End one of the caller's sessions; where none has this ID, 200 and nothing is ended."""
     ended = await end_own_session(call.tx, call.user.user_id, call.body.session_id, call.caller)
     return StatusResponse(status="ended" if ended else "nothing to end")
 

@@ -55,7 +55,10 @@ async def own_disputes(call: UserCall[DisputesQuery]) -> DisputesResponse | Refu
     limits=TEXT_LIMITS,
 )
 async def raise_own(call: UserCall[DisputeRequest]) -> DisputeResponse | Refusal:
-    """Contest or comment on an incident, a day, or one API over some days, of your own entity."""
+    """Contest or comment on an incident, a day, or one API over some days, of your own entity.
+
+    What ended more than 62 days ago can no longer be contested.
+    """
     asked = call.body
     if asked.entity_id not in call.user.administers:
         return NotYourEntity()

@@ -23,7 +23,7 @@ _Text = Annotated[
     Meta(
         max_length=MAX_TEXT,
         description=f"a text of at most {MAX_TEXT} characters",
-        examples=["Our gateway answered all calls of this day: see the log."],
+        examples=["Our gateway answered all these calls: see the log."],
     ),
 ]
 _Day = Annotated[
@@ -31,13 +31,10 @@ _Day = Annotated[
     Meta(
         pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?\Z",
         description="a day of IST such as 2026-01-31",
-        examples=["2026-01-31"],
         # Whether the calendar has the day is looked at by `command`, with an error text of its own.
         extra_json_schema={"pattern": f"^({DAY})?$"},
     ),
 ]
-_DayOfLine = Annotated[_Day, Meta(examples=[])]
-"""Not in an example of a day."""
 _Api = Annotated[str, Meta(extra_json_schema={"enum": ["", *sorted(TYPE_OF_API)]})]
 _OneApi = Annotated[str, Meta(extra_json_schema={"enum": sorted(TYPE_OF_API)})]
 
@@ -66,17 +63,20 @@ class DisputeRequest(Struct, frozen=True, rename="camel"):
     more than one day, `lastDay`.
     """
 
-    entity_id: EntityId
+    entity_id: Annotated[EntityId, Meta(examples=["KAVERI-FIP"])]
     text: _Text
-    about: Annotated[Literal["incident", "day", "line"], Meta(description="what it is about")]
+    about: Annotated[
+        Literal["incident", "day", "line"],
+        Meta(description="what it is about", examples=["incident"]),
+    ]
     kind: Annotated[
         Literal["dispute", "comment"],
         Meta(description="dispute asks for a correction, comment for nothing"),
     ] = "dispute"
-    incident_id: UuidOrNone = ""
+    incident_id: Annotated[UuidOrNone, Meta(examples=["6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"])] = ""
     day: _Day = ""
-    first_day: _DayOfLine = ""
-    last_day: _DayOfLine = ""
+    first_day: _Day = ""
+    last_day: _Day = ""
     api: _Api = ""
 
     def command(self) -> RaiseCommand | ValueRefused:
@@ -121,9 +121,12 @@ class OperatorStepRequest(Struct, frozen=True):
 
     act: Annotated[
         Literal["review", "ask", "answer", "accept", "accept_partly", "reject", "reopen"],
-        Meta(description="review, ask, answer, accept, accept_partly, reject or reopen"),
+        Meta(
+            description="review, ask, answer, accept, accept_partly, reject or reopen",
+            examples=["accept"],
+        ),
     ]
-    text: _Text = ""
+    text: Annotated[_Text, Meta(examples=["Your log shows it: these calls are left out."])] = ""
     effect: Annotated[
         Effect, Meta(description="left_out counts nothing of it, not_against_member no failure")
     ] = "left_out"

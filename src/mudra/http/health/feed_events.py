@@ -182,8 +182,26 @@ def feed_events_route(events: FeedEvents) -> HTTPRouteHandler:
     ) -> Response[bytes] | Stream:
         """Send an event of what changed as soon as a window is judged, also when it is again.
 
-        The first event is `ready`: read the feed then. A heartbeat is sent every 15 seconds. The
-        stream ends when the token does, when the process stops, or for a listener that is slow.
+        Server-sent events. The first is `ready`, with the data `{}`: read the feed then. Each
+        further one is `feed`: its data has `judged_until`, and in `fips` each API with another
+        status, reason, cause or `since`, as the feed has it, by FIP and by name. A comment is sent
+        every 15 seconds.
+
+        ```text
+        retry: 30000
+        event: ready
+        data: {}
+
+        event: feed
+        id: 2026-01-31T09:40:00.000Z
+        data: {"judged_until":"2026-01-31T09:40:00.000Z","fips":{"KAVERI-FIP":{"fi_fetch":{…}}}}
+
+        : heartbeat
+        ```
+
+        The stream ends when the token does, when the process stops, or for a listener that is slow:
+        connect again. No event is sent twice, so read the feed after each `ready`. A member has at
+        most 4 streams at once in each process of the service; one more is 429.
         """
         caller = await calling_entity(request, dependencies, *_READERS)
         refused = caller if isinstance(caller, Refusal) else events.refusal(caller.entity_id)

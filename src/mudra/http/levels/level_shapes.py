@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from mudra.http.request.fields import Instant
+from mudra.http.request.fields import LATER_DAY, Instant
 from mudra.http.response.response_body import ResponseBody
 from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.evidence import Evidence, TimedCalls
@@ -34,6 +34,11 @@ _Entity = Annotated[
 _APIS: Final = "|".join(CALL_CODES)
 
 
+_FirstDay = Annotated[
+    date, Meta(description="the first day (UTC), today or later", examples=[LATER_DAY])
+]
+
+
 class ReportsParameters(Struct, frozen=True, rename="camel"):
     """Versions of one member, of the network for an empty ID, or of all without one."""
 
@@ -41,15 +46,14 @@ class ReportsParameters(Struct, frozen=True, rename="camel"):
 
 
 class PeriodRequest(Struct, frozen=True):
-    """A month, or a period of full ten minutes; either is over."""
+    """A month, or a period; either is over. Without any, the month that ended last."""
 
     month: (
         Annotated[
             str,
             Meta(
                 pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])\Z",
-                description="a month of the network's time zone, in place of start and end",
-                examples=["2026-03"],
+                description="a month of the network's time zone, such as 2026-03",
             ),
         ]
         | UnsetType
@@ -61,13 +65,13 @@ class PeriodRequest(Struct, frozen=True):
 class ReportRequest(PeriodRequest, frozen=True, rename="camel"):
     """A period, and whose report of it."""
 
-    entity_id: _Entity = ""
+    entity_id: Annotated[_Entity, Meta(examples=["KAVERI-FIP"])] = ""
 
 
 class TargetRequest(Struct, frozen=True):
     """A target of a role from a day on."""
 
-    role: Annotated[EntityType, Meta(description="FIP or AA")]
+    role: Annotated[Literal["FIP", "AA"], Meta(description="FIP or AA")]
     measure: Annotated[Measure, Meta(description=f"one of {', '.join(Measure)}")]
     value: Annotated[
         str,
@@ -77,14 +81,14 @@ class TargetRequest(Struct, frozen=True):
             examples=["99.5"],
         ),
     ]
-    since: Annotated[date, Meta(description="the first day (UTC), today or later")]
+    since: _FirstDay
     reason: Annotated[
         str,
         Meta(
             min_length=1,
             max_length=MAX_REASON,
             description=f"why: one line of 1 to {MAX_REASON} characters",
-            examples=["the network's agreement of 2026"],
+            examples=["the agreement of the network"],
             extra_json_schema={"format": "plain-line"},
         ),
     ]
@@ -97,7 +101,8 @@ class TargetRequest(Struct, frozen=True):
     def command(self) -> TargetCommand:
         """The command of the use case."""
         value = float(self.value)
-        return TargetCommand(self.role, self.measure, self.api, value, self.since, self.reason)
+        role = EntityType(self.role)
+        return TargetCommand(role, self.measure, self.api, value, self.since, self.reason)
 
 
 class TargetsResponse(ResponseBody, kw_only=True, rename="camel"):
@@ -145,13 +150,14 @@ class ProofResponse(ResponseBody, kw_only=True):
 class RuleRequest(Struct, frozen=True, rename="camel"):
     """The rule of the network from a day on."""
 
-    since: Annotated[date, Meta(description="the first day (UTC), today or later")]
+    since: _FirstDay
     notice_hours: Annotated[
         int,
         Meta(
             ge=0,
             le=MAX_NOTICE_HOURS,
             description="maintenance is left out if announced so many hours ahead",
+            examples=[48],
         ),
     ]
     hours_a_month: Annotated[
@@ -160,6 +166,7 @@ class RuleRequest(Struct, frozen=True, rename="camel"):
             ge=0,
             le=MAX_HOURS_A_MONTH,
             description="so many hours of maintenance in 30 days are left out",
+            examples=[24],
         ),
     ]
     reason: Annotated[
@@ -168,7 +175,7 @@ class RuleRequest(Struct, frozen=True, rename="camel"):
             min_length=1,
             max_length=MAX_REASON,
             description=f"why: one line of 1 to {MAX_REASON} characters",
-            examples=["the network's agreement of 2026"],
+            examples=["the agreement of the network"],
             extra_json_schema={"format": "plain-line"},
         ),
     ]
@@ -208,7 +215,7 @@ class LeagueParameters(Struct, frozen=True):
         str,
         Meta(
             pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])\Z",
-            description="a month of the network's time zone",
+            description="a month of the network's time zone, such as 2026-03",
             examples=["2026-03"],
         ),
     ]

@@ -74,7 +74,7 @@ async def league(call: OperatorCall[LeagueParameters]) -> LeagueResponse:
 
 @get("/levels/league", "Show the league table to members", gate=entity(), within_s=PAGE_S)
 async def own_league(call: EntityCall[LeagueParameters]) -> LeagueResponse | Refusal:
-    """Show the league table to a member, where the operator says so."""
+    """Show the league table to a member; 404 in a network where the operator shows none."""
     service = call.tx.service(LevelService)
     shown = await service.rule_now(await People(call.tx).now())
     return await _league(service, call.body) if shown.league else NO_LEAGUE

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
@@ -34,6 +35,7 @@ from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
+from mudra.levels.months import month_before
 from mudra.levels.printing.report_csv import report_as_csv
 from mudra.levels.report_store import Listed, Signed
 from mudra.localization.language import written_in
@@ -80,7 +82,11 @@ async def reports(call: OperatorCall[ReportsParameters]) -> ReportsResponse:
     within_s=_MAKE_S,
 )
 async def make(call: OperatorCall[ReportRequest]) -> ReportMadeResponse | Refusal:
-    """Make a member's report of a period; a further version only where a number differs."""
+    """Make a member's report of a month or a period, by default of the month that ended last.
+
+    A period is of full windows of ten minutes and begins within the last 90 days. A further version
+    is made only where a number differs.
+    """
     return await _made(call, call.tx, call.body, call.body.entity_id, call.caller)
 
 
@@ -126,7 +132,10 @@ async def own_reports(call: EntityCall[NoParameters]) -> ReportsResponse:
     within_s=_MAKE_S,
 )
 async def make_own(call: EntityCall[PeriodRequest]) -> ReportMadeResponse | Refusal:
-    """Make the calling entity's report of a period."""
+    """Make the calling entity's report of a month or a period, by default of the last month.
+
+    A period is of full windows of ten minutes and begins within the last 90 days.
+    """
     return await _made(call, call.tx, call.body, call.entity.entity_id, call.caller)
 
 
@@ -178,6 +187,8 @@ def _within(service: LevelService, period: PeriodRequest, now: datetime) -> Time
         return service.ended_month(month, now)
     if isinstance(start, datetime) and isinstance(end, datetime) and month is UNSET:
         return TimeRange(start.astimezone(UTC), end.astimezone(UTC))
+    if start is UNSET and end is UNSET and month is UNSET:
+        return month_before(now, ZoneInfo(service.zone))
     return InvalidField("give a month, such as 2026-03, or start and end")
 
 

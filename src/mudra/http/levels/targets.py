@@ -47,7 +47,7 @@ async def set_target(call: OperatorCall[TargetRequest]) -> TargetResponse | Refu
 async def end_target(
     call: OperatorCall[NoParameters], target_id: FromPath[UUID]
 ) -> TargetResponse | Refusal:
-    """End a target today; the shipped one of its kind holds again."""
+    """End a target that was set, today; the one that the network ships with holds again."""
     now = await People(call.tx).now()
     return _response(
         await call.tx.service(LevelService).end_target(str(target_id), call.caller, now)

@@ -6,6 +6,7 @@ on answering token requests.
 
 import asyncio
 from collections.abc import Iterator
+from datetime import date, timedelta
 from functools import partial
 from math import inf
 from time import monotonic
@@ -24,6 +25,7 @@ from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.components import Document, mapping, with_components
 from mudra.http.openapi.whole import complete
 from mudra.http.registry.published_answers import describe_published
+from mudra.http.request.fields import LATER_DAY
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
 from mudra.shared.made_once import MadeOnce
@@ -36,6 +38,8 @@ _ABOUT: Final = (
     "Tokens, registry and network metrics of an account-aggregator network. Every error has the "
     "same body, with a stable errorCode for programs and a sentence for people."
 )
+_LATER: Final = timedelta(days=300)
+"""Within the year in which a silence may begin."""
 _TAGS: Final = {
     "Tokens": "Entity secrets and access tokens",
     "OAuth": "Tokens for standard clients, the published keys and the revocation list",
@@ -76,7 +80,7 @@ def openapi_config() -> OpenAPIConfig:
 
 
 def document_router(*, published: bool = False) -> Router:
-    """Serve the document of the application that this is mounted in; it never changes.
+    """Serve the document of the application that this is mounted in, made once a day.
 
     `published` says that the registry answers in the network's published form. There is no
     viewer: those of the framework load scripts from other sites.
@@ -85,8 +89,11 @@ def document_router(*, published: bool = False) -> Router:
 
     async def described(app: Litestar, dependencies: HttpDependencies) -> bytes:
         origin = origin_of(dependencies.settings.issuer)
-        make = partial(asyncio.to_thread, json_document, app, origin, published=published)
-        return await made.get(_JSON, app, make)
+        later = (dependencies.clock() + _LATER).date()
+        make = partial(
+            asyncio.to_thread, json_document, app, origin, published=published, later=later
+        )
+        return await made.get(_JSON, (app, later), make)
 
     @get(["/", "/openapi.json"], include_in_schema=False)
     async def as_json(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
@@ -108,9 +115,16 @@ def origin_of(issuer: str) -> str:
 
 
 def json_document(
-    app: Litestar, origin: str = "http://127.0.0.1:8080", *, published: bool = False
+    app: Litestar,
+    origin: str = "http://127.0.0.1:8080",
+    *,
+    published: bool = False,
+    later: date | None = None,
 ) -> bytes:
-    """Return the whole document of an application as JSON; `origin` is that of its calls."""
+    """Return the whole document of an application as JSON; `origin` is that of its calls.
+
+    `later` is the day for which the examples plan something, in place of `LATER_DAY`.
+    """
     described = app.openapi_schema.to_schema()
     plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
     named = with_components(mapping(plain))
@@ -120,7 +134,8 @@ def json_document(
     whole["servers"] = [{"url": origin, "description": "This service"}]
     used = {tag for tags in _tags(mapping(whole["paths"])) for tag in tags}
     whole["tags"] = [{"name": tag, "description": _TAGS[tag]} for tag in sorted(used)]
-    return msgspec.json.encode(whole)
+    written = msgspec.json.encode(whole)
+    return written.replace(LATER_DAY.encode(), later.isoformat().encode()) if later else written
 
 
 def _tags(paths: Document) -> Iterator[list[str]]:

@@ -21,6 +21,7 @@ from litestar.openapi.spec import (
 )
 from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 
+from mudra.http.openapi.always_there import require_always_there
 from mudra.http.openapi.components import mapping
 from mudra.http.openapi.operation_ids import operation_id
 from mudra.http.request.request_context import RequestEnvelope
@@ -111,7 +112,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
             self.summary, self.operation_id = summary, operation_id(summary)
             if reads is not None:
                 self.request_body = RequestBody(
-                    content={media: _content(reads, envelope_of=media if traced else "")},
+                    content={media: _sent(reads, media if traced else "")},
                     required=not (isinstance(reads, type) and not needs_fields(reads)),
                 )
             ok = OpenAPIResponse(
@@ -221,14 +222,35 @@ def _headers(texts: Mapping[str, str]) -> dict[str, OpenAPIHeader | Reference]:
     }
 
 
-def _content(shape: object, *, envelope_of: str = "") -> OpenAPIMediaType:
-    if isinstance(shape, dict):
-        return OpenAPIMediaType(schema=_Written(shape))
-    return OpenAPIMediaType(schema=_Inline(shape, envelope_of))
+def _sent(shape: object, envelope_of: str) -> OpenAPIMediaType:
+    schema = _Written(shape) if isinstance(shape, dict) else _Sent(shape, envelope_of)
+    return OpenAPIMediaType(schema=schema)
 
 
-class _Inline(Schema):
-    """A schema that msgspec made, with its references resolved."""
+def _content(shape: object) -> OpenAPIMediaType:
+    return OpenAPIMediaType(schema=_Answered(shape))
+
+
+class _Answered(Schema):
+    """The schema of an answer, which msgspec made, with its references resolved."""
+
+    def __init__(self, shape: object) -> None:
+        super().__init__()
+        self._shape = shape
+
+    def to_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of the struct without references."""
+        schema = _schema_of(self._shape)
+        require_always_there(schema, self._shape)
+        if isinstance(self._shape, type) and issubclass(self._shape, ResponseBody):
+            if "txnId" not in self._shape.envelope_fields:
+                del mapping(schema["properties"])["txnId"]
+            schema["required"] = [*self._shape.envelope_fields, *_names(schema)]
+        return schema
+
+
+class _Sent(Schema):
+    """The schema of a request, with the members that each request may have."""
 
     def __init__(self, shape: object, envelope_of: str) -> None:
         super().__init__()
@@ -238,10 +260,6 @@ class _Inline(Schema):
     def to_schema(self) -> dict[str, object]:
         """Return the JSON Schema of the struct without references."""
         schema = _schema_of(self._shape)
-        if isinstance(self._shape, type) and issubclass(self._shape, ResponseBody):
-            if "txnId" not in self._shape.envelope_fields:
-                del mapping(schema["properties"])["txnId"]
-            schema["required"] = [*self._shape.envelope_fields, *_names(schema)]
         if self._envelope_of and "properties" in schema:
             members = mapping(_schema_of(RequestEnvelope)["properties"])
             for member in map(mapping, members.values()):

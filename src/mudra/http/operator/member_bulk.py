@@ -78,7 +78,8 @@ class BulkRequest(Struct, frozen=True):
     """One act on many members; with `dryRun` nothing is changed."""
 
     act: Annotated[
-        Literal["invite", "suspend", "export"], Meta(description="invite, suspend or export")
+        Literal["invite", "suspend", "export"],
+        Meta(description="invite, suspend or export", examples=["suspend"]),
     ]
     entity_ids: Annotated[
         list[EntityId],
@@ -97,7 +98,7 @@ class BulkRequest(Struct, frozen=True):
             examples=["secret leaked, INC-1042"],
         ),
     ] = ""
-    dry_run: bool = field(name="dryRun", default=False)
+    dry_run: Annotated[bool, Meta(examples=[True])] = field(name="dryRun", default=False)
 
 
 @post(

@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.http.auth.gates import LongOperatorCall, OperatorCall, operator, operator_at_length
-from mudra.http.operator.members import MemberQuery, member_filter
+from mudra.http.operator.members import MemberChoice, member_filter
 from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import get, post
@@ -110,8 +110,8 @@ async def import_file(call: LongOperatorCall[ImportRequest]) -> ImportResponse |
 
 
 @get("/members/export", "Export members as a file", gate=operator(Scope.MEMBERS))
-async def export_file(call: OperatorCall[MemberQuery]) -> CsvText:
-    """Export the members of a filter as CSV, which an import reads; without pages."""
+async def export_file(call: OperatorCall[MemberChoice]) -> CsvText:
+    """Export the members of a filter as CSV, which an import reads: all rows in one file."""
     return CsvText(await export_members(call.tx, member_filter(call.body)))
 
 

@@ -19,7 +19,7 @@ from mudra.http.request.account_requests import (
 from mudra.http.request.fields import Flag, PageLimit, SearchText
 from mudra.http.response import conflicts
 from mudra.http.response.account_responses import AdminsResponse, admins_response
-from mudra.http.response.response_body import DateTime, Page, ResponseBody, StatusResponse, cut_page
+from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
 from mudra.http.route import get, post
 from mudra.identity.memberships.admins import requested_by
 from mudra.identity.memberships.member import MemberStatus
@@ -32,8 +32,8 @@ from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 
 
-class MemberQuery(Struct, frozen=True):
-    """Filters members and selects a page."""
+class MemberChoice(Struct, frozen=True):
+    """Filters members."""
 
     type: Annotated[Literal["", "FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")] = ""
     status: Annotated[
@@ -42,6 +42,11 @@ class MemberQuery(Struct, frozen=True):
     ] = ""
     words: SearchText = ""
     without_admin: Flag = field(name="withoutAdmin", default="false")
+
+
+class MemberQuery(MemberChoice, frozen=True):
+    """Filters members and selects a page."""
+
     after: SearchText = ""
     limit: PageLimit = "100"
 
@@ -78,7 +83,13 @@ class MemberResponse(ResponseBody, kw_only=True):
     invited: bool
 
 
-def member_filter(query: MemberQuery) -> MemberFilter:
+class MemberStatusResponse(ResponseBody, kw_only=True):
+    """The status of a member after the call."""
+
+    status: MemberStatus
+
+
+def member_filter(query: MemberChoice) -> MemberFilter:
     """Return what a query selects."""
     return MemberFilter(
         entity_type=query.type,
@@ -123,14 +134,14 @@ async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusa
 )
 async def set_status(
     call: OperatorCall[StatusRequest], entity_id: FromPath[str]
-) -> StatusResponse | Refusal:
+) -> MemberStatusResponse | Refusal:
     """Change an entity's status; from the commit on no node gives a suspended one a token."""
     outcome = await set_member_status(
         call.tx, entity_id, MemberStatus(call.body.status), call.body.reason, call.by
     )
     if isinstance(outcome, Refusal):
         return outcome
-    return StatusResponse(status=outcome.value)
+    return MemberStatusResponse(status=outcome)
 
 
 @post(

@@ -23,9 +23,12 @@ _ScopeName = Annotated[
 class OperatorRequest(Struct, frozen=True):
     """Create an operator, or change its scopes; no scope ends the role."""
 
-    email: Email
-    scopes: Annotated[list[_ScopeName], Meta(max_length=5, description="a list of scopes")]
-    name: Name = ""
+    email: Annotated[Email, Meta(examples=["leela@network.example"])]
+    scopes: Annotated[
+        list[_ScopeName],
+        Meta(max_length=5, description="a list of scopes", examples=[["health"]]),
+    ]
+    name: Annotated[Name, Meta(examples=["Leela Nair"])] = ""
 
 
 class OperatorResponse(ResponseBody, kw_only=True):

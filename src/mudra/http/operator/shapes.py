@@ -16,7 +16,7 @@ _Version = Annotated[
         le=2**31 - 1,
         description="the number of the version that was reviewed, or to roll back to; "
         "approvals need it",
-        examples=[3],
+        examples=[2],
     ),
 ]
 _Hash = Annotated[

@@ -54,7 +54,7 @@ class UserQuery(Struct, frozen=True):
 class AddressRequest(Struct, frozen=True):
     """Move an account to a new address."""
 
-    email: Email
+    email: Annotated[Email, Meta(examples=["ravi.iyer@finsight.example"])]
 
 
 class RevokeRequest(Struct, frozen=True):

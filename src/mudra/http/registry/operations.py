@@ -59,7 +59,9 @@ class LintResponse(ResponseBody, kw_only=True):
 class RetireQuery(Struct):
     """Parameters of the retirement of an entry, as they must be."""
 
-    reason: Annotated[str, Meta(min_length=1, max_length=500, description="the reason")]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=500, description="the reason", examples=["closed"])
+    ]
 
 
 class LenientRetireQuery(Struct):

@@ -44,7 +44,6 @@ class UserTokenRequest(Struct, frozen=True):
         SecretText | None,
         Meta(
             description="a code of the second factor, or a recovery code; if the operator asks so",
-            examples=["287082"],
         ),
     ] = None
 
@@ -139,11 +138,20 @@ class SendAgainRequest(AdminChangeRequest, frozen=True):
         return await send_again(tx, requester, self.entity_id, self.email)
 
 
-class HandOverRequest(AdminChangeRequest, frozen=True):
-    """Let `email` take the place of the admin `leaving` (for a member: the caller)."""
+class OwnHandOverRequest(AdminChangeRequest, frozen=True):
+    """Let `email` take the place of the caller."""
 
     email: Email
     name: Name = ""
+
+    async def run(self, tx: Transaction, requester: Requester) -> HandOverResult:
+        """Invite the successor."""
+        return await hand_over(tx, requester, self.entity_id, "", self.email, self.name)
+
+
+class HandOverRequest(OwnHandOverRequest, frozen=True):
+    """Let `email` take the place of the admin `leaving`."""
+
     leaving: Annotated[
         str,
         Meta(
@@ -155,7 +163,7 @@ class HandOverRequest(AdminChangeRequest, frozen=True):
     ] = ""
 
     async def run(self, tx: Transaction, requester: Requester) -> HandOverResult:
-        """Invite the successor, or replace the admin."""
+        """Replace the admin."""
         return await hand_over(tx, requester, self.entity_id, self.leaving, self.email, self.name)
 
 
@@ -189,7 +197,7 @@ class ContactRequest(AdminChangeRequest, frozen=True):
 class OnboardRequest(Struct, frozen=True):
     """Onboard a member with one designated admin (spec 1.2)."""
 
-    entity_id: EntityId = field(name="entityId")
+    entity_id: Annotated[EntityId, Meta(examples=["GODAVARI-FIU"])] = field(name="entityId")
     type: Annotated[
         Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA", examples=["FIU"])
     ]
@@ -199,12 +207,16 @@ class OnboardRequest(Struct, frozen=True):
             min_length=1,
             max_length=MAX_NAME,
             description=f"a name of 1 to {MAX_NAME} characters",
-            examples=["Finsight Lending"],
+            examples=["Godavari Finance"],
             extra_json_schema=PLAIN_LINE,
         ),
     ]
-    admin_email: Email = field(name="adminEmail")
-    admin_name: Name = field(name="adminName", default="")
+    admin_email: Annotated[Email, Meta(examples=["neha@godavari.example"])] = field(
+        name="adminEmail"
+    )
+    admin_name: Annotated[Name, Meta(examples=["Neha Kulkarni"])] = field(
+        name="adminName", default=""
+    )
 
     def new_member(self) -> NewMember:
         """Return the member to onboard."""
@@ -216,7 +228,7 @@ class StatusRequest(Struct, frozen=True):
 
     status: Annotated[
         Literal["active", "suspended", "retired"],
-        Meta(description="active, suspended or retired"),
+        Meta(description="active, suspended or retired", examples=["suspended"]),
     ]
     reason: Annotated[
         str, Meta(min_length=1, max_length=200, description="a reason of 1 to 200 characters")

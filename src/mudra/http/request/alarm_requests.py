@@ -31,7 +31,7 @@ _Channel = Annotated[
     Meta(
         pattern=r"^(email|webhook|both|none)\Z",
         description="email, webhook, both or none",
-        examples=["webhook"],
+        examples=["email"],
     ),
 ]
 

@@ -14,6 +14,10 @@ DAY: Final = (
 )
 MINUTE: Final = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 SECOND: Final = r":([0-5][0-9]|60)(\.[0-9]{1,9})?"
+LATER_DAY: Final = "2030-01-31"
+"""A day to come, of samples: what is planned for it is accepted as it is printed."""
+LATER_BEGIN: Final = f"{LATER_DAY}T20:30:00.000Z"
+LATER_END: Final = f"{LATER_DAY}T22:30:00.000Z"
 EntityId = Annotated[
     str,
     Meta(

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from mudra.http.request.fields import LATER_BEGIN, LATER_END
 from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.picture import Grouping
 from mudra.metrics.incidents.acts.act import MAX_POST_MORTEM, MAX_TEXT, ActCommand, ActKind
@@ -134,7 +135,7 @@ class IncidentActRequest(Struct, frozen=True):
         Meta(
             max_length=254,
             description="address of an operator with the scope health, or empty for no owner",
-            examples=["noc@network.example", ""],
+            examples=["night-desk@network.example", ""],
         ),
     ] = ""
 
@@ -150,7 +151,7 @@ class SilenceRequest(Struct, frozen=True):
     With `peerId`, about the path between the two entities alone.
     """
 
-    ends: _Instant
+    ends: Annotated[_Instant, Meta(examples=[LATER_END])]
     reason: Annotated[
         str,
         Meta(
@@ -163,7 +164,7 @@ class SilenceRequest(Struct, frozen=True):
     entity_id: Entity = field(name="entityId", default="")
     peer_id: Entity = field(name="peerId", default="")
     type: _Silenced = ""
-    begins: _Instant | UnsetType = UNSET
+    begins: Annotated[_Instant, Meta(examples=[LATER_BEGIN])] | UnsetType = UNSET
     maintenance: bool = False
     """Planned: nothing is judged about the entity, and the public status says so."""
 
@@ -174,7 +175,7 @@ class MaintenanceRequest(Struct, frozen=True):
     It begins with the next window at the earliest.
     """
 
-    ends: _Instant
+    ends: Annotated[_Instant, Meta(examples=[LATER_END])]
     reason: Annotated[
         str,
         Meta(
@@ -184,7 +185,7 @@ class MaintenanceRequest(Struct, frozen=True):
             examples=["a new version of the core banking system"],
         ),
     ]
-    begins: _Instant | UnsetType = UNSET
+    begins: Annotated[_Instant, Meta(examples=[LATER_BEGIN])] | UnsetType = UNSET
 
 
 _Url = Annotated[
@@ -201,7 +202,9 @@ _Url = Annotated[
 
 _Fips = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...],
-    Meta(max_length=500, description="FIPs whose incidents the webhook of a FIU receives."),
+    Meta(
+        max_length=500, description="of the webhook of an FIU: the FIPs whose incidents it receives"
+    ),
 ]
 
 

@@ -28,7 +28,7 @@ class TimelineDetails(Struct, rename="camel", kw_only=True):
 
 
 class IncidentDetails(Struct, rename="camel", kw_only=True):
-    """One incident; `type` has codes of spec 2.5 with commas, or is empty.
+    """One incident; `type` has codes of APIs with commas, or is empty.
 
     `peerId` is the FIP of a path, whose AA is `entityId`. `calls`, `failures` and `expected` are
     those of the last bad window that could show, that show, and that usually show the symptoms.

@@ -57,7 +57,7 @@ class BindingResponse(ResponseBody, kw_only=True):
     listed: Annotated[
         list[str], Meta(description="ips of the live registry entry", examples=[["203.0.113.7"]])
     ]
-    days: Annotated[int, Meta(description="days that foreign and listedCount are about")]
+    days: Annotated[int, Meta(description="days that foreign and foreignCount are about")]
     foreign: Annotated[
         list[SeenAddress],
         Meta(description="addresses that got tokens and are not listed, the most recent first"),

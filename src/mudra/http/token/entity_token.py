@@ -141,7 +141,8 @@ async def described_generate(
 ) -> Response[bytes]:
     """Exchange entity ID and secret for a token of 24 hours.
 
-    With a header `DPoP` (RFC 9449) the token is bound to the key of that proof.
+    With a header `DPoP` (RFC 9449) the token is bound to the key of that proof. With an old secret
+    in its grace period the answer has the header `Sunset`, the time when that ends (RFC 8594).
     """
     # Known to Litestar for OpenAPI, and for methods other than POST.
     return (await respond(request.scope, request.receive, dependencies)).response()

@@ -9,8 +9,8 @@ from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.issue_entity_token import BEARER
 
 
-class TokenResponse(ResponseBody, kw_only=True):
-    """Token response (spec 2.2); `message` only while the presented secret is in grace."""
+class UserTokenResponse(ResponseBody, kw_only=True):
+    """A User Access Token (spec 2.2)."""
 
     access_token: Annotated[
         str,
@@ -23,6 +23,11 @@ class TokenResponse(ResponseBody, kw_only=True):
         int, Meta(description="life of the token in seconds", examples=[86400])
     ] = field(name="expiresIn")
     token_type: Annotated[str, Meta(examples=["Bearer"])] = field(name="tokenType")
+
+
+class TokenResponse(UserTokenResponse, kw_only=True):
+    """Token response (spec 2.2); `message` only while the presented secret is in grace."""
+
     message: (
         Annotated[
             str,
@@ -34,8 +39,15 @@ class TokenResponse(ResponseBody, kw_only=True):
     ) = UNSET
 
 
-def token_response(token: SecretText, expires_in_s: int, token_type: str = BEARER) -> TokenResponse:
-    """Return the response that carries a new token."""
+def user_token_response(token: SecretText, expires_in_s: int) -> UserTokenResponse:
+    """Return the response that carries a User Access Token."""
+    return UserTokenResponse(
+        access_token=token.reveal(), expires_in=expires_in_s, token_type=BEARER
+    )
+
+
+def token_response(token: SecretText, expires_in_s: int, token_type: str) -> TokenResponse:
+    """Return the response that carries an Entity Access Token."""
     return TokenResponse(
         access_token=token.reveal(),
         expires_in=expires_in_s,

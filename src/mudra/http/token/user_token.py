@@ -4,7 +4,7 @@ from mudra.http.auth.with_password import with_password
 from mudra.http.endpoint import ANYONE, Call
 from mudra.http.request.account_requests import UserTokenRequest
 from mudra.http.route import post_form
-from mudra.http.token.responses import TokenResponse, token_response
+from mudra.http.token.responses import UserTokenResponse, user_token_response
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import admit_token
@@ -15,7 +15,7 @@ from mudra.tokens.claims import USER_TOKEN_LIFE_S, Claims
 
 
 @post_form("/user/token/generate", "Generate a User Access Token", gate=ANYONE)
-async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
+async def generate(call: Call[UserTokenRequest]) -> UserTokenResponse | Refusal:
     """Exchange username and password for a token of 180 days.
 
     The operator can ask people with a second factor for `otp` as well, or refuse them.
@@ -41,4 +41,4 @@ async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
     claims = await with_password(call.context, call.body.username, call.body.password, record)
     if isinstance(claims, Refusal):
         return claims
-    return token_response(await user_tokens.sign(claims), USER_TOKEN_LIFE_S)
+    return user_token_response(await user_tokens.sign(claims), USER_TOKEN_LIFE_S)

@@ -58,7 +58,7 @@ NO_CALLS: Final = Health(
 
 
 class FiOutcomes(Struct, frozen=True, gc=False):
-    """The outcomes of FI requests, from the `status` of `finot`, spec 2.6."""
+    """The outcomes of FI requests, from the `status` of `finot` in pushes."""
 
     succeeded: int
     failed: int

@@ -20,7 +20,7 @@ from mudra.http.request.account_requests import (
     AdminRemovalRequest,
     AdminRequest,
     ContactRequest,
-    HandOverRequest,
+    OwnHandOverRequest,
     SendAgainRequest,
 )
 from mudra.http.request.validation import decode_struct
@@ -177,7 +177,7 @@ handlers: Final[list[ControllerRouterHandler]] = [
     people,
     _form("add", AdminRequest, "added"),
     _form("remove", AdminRemovalRequest, "removed"),
-    _form("hand-over", HandOverRequest, "handed-over"),
+    _form("hand-over", OwnHandOverRequest, "handed-over"),
     _form("invite-again", SendAgainRequest, "sent-again"),
     _form("contact", ContactRequest, "contact"),
 ]

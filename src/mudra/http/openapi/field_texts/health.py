@@ -6,6 +6,7 @@ _STATUS = (
     "GOOD, BAD, DEGRADED for slow or refused calls while the rule is kept, or "
     "UNSURE where the calls cannot tell"
 )
+_LEAST = "least severity of the alarms"
 _PAYLOAD = {
     "agentVersion": "version of the agent",
     "jsonVersion": "version of the JSON schema",
@@ -42,10 +43,11 @@ HEALTH_FIELDS: Final = {
     "RefusedDetails.total": "number of its findings; `findings` has the first",
     # Health
     "rows": "one element for each subject",
+    "ImportResponse.rows": "one element for each row of the file",
     "DashboardResponse.rows": "one element for each item that needs attention",
     "apis": "one element for each API",
     "api": "name of the API",
-    "ApiDetails.type": "type code of the calls (spec 2.5, 2.6)",
+    "ApiDetails.type": "code of the API, such as fif",
     "requests": "number of calls",
     "succeeded": "number of calls that were answered with 200",
     "FiOutcomes.succeeded": "FI requests that ended with data",
@@ -83,6 +85,7 @@ HEALTH_FIELDS: Final = {
     "p100": "longest response time in milliseconds, exact",
     "p50_response_time": "median of the response time in milliseconds, null without data",
     "dataBytes": "bytes of FI data as a decimal string, null for other calls",
+    "FunnelDetails.fiRequests": "how FI requests ended",
     "fiRequests": "how FI requests ended, null for other calls",
     "ready": "final notifications with READY",
     "denied": "final notifications with DENIED",
@@ -177,6 +180,7 @@ HEALTH_FIELDS: Final = {
     "began": "start of the first bad window",
     "detected": "when it was detected",
     "lastBad": "start of the last bad window",
+    "PublicMaintenance.ended": "whether it is over",
     "ended": "when it ended, null while it lasts",
     "IncidentDetails.state": "state by the evidence",
     "open": "whether people have to act on it, as they decided",
@@ -205,7 +209,7 @@ HEALTH_FIELDS: Final = {
     "webhook": "the webhook",
     "webhookId": "ID of the webhook",
     "WebhookKeyResponse.secret": "key that signs its messages, shown this once",
-    "WebhookDetails.url": "address to which messages are sent",
+    "WebhookDetails.url": "address to which messages are sent; of a chat only its host is shown",
     "WebhookDetails.fips": "FIPs about which messages are sent, empty for all",
     "WebhookDetails.waiting": "number of messages that wait",
     "deliveredAt": "when a message was delivered last, null for never",
@@ -223,13 +227,13 @@ HEALTH_FIELDS: Final = {
     "delivered": "whether it was delivered",
     "channel": "how alarms come: by email or webhook",
     "levelReports": "whether monthly reports of service levels come by email",
-    "ofNetwork": "whether alarms of the whole network come",
-    "ofMembers": "whether alarms of members come",
+    "ofNetwork": f"{_LEAST} about the network that come, for operators; none for no alarms",
+    "ofMembers": f"{_LEAST} about your entities that come; none for no alarms",
     "AlarmPreferencesResponse.apis": "APIs of which alarms come, empty for all",
-    "quietFrom": "start of the quiet hours, null for none",
-    "quietUntil": "end of the quiet hours",
+    "quietFrom": "start of the quiet hours, such as 22:00; empty for none",
+    "quietUntil": "end of the quiet hours; empty for none",
     "timeZone": "time zone of the quiet hours",
-    "breaksQuiet": "whether critical alarms come in quiet hours too",
+    "breaksQuiet": f"{_LEAST} that come in quiet hours too; none for no alarms",
     # Implausible reports
     "reports": "implausible reports, the latest first",
     "report": "the report",

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-_COUNTED: Final = "the 15 counts of spec 2.5, in their order"
-_STATUSES: Final = "the 7 counts of finot (spec 2.6); empty for other APIs"
+_COUNTED: Final = "the 15 counts of calls, in the order of `counts` in a push"
+_STATUSES: Final = "the 7 counts of FI requests, in the order of `status` in a push; only for finot"
 _TIMES: Final = "cells of time with their calls, by estimate"
 _PEER: Final = "the other member: the AA of a FIP, the FIP of an AA; empty for all together"
 _CALLS: Final = {

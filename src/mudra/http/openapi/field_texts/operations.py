@@ -14,7 +14,7 @@ OPERATION_FIELDS: Final = {
     "AnnouncementDetails.kind": "kind of announcement",
     "updates": "what was added to it since, the oldest first",
     # Emails
-    "mails": "emails, the oldest first",
+    "mails": "emails, the newest first",
     "MailDetails.id": "ID of the email",
     "SandboxMail.id": "ID of the email",
     "MailDetails.to": "address to which it goes",

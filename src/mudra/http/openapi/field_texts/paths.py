@@ -17,7 +17,7 @@ PATH_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "dispute_id": "`disputeId` of the list of disputes",
         "evidence_id": "ID of the file, as the dispute lists it",
         "incident_id": "`incidentId` of the list of incidents",
-        "target_id": "ID of the target, as the list of targets has it",
+        "target_id": "`targetId` of a target that was set; a shipped one cannot be ended",
         "user_id": "`userId` of the list of users",
         "mail_id": "ID of the email, as the list of emails has it",
     }

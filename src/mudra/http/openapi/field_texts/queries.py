@@ -36,7 +36,7 @@ QUERY_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "next": "`next` of the page before; left out, the first page",
         "format": "form of the answer",
         "language": "language of a PDF",
-        "week": "week that is compared; left out, the last one that no report can change",
+        "week": "the week; left out, the last one that no report can change",
         "month": "month of the table",
         "role": "whose table: FIPs or AAs",
         "type": "only members of this type; left out, all",

@@ -77,7 +77,13 @@ _OF: Final[Sequence[tuple[Meanings, str]]] = (
     (health.FORMATS, "WebhookDetails.format WebhookRequest.format"),
     (health.FORECASTS, "ForecastDetails.method"),
     (people.ACCOUNTS, "AccountResponse.state AdminDetails.state UserDetails.state"),
-    (people.MEMBERS, "MemberDetails.status MemberResponse.status StatusRequest.status"),
+    (
+        people.MEMBERS,
+        (
+            "MemberDetails.status MemberResponse.status MemberStatusResponse.status "
+            "StatusRequest.status"
+        ),
+    ),
     (people.ROLES, "AdminDetails.role AdminRequest.role"),
     (people.SCOPES, "OperatorRequest.scopes OperatorResponse.scopes UserDetails.scopes"),
     (

@@ -1,0 +1,299 @@
+"""Each command of the pages of calls is run as it is printed, by a caller who may make the call."""
+
+import json
+import os
+import re
+import subprocess
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import pytest
+import sqlalchemy as sa
+from tests.support.documents.blocks import Block, blocks_of, text_of
+from tests.support.members import Member
+from tests.support.metrics.incidents import stored_row
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.process import running_service
+from tests.support.service import Service
+from tools.pages.registry_payload import example
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.demo.network import DEMO_PASSWORD
+from mudra.metrics.payload.catalogue import window_start
+from mudra.storage.tables.metrics import metrics_incident
+
+_NAMES: Final = "open registry people network-health member-metrics operators tokens"
+PAGES: Final = tuple(f"docs/reference/calls/{name}.md" for name in _NAMES.split())
+LIST: Final = "docs/reference/calls.md"
+INCIDENT: Final = "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"
+"""The incident of the samples."""
+INVITED: Final = "ravi@finsight.example"
+"""The user on whom operators act in the samples."""
+PEOPLE: Final = {
+    "FINSIGHT-FIU": "asha@finsight.example",
+    "KAVERI-FIP": "lakshmi@kaveribank.example",
+    "SAARTHI-AA": "meera@saarthi-aa.example",
+}
+IST: Final = ZoneInfo("Asia/Kolkata")
+OPERATOR: Final = "vikram@network.example"
+MAY: Final = {
+    "AA": "SAARTHI-AA",
+    "AA or FIP": "KAVERI-FIP",
+    "FIP or AA": "KAVERI-FIP",
+    "FIU": "FINSIGHT-FIU",
+    "FIU or AA": "FINSIGHT-FIU",
+}
+"""A member of each type that calls are for."""
+ENDS: Final = re.compile("(Disable|End (?!faults)|Remove|Refuse|Revoke|Stop|Replace|Hand|Switch)")
+LAST: Final = (
+    "Change an address",
+    "Replace an admin",
+    "Disable an account",
+    "Suspend, restore, retire",
+    "Retire an entry",
+)
+"""Calls after which others find nothing any more: they are made last."""
+OTHERWISE: Final = {
+    **dict.fromkeys(
+        (
+            "Confirm a change by the link in an email",
+            "Decline an invitation by the link in its email",
+            "Set a password by the link in an email",
+        ),
+        401,  # the link of the sample is no one's
+    ),
+    **dict.fromkeys(
+        (
+            "Admit an implausible report",
+            "Refuse an implausible report",
+            "Send an event of your own webhook again",
+            "Send an event of an own webhook again",
+            "Send an event of a webhook again",
+            "Show the league table to members",
+            "Show the latest probe of an entry",
+            "Confirm an operator's new address",
+            "Try a mail again",
+        ),
+        404,
+    ),
+    **dict.fromkeys(
+        (
+            "Submit an entry",
+            "Reset a lost second factor",
+            "Switch the binding to listed addresses",
+            "Switch a member's binding to listed addresses",
+        ),
+        409,
+    ),
+    "Ask for a link to set a password": 202,
+}
+"""The answer where a new network has nothing of the kind, or the page says what else is needed."""
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A sandbox of its own: the calls end tokens, entries and members."""
+    folder = tmp_path_factory.mktemp("calls")
+    with running_service(folder / "data", "--demo", "--no-traffic", keeps_store=True) as service:
+        yield service
+
+
+class Reader:
+    """Someone with a shell, who takes the IDs that answers name for the calls that need them."""
+
+    def __init__(self, service: Service, folder: Path) -> None:
+        self.service, self.folder = service, folder
+        self._ids = {page: {"INCIDENT_ID": INCIDENT} for page in PAGES}
+        members = {
+            entity_id: Member(service, entity_id, email, DEMO_PASSWORD, service.client())
+            for entity_id, email in {**PEOPLE, "": OPERATOR}.items()
+        }
+        self.secrets = {name: member.secret() for name, member in members.items() if name}
+        self._report_and_go_to_the_next_month(members["SAARTHI-AA"])
+        self.user_tokens = {name: member.user_token() for name, member in members.items()}
+        self.entity_tokens = {
+            name: members[name].entity_token(secret).json()["accessToken"]
+            for name, secret in self.secrets.items()
+        }
+        now = service.advance("PT0S")
+        self.begins = now + timedelta(days=1)
+        window = a_window(now)
+        (folder / "window.json").write_text(json.dumps(window))
+        entry = example("FIP")
+        entry["requester"]["id"] = entry["entityinfo"]["id"] = "KAVERI-FIP"
+        (folder / "entry.json").write_text(json.dumps(entry))
+        self._store_incident(now)
+
+    def _report_and_go_to_the_next_month(self, aa: Member) -> None:
+        """A report of levels is of a month that is over, in which an AA reported something."""
+        now = self.service.advance("PT0S")
+        token = aa.entity_token(self.secrets[aa.entity_id]).json()["accessToken"]
+        answer = aa.client.post(
+            f"{self.service.root}/metrics/perf/v1/push",
+            json=a_window(now),
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        assert answer.status_code == 200, answer.text
+        reported = (now - timedelta(hours=1)).astimezone(IST)
+        later = (reported.replace(day=1) + timedelta(days=32)).replace(day=2)
+        self.service.advance(f"P{(later - now).days}D")
+
+    def _store_incident(self, now: datetime) -> None:
+        row = stored_row(INCIDENT, "fip-api", "KAVERI-FIP", window_start(now) - timedelta(hours=3))
+
+        async def store(dependencies: Dependencies) -> None:
+            async with dependencies.database.transaction() as transaction:
+                await transaction.connection.execute(sa.insert(metrics_incident), [row])
+
+        self.service.in_store(store)
+
+    def run(self, block: Block) -> tuple[int, str]:
+        """Returns the status and the body of what a block is answered."""
+        script = 'curl() { command curl -w "\\n%{http_code}" "$@"; }\n' + block.body
+        done = subprocess.run(
+            ["bash", "-uc", script],
+            cwd=self.folder,
+            env=self._environment(block),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        body, _, status = done.stdout.rpartition("\n")
+        assert status.isdigit(), (block.heading, done.stdout, done.stderr)
+        if body.startswith("{"):
+            self._learn(json.loads(body), self._ids[block.document])
+        return int(status), body
+
+    def _environment(self, block: Block) -> dict[str, str]:
+        needs = needs_of(block)
+        named = next((one for one in PEOPLE if one in block.body), "KAVERI-FIP")
+        found = re.search("(?:type|of an) ((?:AA|FIP|FIU)(?: or (?:AA|FIP|FIU))?)$", needs)
+        caller = MAY[found[1]] if found else "SAARTHI-AA" if "`aaId`" in needs else named
+        unknown = {name: str(uuid.uuid4()) for name in re.findall(r"\$([A-Z]+_ID)\b", block.body)}
+        return {
+            **unknown,
+            **self._ids[block.document],
+            "PATH": os.environ["PATH"],
+            "ROOT": self.service.root,
+            "USER_TOKEN": self.user_tokens["" if "operator" in needs else named],
+            "ENTITY_ID": caller,
+            "ENTITY_SECRET": self.secrets[caller],
+            "ENTITY_TOKEN": self.entity_tokens[caller],
+            "PASSWORD": DEMO_PASSWORD,
+            "BEGINS": self.begins.isoformat(),
+            "ENDS": (self.begins + timedelta(hours=2)).isoformat(),
+        }
+
+    def _learn(self, answer: Any, ids: dict[str, str]) -> None:
+        parts = answer if isinstance(answer, list) else [answer]
+        for one in [part for part in parts if isinstance(part, dict)]:
+            of_other = one.get("email", INVITED) != INVITED
+            for name, value in one.items():
+                if name == "userId" and of_other:
+                    continue
+                if isinstance(value, str) and re.fullmatch("[a-z]+Id", name) and is_uuid(value):
+                    ids.setdefault(f"{name[:-2].upper()}_ID", value)
+                self._learn(value, ids)
+
+
+def a_window(now: datetime) -> object:
+    """A payload of an hour ago, under a transaction ID of its own."""
+    start = window_start(now - timedelta(hours=1))
+    return as_value(request_metrics(aa_id="SAARTHI-AA", start=start, txn_id=str(uuid.uuid4())))
+
+
+def is_uuid(text: str) -> bool:
+    return re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
+
+
+def needs_of(block: Block) -> str:
+    """The token that a call needs, as its page says."""
+    part = text_of(block.document).partition(f"\n### {block.heading}\n")[2]
+    found = re.match(r"\n`\w+ [^`]+` · ([^\n]*?)(?: · may answer.*| · 202.*)?\n", part)
+    assert found, block.heading
+    return found[1]
+
+
+def order(block: Block) -> tuple[int, int, bool]:
+    """On each page lists and what makes something, then what needs its ID; what ends it is last."""
+    ends = 2 + LAST.index(block.heading) if block.heading in LAST else 0
+    needs_an_id = re.search(r"\$[A-Z]+_ID[/\"]", block.body) is not None
+    later = ends or int(ENDS.match(block.heading) is not None)
+    return later, PAGES.index(block.document), needs_an_id
+
+
+def test_no_call_is_refused_as_its_page_prints_it(network: Service, tmp_path: Path) -> None:
+    reader = Reader(network, tmp_path)
+    blocks = [one for page in PAGES for one in blocks_of(page) if one.kind == "sh"]
+    answers = {
+        block.heading: reader.run(block)
+        for block in sorted(blocks, key=order)
+        if "/feed/events" not in block.body
+    }
+
+    assert len(answers) > 150
+    refused = {
+        heading: answer
+        for heading, answer in answers.items()
+        if answer[0] != OTHERWISE.get(heading, 200)
+    }
+    assert refused == {}
+
+
+def test_the_stream_of_the_feed_begins_as_its_page_says(sandbox: Service) -> None:
+    [block] = [
+        one
+        for one in blocks_of("docs/reference/calls/member-metrics.md")
+        if one.kind == "sh" and "/feed/events" in one.body
+    ]
+    fiu = Member(sandbox, "FINSIGHT-FIU", PEOPLE["FINSIGHT-FIU"], DEMO_PASSWORD, sandbox.client())
+    token = fiu.entity_token(fiu.secret()).json()["accessToken"]
+    environment = {"PATH": os.environ["PATH"], "ROOT": sandbox.root, "ENTITY_TOKEN": token}
+    command = ["bash", "-uc", f"exec {block.body}"]
+
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        begun = [run.stdout.readline() for _ in range(3)]
+        run.terminate()
+
+    assert begun == ["retry: 30000\n", "event: ready\n", "data: {}\n"]
+
+
+def test_the_whole_call_is_answered_as_it_is_shown(sandbox: Service) -> None:
+    sent, shown = (one for one in blocks_of(LIST) if one.kind in {"sh", "text"})
+    command = sent.body.replace("http://127.0.0.1:8080", sandbox.root)
+
+    done = subprocess.run(["bash", "-euc", command], capture_output=True, text=True, check=True)
+
+    head, _, body = done.stdout.replace("\r", "").partition("\n\n")
+    shown_head, _, shown_body = shown.body.partition("\n\n")
+    names = [line.partition(":")[0] for line in head.splitlines()]
+    assert {line.partition(":")[0] for line in shown_head.splitlines()} <= set(names)
+    assert json.loads(body).keys() == json.loads(shown_body).keys()
+
+
+@pytest.mark.parametrize(
+    ("path", "email"),
+    [
+        ("/operator/v1/health/silences", OPERATOR),
+        ("/operator/v1/levels/targets", OPERATOR),
+        ("/metrics/perf/v1/maintenance", PEOPLE["KAVERI-FIP"]),
+    ],
+)
+def test_what_the_document_plans_is_accepted(path: str, email: str, sandbox: Service) -> None:
+    """Of a running service the examples are dates to come, by its clock."""
+    member = Member(sandbox, "KAVERI-FIP", email, DEMO_PASSWORD, sandbox.client())
+    headers = member.bearer()
+    if path.startswith("/metrics"):
+        token = member.entity_token(member.secret()).json()["accessToken"]
+        headers = {"Authorization": f"Bearer {token}"}
+    document = member.client.get(f"{sandbox.root}/schema/openapi.json").json()
+    example = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+
+    answer = member.client.post(f"{sandbox.root}{path}", json=example["example"], headers=headers)
+
+    assert answer.status_code == 200, answer.text
