@@ -16,7 +16,7 @@ NUMBERS: Final = (
     "number_pos_double_huge_exp", "number_real_neg_overflow", "number_real_pos_overflow",
     "number_real_underflow", "number_too_big_neg_int", "number_too_big_pos_int",
     "number_very_big_negative_int",
-)  # fmt: skip  # a field says which numbers it takes; one that nobody reads takes any
+)  # fmt: skip  # a field says which numbers it takes; one that no one reads takes any
 TAKEN_BY_DECISION: Final = {f"i_{name}.json" for name in (*MARKED, *NUMBERS)}
 REFUSED_BY_DECISION: Final = {f"y_{name}.json" for name in (*DUPLICATES, *NULS)}
 MOST_S: Final = 0.05
@@ -47,7 +47,9 @@ def test_each_file_has_its_verdict() -> None:
     wrong, slow = [], []
     for name, body in sorted(FILES.items()):
         began = time.process_time()
-        taken = name in TAKEN_BY_DECISION or (name.startswith("y_") and name not in REFUSED_BY_DECISION)
+        taken = name in TAKEN_BY_DECISION or (
+            name.startswith("y_") and name not in REFUSED_BY_DECISION
+        )
         if accepted(body) != taken:
             wrong.append(name)
         if time.process_time() - began > MOST_S:

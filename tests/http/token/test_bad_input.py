@@ -192,7 +192,7 @@ def test_numbers_that_are_no_whole_numbers_are_refused_with_their_place(
 
 
 @pytest.mark.parametrize("number", ["1.5", "1e-1", "9007199254740993", "1e999", "1" * 400, "-0.0"])
-def test_a_number_that_nobody_reads_costs_nothing(admin: Speaker, number: str) -> None:
+def test_a_number_that_no_one_reads_costs_nothing(admin: Speaker, number: str) -> None:
     body = f'{{"entityId": "{admin.member.entity_id}", "meta": {{"elapsed": [{number}]}}}}'
 
     assert admin.send_raw(READ, body.encode()).status_code == 200
