@@ -18,6 +18,8 @@ None of them ever contains a token, a secret or a claim that the bearer chose fr
 
 from typing import Final, Self
 
+from mudra.shared.no_answer import kind_of_failure
+
 PAUSE_SECONDS: Final = 5.0
 """Between two attempts where the other side does not say how long to wait."""
 
@@ -152,9 +154,9 @@ class ServiceUnavailable(RetryableError):
 
     @classmethod
     def by(cls, error: Exception, retry_after: float) -> Self:
-        """Report a service that could not be reached, with the type of the error only."""
+        """Report a service that could not be reached, by the kind of the failure alone."""
         return cls(
-            f"the token service could not be reached ({type(error).__name__})",
+            f"the token service could not be reached ({kind_of_failure(error)})",
             "check base_url, the network and the service's health",
             retry_after,
         )
