@@ -1,4 +1,4 @@
-"""A service whose certificate is by no authority of this machine: whoever calls it says so."""
+"""A service whose certificate is by no authority of this machine: each caller says so."""
 
 import os
 from collections.abc import Iterator

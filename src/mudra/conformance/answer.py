@@ -8,7 +8,7 @@ import httpx2
 import msgspec
 from msgspec import UNSET
 
-from mudra.shared.no_answer import kind_of_failure
+from mudra.client.errors import kind_of_failure
 from mudra.shared.undecodable import UNDECODABLE
 
 MAX_BYTES: Final = 32 * 1024 * 1024

@@ -3,14 +3,17 @@
 Apart from the rules of addresses, which every worker loads: only who calls needs an HTTP client.
 """
 
+from typing import Final
+
 import httpx2
 
-from mudra.shared.no_answer import is_untrusted
+_UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
+"""In the text of a failed handshake."""
 
 
 def why_failed(error: Exception) -> str:
     """Returns why a call has no answer."""
-    if is_untrusted(error):
+    if _UNTRUSTED in str(error):
         return "its certificate is not trusted"
     if isinstance(error, httpx2.ConnectError):
         return "no connection: no program listens there, or a firewall refuses it"

@@ -37,10 +37,9 @@ from mudra.agent.spool.dead_letter import SHARE, drop_beyond_room, requeue, writ
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import MAX_BYTES, Fact
-from mudra.client.errors import PAUSE_SECONDS, MudraClientError, RetryableError
+from mudra.client.errors import PAUSE_SECONDS, MudraClientError, RetryableError, kind_of_failure
 from mudra.client.exchange import ANSWER_BYTES
 from mudra.client.tasks import read_bounded
-from mudra.shared.no_answer import kind_of_failure
 
 OPERATOR_DOWN: Final = 3
 """After so many failures in a row over all payloads, the operator is considered down."""

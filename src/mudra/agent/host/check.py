@@ -19,7 +19,7 @@ from mudra.agent.host.config import Config
 from mudra.agent.host.log_check import CheckResult, check_log
 from mudra.agent.spool.spool import FILE_NAME, SpoolReadable, read_only, refuse_readable
 from mudra.client import MudraClientError
-from mudra.shared.no_answer import kind_of_failure
+from mudra.client.errors import kind_of_failure
 
 MAX_OFFSET: Final = 60_000
 """The operator refuses a window that is further in the future."""

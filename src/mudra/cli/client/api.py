@@ -16,7 +16,7 @@ import httpx2
 
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit
-from mudra.shared.no_answer import is_untrusted, kind_of_failure
+from mudra.client.errors import is_untrusted, kind_of_failure
 from mudra.shared.secret_text import SecretText
 
 TIMEOUT_S: Final = 30.0

@@ -16,7 +16,7 @@ from mudra.cli.local.option_group import with_options
 from mudra.cli.local.program import program
 from mudra.cli.output.output import Exit, fail
 from mudra.cli.output.shown import Shown, facts, table
-from mudra.shared.no_answer import kind_of_failure
+from mudra.client.errors import kind_of_failure
 
 _EVENT: Final = "0195562f-7a02-7d19-8c41-5b0e9d6f3a21"
 _OF_NETWORK: Final = "/operator/v1/health/webhooks"
