@@ -76,7 +76,7 @@ def a_network(service: Service) -> Network:
     service.in_store(store)
     service.wait_until(lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}").is_success)
     dispute_id = contest(fip, incident_id)
-    report_id = a_report(service, operator, fip.entity_id, aa.last_window())
+    report_id = a_report(service, operator, fip.entity_id, aa.last_window() + WINDOW)
     ids = incident_id, announcement_id, dispute_id, report_id, an_email(service, operator)
     return Network(service, aa, fip, fiu, operator, *ids)
 

@@ -1,9 +1,6 @@
 """mudra doctor of what will fail: certificates that end, a disk that fills, queues that stop."""
 
-import contextlib
 import json
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +10,7 @@ import pyrage
 import pytest
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
-from tests.support.smtp_sink import make_certificate
-from tests.support.until import PATIENCE_S
+from tests.support.tls_server import tls_server
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
@@ -34,32 +30,6 @@ RUNNING = (
 def checks(data_dir: Path, **variables: str) -> dict[str, tuple[bool, str]]:
     done = run_mudra("doctor", "--json", MUDRA_DATA_DIR=str(data_dir), **variables)
     return {one["check"]: (one["ok"], one["text"]) for one in json.loads(done.stdout)}
-
-
-@contextlib.contextmanager
-def tls_server(folder: Path, days: int) -> Iterator[int]:
-    """Shake hands with each caller, with a certificate of so many days; gives the port."""
-    context = make_certificate(folder, days).context()
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    caller, _ = server.accept()
-                    with (
-                        caller,
-                        contextlib.suppress(OSError),
-                        context.wrap_socket(caller, server_side=True) as secured,
-                    ):
-                        secured.recv(1)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        try:
-            yield int(server.getsockname()[1])
-        finally:
-            server.shutdown(socket.SHUT_RDWR)
-            thread.join(PATIENCE_S)
 
 
 class Store(NamedTuple):

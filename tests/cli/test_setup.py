@@ -92,8 +92,10 @@ def test_a_second_run_changes_nothing_and_another_answer_that_alone(machine: Pat
     env.write_text(env.read_text() + "# our own\nMUDRA_LANGUAGE=hi\n")
     again = set_up(machine, EMBEDDED)
     other = set_up(machine, EMBEDDED.replace("tokens.network.example/iam", "other.example/iam"))
+    plain = run_mudra("setup", "--answers", str(machine / "answers.toml"), "--to", str(machine))
 
     assert (again["written"], again["operatorLink"]) == ([], "")
+    assert "\n  mudra admin invite chief@network.example\n" in plain.stdout
     assert other["written"] == [str(env)]
     assert settings_of(machine) == {
         **before,
@@ -188,6 +190,7 @@ def test_without_a_file_it_asks(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "Database: embedded" in done.output
     assert "systemctl enable --now mudra.socket mudra.service" in done.output
+    assert "once the proxy answers at https://tokens.example/iam" in done.output
     assert re.search(r"https://tokens\.example/iam/activate/\S+", done.output)
 
 

@@ -16,10 +16,27 @@
 None of them ever contains a token, a secret or a claim that the bearer chose freely.
 """
 
+import re
 from typing import Final, Self
 
 PAUSE_SECONDS: Final = 5.0
 """Between two attempts where the other side does not say how long to wait."""
+
+_UNTRUSTED: Final = re.compile(r"CERTIFICATE_VERIFY_FAILED\] certificate verify failed: ([^(]+)")
+"""OpenSSL's words in the text of a failed handshake."""
+
+
+def kind_of_failure(error: Exception) -> str:
+    """Return the type of the error; of a certificate that is not trusted also why it is not."""
+    if found := _UNTRUSTED.search(str(error)):
+        why = found[1].rstrip(" .")
+        return f"its certificate is not trusted: {why}"
+    return type(error).__name__
+
+
+def is_untrusted(error: Exception) -> bool:
+    """Return whether the other side's certificate was refused."""
+    return _UNTRUSTED.search(str(error)) is not None
 
 
 class MudraClientError(Exception):
@@ -158,9 +175,9 @@ class ServiceUnavailable(RetryableError):
 
     @classmethod
     def by(cls, error: Exception, retry_after: float) -> Self:
-        """Report a service that could not be reached, with the type of the error only."""
+        """Report a service that could not be reached, by the kind of the failure alone."""
         return cls(
-            f"the token service could not be reached ({type(error).__name__})",
+            f"the token service could not be reached ({kind_of_failure(error)})",
             "check base_url, the network and the service's health",
             retry_after,
         )

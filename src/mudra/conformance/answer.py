@@ -8,6 +8,7 @@ import httpx2
 import msgspec
 from msgspec import UNSET
 
+from mudra.client.errors import kind_of_failure
 from mudra.shared.undecodable import UNDECODABLE
 
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -113,7 +114,7 @@ def _asked(
             came = response.headers
             return Answer(response.status_code, came, body, _document(body), request=asked)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        return Answer(NO_ANSWER, problem=type(error).__name__, request=asked)
+        return Answer(NO_ANSWER, problem=kind_of_failure(error), request=asked)
 
 
 def _document(body: bytes) -> object:

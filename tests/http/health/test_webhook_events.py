@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from tests.support.alarm_network import as_entity
 from tests.support.members import Member, new_member
+from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.service import PASSWORD, Service
 from tests.support.until import PATIENCE_S
 from tests.support.webhook_sink import WebhookSink, webhook_sink
+
+from mudra.metrics.payload.catalogue import WINDOW
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
 HOOKS = "/metrics/perf/v1/webhooks"
@@ -195,16 +198,14 @@ def test_the_networks_webhook_is_meant_though_members_have_some(
 
 
 def test_a_member_gets_no_operators_name(service: Service) -> None:
-    boss, own = new_operator(service, "health"), new_member(service)
+    boss, own, aa = new_operator(service, "health"), new_member(service), pushing_aa(service)
     ends = (datetime.fromtimestamp(service.wall(), UTC) + timedelta(hours=2)).isoformat()
     planned = {"entityId": own.entity_id, "ends": ends, "reason": "disks", "maintenance": True}
     assert boss.post("/health/silences", **planned).status_code == 200
-    made = {
-        "entityId": own.entity_id,
-        "start": day_before(service, 2),
-        "end": day_before(service, 1),
-    }
-    assert boss.post("/levels/reports", **made).status_code == 200
+    assert aa.push(aa.requests(fips=1)).status_code == 200
+    end = aa.last_window() + WINDOW
+    made = {"start": (end - 6 * WINDOW).isoformat(), "end": end.isoformat()}
+    assert boss.post("/levels/reports", entityId=own.entity_id, **made).status_code == 200
     with webhook_sink() as sink:
         assert boss.post("/health/webhooks", url=sink.url, entityId=own.entity_id).is_success
         texts = [
@@ -214,8 +215,3 @@ def test_a_member_gets_no_operators_name(service: Service) -> None:
 
     assert ['"madeBy":"the operator"' in text for text in texts] == [True] * 3
     assert [boss.email in text for text in texts] == [False] * 3
-
-
-def day_before(service: Service, days: int) -> str:
-    today = datetime.fromtimestamp(service.wall(), UTC).replace(hour=0, minute=0, second=0)
-    return (today.replace(microsecond=0) - timedelta(days=days)).isoformat()

@@ -37,7 +37,7 @@ from mudra.agent.spool.dead_letter import SHARE, drop_beyond_room, requeue, writ
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import MAX_BYTES, Fact
-from mudra.client.errors import PAUSE_SECONDS, MudraClientError, RetryableError
+from mudra.client.errors import PAUSE_SECONDS, MudraClientError, RetryableError, kind_of_failure
 from mudra.client.exchange import ANSWER_BYTES
 from mudra.client.tasks import read_bounded
 
@@ -172,7 +172,7 @@ class Pusher:
                 answer = await read_bounded(response, ANSWER_BYTES)
         # A ValueError: of a redirect to a host that IDNA 2008 forbids.
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-            return NotNow(f"the operator cannot be reached ({type(error).__name__})")
+            return NotNow(f"the operator cannot be reached ({kind_of_failure(error)})")
         operators_time = self._compare_clocks(response.headers.get("date", ""))
         outcome = classify_response(
             response.status_code, response.headers, answer, self.clock.wall()

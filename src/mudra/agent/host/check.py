@@ -19,6 +19,7 @@ from mudra.agent.host.config import Config, ConfigError
 from mudra.agent.host.log_check import CheckResult, check_log
 from mudra.agent.spool.spool import FILE_NAME, SpoolReadable, read_only, refuse_readable
 from mudra.client import MudraClientError
+from mudra.client.errors import kind_of_failure
 
 MAX_OFFSET: Final = 60_000
 """The operator refuses a window that is further in the future."""
@@ -90,7 +91,7 @@ async def _reach(config: Config, http: httpx2.AsyncClient, clock: Clock) -> list
         response = await http.post(url, content=b"{}", headers={"Content-Type": "application/json"})
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         way = "check operator.push_url, name resolution, firewall and proxy from this machine"
-        fact = f"{url} cannot be reached ({type(error).__name__})"
+        fact = f"{url} cannot be reached ({kind_of_failure(error)})"
         return [CheckResult("reachability", ok=False, found=fact, way_out=way)]
     found = [_right_place(url, response.status_code)]
     at = parse_http_date(response.headers.get("date", ""))

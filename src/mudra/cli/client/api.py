@@ -16,6 +16,7 @@ import httpx2
 
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit
+from mudra.client.errors import is_untrusted, kind_of_failure
 from mudra.shared.secret_text import SecretText
 
 TIMEOUT_S: Final = 30.0
@@ -154,9 +155,13 @@ class Api:
                 f"{url} is no address of a service ({error}): is --base-url right?"
             ) from error
         except httpx2.HTTPError as error:
+            ask = (
+                "add its authority to those of this machine, or name it in SSL_CERT_FILE"
+                if is_untrusted(error)
+                else "is the service running, and is --base-url right?"
+            )
             raise CommandFailed(
-                f"{url} did not answer ({type(error).__name__}): is the service running, "
-                "and is --base-url right?",
+                f"{url} did not answer ({kind_of_failure(error)}): {ask}",
                 Exit.UNREACHABLE,
             ) from error
 

@@ -16,6 +16,7 @@ from mudra.cli.local.option_group import with_options
 from mudra.cli.local.program import program
 from mudra.cli.output.output import Exit, fail
 from mudra.cli.output.shown import Shown, facts, table
+from mudra.client.errors import kind_of_failure
 
 _EVENT: Final = "0195562f-7a02-7d19-8c41-5b0e9d6f3a21"
 _OF_NETWORK: Final = "/operator/v1/health/webhooks"
@@ -140,7 +141,7 @@ async def _forwarded(
             url, content=body, headers={**headers, "Content-Type": "application/json"}
         )
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        return f"not delivered: {type(error).__name__}"
+        return f"not delivered: {kind_of_failure(error)}"
     return f"answered {answer.status_code}"
 
 

@@ -96,9 +96,15 @@ def _show(answers: Answers, done: SetUpDone) -> None:
             typer.echo(f"  {file}  {_WHY.get(file.name, '')}")
     typer.echo(f"\nStart:\n  {_START} {_UNITS}")
     if done.link:
-        typer.echo(f"\nThen {answers.operator} opens this link, within 24 hours:\n  {done.link}")
+        typer.echo(
+            f"\nThen, once the proxy answers at {answers.base_url}, {answers.operator} opens this "
+            f"link, within 24 hours:\n  {done.link}"
+        )
     else:
-        typer.echo(f"\n{answers.operator} is an operator already: mudra admin invite sends a link.")
+        typer.echo(
+            f"\n{answers.operator} is an operator already. For a new link:\n"
+            f"  mudra admin invite {answers.operator}"
+        )
 
 
 _WHY = {
