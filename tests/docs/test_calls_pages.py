@@ -176,6 +176,7 @@ class Reader:
         unknown = {name: str(uuid.uuid4()) for name in re.findall(r"\$([A-Z]+_ID)\b", block.body)}
         return {
             **unknown,
+            "SESSION_ID": "0f1e2d3c4b5a6978",  # without a browser there is none
             **self._ids[block.document],
             "PATH": os.environ["PATH"],
             "ROOT": self.service.root,

@@ -20,7 +20,13 @@ _MAX_COUNT: Final = timedelta(days=3660)
 
 @post("/sandbox/v1/clock", "Move the service's clock forward", gate=ANYONE)
 async def advance_clock(call: Call[ClockRequest]) -> ClockResponse | Refusal:
-    """Move time on all nodes; responds when all have moved."""
+    """Move time on all nodes; responds when all have moved. PT0S only returns the time.
+
+    It goes forward only: a negative duration is refused, and a restart keeps the new time. The
+    clocks of other programs do not move with it: a client, a verifier and an agent then read new
+    tokens as not yet valid, or as signed in the future. The way back is an empty data directory:
+    end the sandbox and start it with another MUDRA_DATA_DIR, or remove the old one.
+    """
     by = duration(call.body.advance)
     if by > _MAX_COUNT:
         return InvalidField("advance must be at most ten years in one call")

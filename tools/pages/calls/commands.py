@@ -28,6 +28,8 @@ _SECRETS: Final = {
     "token": "$ENTITY_TOKEN",
 }
 """Fields of forms in whose place a reader has a variable."""
+_IDS: Final = {"jti": "TOKEN_ID", "sessionId": "SESSION_ID", "incidentId": "INCIDENT_ID"}
+"""Fields of JSON with an ID that an earlier answer named."""
 _FILES: Final = {r"/cr/.+": "entry.json", r".+/perf/v1/push": "window.json"}
 """Files that have bodies of which other pages show an example, by the address of the call."""
 
@@ -98,4 +100,6 @@ def _quoted(members: Json) -> str:
     for name, value in ((name, str(value)) for name, value in members.items()):
         if value in {LATER_BEGIN, LATER_END}:
             text = text.replace(value, f"'\"${name.upper()}\"'")
+        if name in _IDS:
+            text = text.replace(value, f"'\"${_IDS[name]}\"'")
     return text

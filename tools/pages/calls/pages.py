@@ -147,15 +147,22 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
     if sent:
         lines += ["| sent | as | meaning |", "|---|---|---|", *sent, ""]
     lines += [*command(call), *_headers(call)]
-    sample = _sample(call)
     first = answers.setdefault("\n".join(answered), call)
+    sample = [] if _is_shown(call, first) else _sample(call)
     if first is not call and len(answered) >= _MANY:
         same = "one object with the fields" if _is_array(first) > _is_array(call) else "that"
         lines += [f"The answer is {same} of [{first.summary}](#{_anchor(first.summary)}).", ""]
+        lines += sample
     elif answered:
         lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, "", *sample]
     lines += _refused(call, shapes)
     return "\n".join(lines)
+
+
+def _is_shown(call: Call, first: Call) -> bool:
+    """Returns whether the sample of an answer is that of another call on the page."""
+    one_of_many = _is_array(first) > _is_array(call)
+    return first is not call and (one_of_many or _sample(call) == _sample(first))
 
 
 def _headers(call: Call) -> list[str]:

@@ -156,7 +156,10 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     async def status_csv(
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes]:
-        """Show the public status as CSV."""
+        """Show the public status as CSV.
+
+        The first line has the names of the columns: those of a FIP in the JSON, in their order.
+        """
         return _open(request, dependencies, await read(_csv, dependencies), CSV)
 
     return [status_json, status_csv]

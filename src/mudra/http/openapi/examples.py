@@ -1,12 +1,13 @@
 """Whole examples of what each operation takes and answers, made from its schemas.
 
 Which members an example has, and of which type, is that of the structs; `field_examples` has
-values for those whose struct names none.
+values for those whose struct names none, and `act_examples` those of one operation.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from mudra.http.openapi.act_examples import ACT_EXAMPLES
 from mudra.http.openapi.components import Document, mapping, name_of
 from mudra.http.openapi.field_examples import FIELD_EXAMPLES
 
@@ -31,13 +32,14 @@ _JSON: Final = "application/json"
 def add_examples(document: Document, schemas: Document) -> None:
     """Add an example of each body of a request, and of each answer in JSON."""
     for operation in _operations(document):
+        act = ACT_EXAMPLES.get(str(operation["operationId"]), {})
         sent = mapping(operation.get("requestBody", {})).get("content", {})
         for content in mapping(sent).values():
-            _add(mapping(content), _Examples(schemas, whole=False))
+            _add(mapping(content), _Examples(schemas, act, whole=False))
         for status, response in mapping(operation["responses"]).items():
             content = mapping(mapping(response).get("content", {})).get(_JSON)
             if status.startswith("2") and content:
-                _add(mapping(content), _Examples(schemas, whole=True))
+                _add(mapping(content), _Examples(schemas, act, whole=True))
 
 
 def _operations(document: Document) -> Iterator[Document]:
@@ -63,8 +65,9 @@ def _add(content: Document, examples: "_Examples") -> None:
 class _Examples:
     """Examples of requests, or whole ones: an answer has the members that are not needed too."""
 
-    def __init__(self, schemas: Document, *, whole: bool) -> None:
+    def __init__(self, schemas: Document, act: Mapping[str, object], *, whole: bool) -> None:
         self._schemas = schemas
+        self._act = act
         self._whole = whole
 
     def of(self, schema: Document, depth: int = 0) -> object:
@@ -104,6 +107,8 @@ class _Examples:
         }
 
     def _of_field(self, exact: str, name: str, field: Document, depth: int) -> object:
+        if exact in self._act:
+            return self._act[exact]
         if exact in FIELD_EXAMPLES:
             return FIELD_EXAMPLES[exact]
         is_own = name in FIELD_EXAMPLES and not self._says_itself(field)

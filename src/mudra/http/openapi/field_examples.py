@@ -10,11 +10,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from mudra.http.registry.submission_schema import EXAMPLE
+
 _Shown = Sequence[tuple[object, str]]
 """A value, and the names of the fields that show it."""
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
 _METHODS: Final = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
 _ADDRESS: Final = "https://mudra.example/iam"
+_IN_A_WEEK: Final = "2026-02-07T09:30:00.000Z"
+_IN_180_DAYS: Final = "2026-07-30T09:30:00.000Z"
 
 _TIMES: Final[_Shown] = (
     (
@@ -22,17 +26,16 @@ _TIMES: Final[_Shown] = (
         (
             "at publishAt begins madeAt changedAt evidence_from from start decidedAt raisedAt "
             "timestamp addedAt start_time window receivedAt began detected published updated "
-            "noticed "
+            "noticed liveFrom lastUsedAt "
             "activeFrom deliveredAt ApiFeed.since FeedCause.since FeedChange.since"
         ),
     ),
     (
         "2026-01-31T10:30:00.000Z",
         (
-            "ends endedAt end dueAt end_time lastBad over last_bad HappeningDetails.until "
+            "ends endedAt end dueAt end_time lastBad over last_bad "
             "TimedCalls.until ended retiresAt ReceiptsResponse.next to judged_until as_of "
-            "heard_until "
-            "previousKeyUntil"
+            "heard_until endsAt"
         ),
     ),
     ("2026-01-01T00:00:00.000Z", "network_since"),
@@ -44,9 +47,22 @@ _TIMES: Final[_Shown] = (
     ("22:00", "quietFrom"),
     ("07:00", "quietUntil"),
     (1769851800, "iat nbf issuedAt"),
-    (1769938200, "exp ChangesResponse.validUntil RevocationList.validUntil"),
-    (1785403800000, "secret-expiry-ts"),
+    (1769938200, "exp"),
+    (1769851860, "RevocationList.validUntil"),
+    (1769852100, "ChangesResponse.validUntil"),
+    (1767225600000, "epoch"),
     (86400, "expires_in"),
+    (15552000, "UserTokenResponse.expiresIn"),
+    (_IN_A_WEEK, "invitedUntil linkValidUntil nextAttemptAt goesLiveAt"),
+    ("2026-05-01T09:30:00.000Z", "EntitySecretResetResponse.expirationDate"),
+    (1777627800000, "EntitySecretResetResponse.expiresOn"),
+    (_IN_180_DAYS, "EntitySecretReadResponse.expirationDate expiresAt secretExpiresAt"),
+    (_IN_180_DAYS, "SecretUseResponse.endsAt ProbeCertificate.validUntil"),
+    (1785403800000, "EntitySecretReadResponse.expiresOn secret-expiry-ts"),
+    (None, (
+            "liveUntil KeyPeriodResponse.until previousKeyUntil HappeningDetails.until "
+            "HeldReportDetails.decidedAt AnnouncementDetails.endedAt"
+        )),
 )
 _IDS: Final[_Shown] = (
     (
@@ -62,6 +78,7 @@ _IDS: Final[_Shown] = (
     ("20260131-6d00d5b60274", "kid"),
     ("134", "ActivityResponse.next EventsPage.next"),
     ("KAVERI-FIP", "MembersPage.next"),
+    ("", "HeldReportDetails.decidedBy"),
     ("lakshmi@kaveribank.example", "UsersPage.next"),
     ("6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", "MailsPage.next"),
     ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "hash sha256 evidence"),
@@ -69,11 +86,11 @@ _IDS: Final[_Shown] = (
     (["6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"], "revoked"),
 )
 _PEOPLE_AND_MEMBERS: Final[_Shown] = (
-    ("SAARTHI-AA", "aaId peerId peer_id reader"),
-    ("KAVERI-FIP", "fipId entityId entity_id fip_id id ref"),
-    ("FINSIGHT-FIU", "sub client_id azp"),
+    ("SAARTHI-AA", "aaId peerId peer_id reader FeedPlace.entity_id"),
+    ("KAVERI-FIP", "fipId entityId entity_id fip_id id ref FeedPlace.peer_id"),
+    ("FINSIGHT-FIU", "sub client_id azp WebhookDetails.entityId SandboxFault.entityId"),
     ("FIU", "roles"),
-    (["KAVERI-FIP"], "administers fipIds fip_ids FollowedFipsResponse.fips WebhookDetails.fips"),
+    (["KAVERI-FIP"], "administers fipIds fip_ids FollowedFipsResponse.fips"),
     ("Kaveri Bank", "name DashboardRowResponse.subject"),
     ("Lakshmi Iyer", "AdminDetails.name"),
     ("lakshmi@kaveribank.example", "email MailDetails.to SandboxMail.to"),
@@ -83,9 +100,10 @@ _PEOPLE_AND_MEMBERS: Final[_Shown] = (
     ("vikram@network.example", "owner ActDetails.by"),
     (
         "operator:vikram@network.example",
-        "acknowledgedBy actor decidedBy requestedBy submittedBy",
+        "acknowledgedBy actor decidedBy requestedBy",
     ),
-    ("entity:KAVERI-FIP", "madeBy"),
+    ("entity:KAVERI-FIP", "madeBy submittedBy"),
+    ("entity:FINSIGHT-FIU", "WebhookDetails.madeBy"),
     ("user:6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", "who"),
     ("+91 22 5550 0107", "phone"),
     ("203.0.113.17", "address lastAddress ip"),
@@ -110,10 +128,10 @@ _TEXTS: Final[_Shown] = (
     ("standard", "format"),
     ("hi", "language"),
     ("Asia/Kolkata", "timeZone"),
-    ("every request waits before it is answered", "SandboxFault.effect"),
-    ("", "problem column lastError keyProblem desc signValue TokenInfo.url ambiguity risk"),
-    ("last used 5 minutes ago from 2 addresses", "SecretUseResponse.summary"),
-    ("status is suspended", "HappeningDetails.text"),
+    ("iat, nbf, exp and timestamp of tokens are moved", "SandboxFault.effect"),
+    ("", "problem column lastError keyProblem ambiguity risk SandboxFault.kid BulkResponse.csv"),
+    ("last used 5 minutes ago from 1 address", "SecretUseResponse.summary"),
+    ("secret reset", "HappeningDetails.text"),
     ("opened as FIP KAVERI-FIP, FI fetch", "TimelineDetails.text"),
     ("Kaveri Bank: the registry entry was changed", "subject"),
     ("CN=api.kaveribank.example", "ProbeCertificate.subject"),
@@ -143,7 +161,6 @@ _TEXTS: Final[_Shown] = (
     ("entity:secret:read", "event"),
     ("keys:signing:activate", "KeyChangeResponse.event"),
     ("incident.opened", "AttemptDetails.event WebhookEventDetails.event"),
-    ("entityId,status\r\nKAVERI-FIP,active\r\n", "csv"),
     ('{"type": "incident.opened", …}', "body"),
     ('{"purpose": "serviceLevels", …}', "ProofResponse.report"),
     ("Hello Lakshmi Iyer,\n\nThe registry entry of Kaveri Bank was changed. …", "SandboxMail.text"),
@@ -186,27 +203,20 @@ _ENTRIES_AND_KEYS: Final[_Shown] = (
             "revocation_endpoint_auth_signing_alg_values_supported"
         ),
     ),
-    ("https://alarms.kaveribank.example/mudra", "url"),
-    ("v2:https://api.kaveribank.example/v2", "baseurl"),
+    ("https://alarms.finsight.example/mudra", "url"),
     ("whsec_EXAMPLE", "secret"),
     ("eyJhbGciOiJSUzI1NiJ9.EXAMPLE.c2lnbmF0dXJl", "token access_token signature"),
     ("entity", "scope"),
     ("Bearer", "token_type typ"),
-    ("account", "aud"),
+    ("account-aggregator-network", "aud"),
     ("AQAB", "e"),
     ("0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86z…", "n"),
     ("RSA", "kty"),
     ("sig", "use"),
     ("RS256", "alg"),
-    ("BANK0042", "code"),
-    ("@saarthi", "entityhandle"),
-    ("https://web.saarthi-aa.example/consent", "webviewurl"),
-    ("deposits", "tags"),
+    (EXAMPLE["entityinfo"], "Entry.entityinfo"),
     ("OK", "responseText"),
     ("200", "responseCode"),
-    (["DEPOSIT", "TERM_DEPOSIT"], "fitypes"),
-    (["443"], "inboundports outboundports"),
-    (["203.0.113.17"], "ips"),
 )
 _NUMBERS: Final[_Shown] = (
     (
@@ -214,15 +224,17 @@ _NUMBERS: Final[_Shown] = (
         (
             "archived droppedBlocks tokenBlocks equalTo downWindows leftOut uncertain left refused "
             "undecided other4xx denied oldSecretValidity tokensEnded FiOutcomes.timeout unchanged "
-            "other_client_error_percentage pending foreignCount epoch ChangesResponse.since"
+            "other_client_error_percentage pending ChangesResponse.since "
+            "notFound404 not_found_percentage WebhookDetails.waiting BulkResponse.done"
         ),
     ),
     (
         1,
         (
             "version attempt attempts count vouched addressCount form place reportersHeard rows "
-            "new line weeksAhead missed BulkResponse.done reporters reportersSeen Change.before "
-            "sequence waiting total size"
+            "new line weeksAhead missed foreignCount listedCount reporters reportersSeen Change.before "
+            "sequence waiting total size "
+            "server_error_percentage"
         ),
     ),
     (
@@ -230,19 +242,21 @@ _NUMBERS: Final[_Shown] = (
         (
             "badWindows bad_windows reportersExpected reporters_expected reporters_heard "
             "Change.after "
-            "GapDetails.windows upto listedCount"
+            "GapDetails.windows upto ProofDetails.reportersHeard "
+            "ImportedRow.line BulkResponse.ready DecisionResponse.version"
         ),
     ),
-    (5, "seconds"),
+    (30, "seconds"),
     (7, "EntitySecretResetResponse.oldSecretValidity ForecastErrorDetails.days"),
-    (10, "failed failures noAnswer notFound404 server5xx allowed"),
+    (10, "failed failures allowed"),
+    (6, "noAnswer"),
     (24, "noticeHours hoursAMonth windows_expected windows_heard"),
     (30, "BindingResponse.days"),
     (144, "windows windowsExpected windowsHeard reportedWindows received MissedReports.expected"),
     (200, "ProbeResponse.status seq issued"),
     (390, "done succeeded part delivered usual weekBefore median ready"),
     (400, "requests samples begun calls whole judged"),
-    (4, "spent IncidentDetails.expected"),
+    (4, "spent IncidentDetails.expected server5xx StepDetails.failed"),
     (40, "spentPercent"),
     (60, "leftPercent"),
     (320, "estimate p50 p50_response_time low handled"),
@@ -250,13 +264,18 @@ _NUMBERS: Final[_Shown] = (
     (1400, "p99"),
     (5200, "p100 longest"),
     (600, "secondsBefore"),
-    (0.975, "successRate FiOutcomes.success doneShare confidence score perDoneBefore"),
+    (0.975, "successRate FiOutcomes.success doneShare confidence score perDoneBefore mine"),
     (1.02, "ofWeekBefore ofFourBefore dayRate weekRate"),
     (0.04, "wape naiveWape"),
-    (97.5, "success success_percentage availability value mine"),
+    (97.5, "success success_percentage availability value"),
+    (0.95, "QuartileDetails.low"),
+    (0.97, "QuartileDetails.median"),
+    (0.99, "QuartileDetails.high"),
+    ({"estimate": 900, "low": 880, "high": 920}, "TimeDetails.p95"),
+    ({"estimate": 1400, "low": 1380, "high": 1420}, "TimeDetails.p99"),
     (99.5, "target Target.value"),
-    (2.5, "failing_before_percentage timeout_percentage server_error_percentage"),
-    (0.5, "not_found_percentage"),
+    (1.5, "timeout_percentage"),
+    (2.5, "failing_before_percentage"),
     (62.5, "failing_percentage"),
     ([400, 390, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0], "Calls.counts TimedCalls.counts"),
     ([569, 31, 569, 28, 7, 3, 5], "statuses"),
@@ -268,13 +287,16 @@ _WHETHER: Final[_Shown] = (
         True,
         (
             "active certain intact open passes met complete AttemptDetails.delivered levelReports "
-            "enforced first keyProven created invited league secondFactor needsApproval "
-            "SilenceDetails.maintenance"
+            "keyProven created invited league secondFactor needsApproval "
+            "SilenceDetails.maintenance BulkResponse.dryRun"
         ),
     ),
     (
         False,
-        "exempt dryRun more withoutAdmin too_few_calls byOperator PublicMaintenance.ended late",
+        (
+            "exempt dryRun more withoutAdmin too_few_calls byOperator PublicMaintenance.ended late "
+            "enforced first"
+        ),
     ),
 )
 _WORDS: Final[_Shown] = (
@@ -303,7 +325,20 @@ _WORDS: Final[_Shown] = (
     ("accepted", "PushResponse.status"),
     ("network", "BindingResponse.binding"),
     ("note", "Finding.severity"),
-    ("done", "BulkMember.result"),
+    ("ready", "BulkMember.result"),
+    ("watch", "BindingResponse.networkBinding"),
+    ("FIU", "OAuthIntrospection.roles"),
+    ("live", "DecisionResponse.status DecisionResponse.standing VersionResponse.status"),
+    ("live", "RecordResponse.standing PendingEntryResponse.standing"),
+    ("delivered", "WebhookEventDetails.state"),
+    ("waiting", "MailDetails.state"),
+    ("dispute", "DisputeDetails.kind"),
+    ("raised", "DisputeDetails.state DisputeStep.state"),
+    ("operator", "DisputeDetails.waitsFor"),
+    ("better_half", "MeasureDetails.place"),
+    ("fif", "ApiDetails.type"),
+    (None, "ApiDetails.fiRequests"),
+    ([], "WebhookDetails.fips WriteResponse.findings LintResponse.findings"),
     ("new", "ImportedRow.result"),
     ("suspend", "BulkResponse.act"),
 )

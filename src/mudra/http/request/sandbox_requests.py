@@ -23,7 +23,7 @@ class ClockRequest(Struct, frozen=True):
         Meta(
             pattern=rf"^{DURATION}\Z",
             description="an ISO 8601 duration of weeks, days, hours, minutes, seconds: PT6M, P7D",
-            examples=["PT6M"],
+            examples=["PT0S"],
         ),
     ]
 

@@ -66,9 +66,15 @@ MEMBER_STATUS: Final = (
 SECRET: Final = (SecretChanged(3),)
 END_OLD_SECRET: Final = (NOTHING_IN_GRACE,)
 BINDING: Final = (NoListedAddresses(_ENTITY), AddressesInUse(("203.0.113.17",)))
+_HELD_BY_ANOTHER: Final = (
+    entries.AlreadyHeld("entityinfo.entityhandle", "@kaveri", _ENTITY),
+    entries.AlreadyHeld("entityinfo.certificate.kid", "kaveri-2026", _ENTITY),
+    entries.AlreadyHeld("entityinfo.certificate.n", "", _ENTITY),
+    entries.AlreadyHeld("entityinfo.name", "Kaveri Bank", _ENTITY, looks_alike=True),
+    entries.AlreadyHeld("entityinfo.code", "BANK0042", _ENTITY, looks_alike=True),
+)
 UPDATE: Final = (
-    entries.AlreadyHeld("$.entityinfo.name", "Kaveri Bank", _ENTITY, looks_alike=True),
-    entries.AlreadyHeld("$.entityinfo.Certificate.kid", "kaveri-2026", _ENTITY),
+    *_HELD_BY_ANOTHER,
     entries.WrongState(_ENTITY, "update", "retired", "live or suspended"),
 )
 SUBMIT: Final = (entries.duplicate_entity(_ENTITY), *UPDATE)
@@ -78,8 +84,10 @@ DECIDE: Final = (
     entries.content_differs(_ENTITY, 3),
     entries.SecondOperatorNeeded(_ENTITY, is_admin=False),
     entries.SecondOperatorTied(_ENTITY, _AT),
-    entries.WrongState(_ENTITY, "approve", "live", "submitted or updated"),
-    entries.AlreadyHeld("$.entityinfo.Certificate.kid", "kaveri-2026", _ENTITY),
+    entries.WrongState(
+        _ENTITY, "approve", "live without a pending version", "submitted or updated"
+    ),
+    *_HELD_BY_ANOTHER,
 )
 PROBE: Final = (nothing_to_probe(_ENTITY),)
 _EARLIER: Final = Receipt(_ID, WindowKey("SAARTHI-AA", Tag.REQUESTS, _AT), _ID, b"", 1, _AT)

@@ -61,7 +61,10 @@ OPERATION_FIELDS: Final = {
     "faults": "faults in force",
     "effect": "what callers see",
     "byOperator": "whether an operator switched it on",
-    "seconds": "how long each answer takes",
+    "seconds": (
+        "the amount of its kind in seconds: what Retry-After says, how long each answer takes, or "
+        "how far times are moved; 0 for a kind without one"
+    ),
     "startsAt": "when the fault starts",
     "SandboxFault.endsAt": "when the fault ends by itself",
 }

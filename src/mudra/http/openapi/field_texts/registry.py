@@ -93,7 +93,10 @@ REGISTRY_FIELDS: Final = {
     "ChangesResponse.changes": "the changes, the oldest first",
     "registry": "base address of the token service whose keys signed the page",
     "reader": "entity ID of the caller for whom it was made",
-    "epoch": "when the numbering of changes began: a number is lower only in a later epoch",
+    "epoch": (
+        "when the numbering of changes began, in milliseconds since 1970: a number is lower only "
+        "in a later epoch"
+    ),
     "validUntil": "until when it is valid",
     "responseCode": "always the text 200: a refusal has `errorCode` in its place",
     "responseText": "always OK",

@@ -90,7 +90,11 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "IncidentActRequest.owner": "the new owner, to assign and to hand over",
         "TargetRequest.api": "of one API alone",
         "ClockRequest.advance": "by how much the clock moves",
-        "FaultRequest.by": "how long, or by how much, where the kind has a measure",
+        "FaultRequest.by": (
+            "of too-many-requests and unavailable what Retry-After says (30 seconds), of slow the "
+            "time before each answer (5 seconds), of clock-jump how far times are moved "
+            "(10 minutes); the others have no measure"
+        ),
         "FaultRequest.lasts": "when the fault ends by itself",
     }
 )
