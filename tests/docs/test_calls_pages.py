@@ -7,6 +7,7 @@ import subprocess
 import uuid
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -92,6 +93,12 @@ OTHERWISE: Final = {
     "Ask for a link to set a password": 202,
 }
 """The answer where a new network has nothing of the kind, or the page says what else is needed."""
+NOTHING_DONE: Final = {
+    "End one of your own tokens",
+    "End one of your own sessions",
+    "End a user's tokens",
+}
+"""Calls that end nothing in a new network, where no one has one to end."""
 
 
 @pytest.fixture(scope="module")
@@ -227,15 +234,21 @@ def order(block: Block) -> tuple[int, int, bool]:
     return later, PAGES.index(block.document), needs_an_id
 
 
-def test_no_call_is_refused_as_its_page_prints_it(network: Service, tmp_path: Path) -> None:
-    reader = Reader(network, tmp_path)
+@pytest.fixture(scope="module")
+def answers(
+    network: Service, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[int, str]]:
+    """The answer to each call, by its heading."""
+    reader = Reader(network, tmp_path_factory.mktemp("reader"))
     blocks = [one for page in PAGES for one in blocks_of(page) if one.kind == "sh"]
-    answers = {
+    return {
         block.heading: reader.run(block)
         for block in sorted(blocks, key=order)
         if "/feed/events" not in block.body
     }
 
+
+def test_no_call_is_refused_as_its_page_prints_it(answers: dict[str, tuple[int, str]]) -> None:
     assert len(answers) > 150
     refused = {
         heading: answer
@@ -243,6 +256,32 @@ def test_no_call_is_refused_as_its_page_prints_it(network: Service, tmp_path: Pa
         if answer[0] != OTHERWISE.get(heading, 200)
     }
     assert refused == {}
+
+
+def facts_of(answer: Any) -> dict[str, object]:
+    """What a reader takes over from an example: lives, validities, and the state after an act."""
+    if not isinstance(answer, dict):
+        return {}
+    named = {"expiresIn", "expires_in", "tokenType", "status", "standing", "dryRun", "ready"}
+    found = {name: one for name, one in answer.items() if name in named}
+    if "validUntil" in answer:
+        found["valid for"] = answer["validUntil"] - answer["issuedAt"]
+    return found
+
+
+def test_an_example_says_what_the_service_does(answers: dict[str, tuple[int, str]]) -> None:
+    wrong = {}
+    compared = 0
+    for block in (one for page in PAGES for one in blocks_of(page) if one.kind == "json"):
+        status, body = answers.get(block.heading, (0, ""))
+        if status == HTTPStatus.OK and body and block.heading not in NOTHING_DONE:
+            shown, real = facts_of(json.loads(block.body)), facts_of(json.loads(body))
+            compared += len(shown)
+            if shown != real:
+                wrong[block.heading] = shown, real
+
+    assert compared > 20
+    assert wrong == {}
 
 
 def test_the_stream_of_the_feed_begins_as_its_page_says(sandbox: Service) -> None:

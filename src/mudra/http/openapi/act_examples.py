@@ -19,7 +19,7 @@ _DECIDED: Final = {
     "HeldReportDetails.decidedBy": _OPERATOR,
     "HeldReportDetails.decidedAt": "2026-01-31T10:30:00.000Z",
 }
-_UPDATED: Final = {"WriteResponse.status": "live", "WriteResponse.version": 2}
+_UPDATED: Final = {"WriteResponse.version": 2}
 _NOT_DECIDED: Final = {"DisputeResponse.corrections": []}
 _ROTATED: Final = {"WebhookDetails.previousKeyUntil": "2026-02-01T09:30:00.000Z"}
 _ACTIVE: Final = {"AccountResponse.state": "active"}

@@ -26,7 +26,7 @@ _TIMES: Final[_Shown] = (
         (
             "at publishAt begins madeAt changedAt evidence_from from start decidedAt raisedAt "
             "timestamp addedAt start_time window receivedAt began detected published updated "
-            "noticed liveFrom lastUsedAt "
+            "noticed "
             "activeFrom deliveredAt ApiFeed.since FeedCause.since FeedChange.since"
         ),
     ),
@@ -35,7 +35,7 @@ _TIMES: Final[_Shown] = (
         (
             "ends endedAt end dueAt end_time lastBad over last_bad "
             "TimedCalls.until ended retiresAt ReceiptsResponse.next to judged_until as_of "
-            "heard_until endsAt"
+            "heard_until SandboxFault.endsAt"
         ),
     ),
     ("2026-01-01T00:00:00.000Z", "network_since"),
@@ -53,16 +53,31 @@ _TIMES: Final[_Shown] = (
     (1767225600000, "epoch"),
     (86400, "expires_in"),
     (15552000, "UserTokenResponse.expiresIn"),
-    (_IN_A_WEEK, "invitedUntil linkValidUntil nextAttemptAt goesLiveAt"),
+    (
+        _IN_A_WEEK,
+        (
+            "AdminDetails.invitedUntil UserDetails.linkValidUntil MailDetails.nextAttemptAt "
+            "PendingEntryResponse.goesLiveAt VersionResponse.goesLiveAt"
+        ),
+    ),
     ("2026-05-01T09:30:00.000Z", "EntitySecretResetResponse.expirationDate"),
     (1777627800000, "EntitySecretResetResponse.expiresOn"),
-    (_IN_180_DAYS, "EntitySecretReadResponse.expirationDate expiresAt secretExpiresAt"),
+    (
+        _IN_180_DAYS,
+        (
+            "EntitySecretReadResponse.expirationDate TokenDetails.expiresAt "
+            "MemberDetails.secretExpiresAt"
+        ),
+    ),
     (_IN_180_DAYS, "SecretUseResponse.endsAt ProbeCertificate.validUntil"),
     (1785403800000, "EntitySecretReadResponse.expiresOn secret-expiry-ts"),
-    (None, (
-            "liveUntil KeyPeriodResponse.until previousKeyUntil HappeningDetails.until "
+    (
+        None,
+        (
+            "VersionResponse.liveUntil KeyPeriodResponse.until previousKeyUntil HappeningDetails.until "
             "HeldReportDetails.decidedAt AnnouncementDetails.endedAt"
-        )),
+        ),
+    ),
 )
 _IDS: Final[_Shown] = (
     (
@@ -232,7 +247,8 @@ _NUMBERS: Final[_Shown] = (
         1,
         (
             "version attempt attempts count vouched addressCount form place reportersHeard rows "
-            "new line weeksAhead missed foreignCount listedCount reporters reportersSeen Change.before "
+            "new line weeksAhead missed foreignCount listedCount reporters reportersSeen "
+            "Change.before "
             "sequence waiting total size "
             "server_error_percentage"
         ),
