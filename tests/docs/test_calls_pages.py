@@ -280,7 +280,7 @@ def test_an_example_says_what_the_service_does(answers: dict[str, tuple[int, str
             if shown != real:
                 wrong[block.heading] = shown, real
 
-    assert compared > 20
+    assert compared > 15
     assert wrong == {}
 
 

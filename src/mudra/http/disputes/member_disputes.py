@@ -57,7 +57,8 @@ async def own_disputes(call: UserCall[DisputesQuery]) -> DisputesResponse | Refu
 async def raise_own(call: UserCall[DisputeRequest]) -> DisputeResponse | Refusal:
     """Contest or comment on an incident, a day, or one API over some days, of your own entity.
 
-    What ended more than 62 days ago can no longer be contested.
+    What ended more than 62 days ago can no longer be contested. The token is that of an admin of
+    `entityId`, and the incident one of its own.
     """
     asked = call.body
     if asked.entity_id not in call.user.administers:

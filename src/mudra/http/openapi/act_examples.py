@@ -20,7 +20,7 @@ _DECIDED: Final = {
     "HeldReportDetails.decidedAt": "2026-01-31T10:30:00.000Z",
 }
 _UPDATED: Final = {"WriteResponse.version": 2}
-_NOT_DECIDED: Final = {"DisputeResponse.corrections": []}
+_NOT_DECIDED: Final[Mapping[str, object]] = {"DisputeResponse.corrections": []}
 _ROTATED: Final = {"WebhookDetails.previousKeyUntil": "2026-02-01T09:30:00.000Z"}
 _ACTIVE: Final = {"AccountResponse.state": "active"}
 
@@ -41,7 +41,10 @@ ACT_EXAMPLES: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
         "setMemberStatus": {"MemberStatusResponse.status": "suspended"},
         "disableUser": {"AccountResponse.state": "disabled", "AccountResponse.tokensEnded": 1},
         "enableUser": _ACTIVE,
-        "changeUserEmail": _ACTIVE,
+        "changeUserEmail": {
+            **_ACTIVE,
+            "AccountResponse.pendingEmail": "ravi.iyer@finsight.example",
+        },
         "confirmUserEmail": _ACTIVE,
         "resetSecondFactor": _ACTIVE,
         "updateEntry": _UPDATED,

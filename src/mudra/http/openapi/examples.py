@@ -19,12 +19,14 @@ _BY_FORMAT: Final = {
 _NAME: Final = "KAVERI-FIP"
 """The name of a member of an object by name."""
 _DEEPEST: Final = 12
-_OLD_SECRET: Final = {
+_NOT_NOW: Final = {
     "TokenResponse.message",
     "EntitySecretReadResponse.oldSecretExpirationDate",
     "EntitySecretUseResponse.old",
+    "AccountResponse.pendingEmail",
+    "MailDetails.nextAttemptAt",
 }
-"""Members that answers have only while an old secret is in its grace period."""
+"""Members that answers have only for a time: in a grace period, or while something waits."""
 _CHOICES: Final = ("oneOf", "anyOf")
 _JSON: Final = "application/json"
 
@@ -124,7 +126,9 @@ class _Examples:
 
     def _is_shown(self, exact: str, field: Document) -> bool:
         """Return whether an example has a field that a request, or an answer, may leave out."""
-        return exact not in _OLD_SECRET if self._whole else self._has_example(field)
+        if self._whole:
+            return exact in self._act or exact not in _NOT_NOW
+        return self._has_example(field)
 
     def _has_example(self, field: Document) -> bool:
         if "$ref" in field:

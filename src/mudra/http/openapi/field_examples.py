@@ -55,10 +55,7 @@ _TIMES: Final[_Shown] = (
     (15552000, "UserTokenResponse.expiresIn"),
     (
         _IN_A_WEEK,
-        (
-            "AdminDetails.invitedUntil UserDetails.linkValidUntil MailDetails.nextAttemptAt "
-            "PendingEntryResponse.goesLiveAt VersionResponse.goesLiveAt"
-        ),
+        ("AdminDetails.invitedUntil UserDetails.linkValidUntil PendingEntryResponse.goesLiveAt"),
     ),
     ("2026-05-01T09:30:00.000Z", "EntitySecretResetResponse.expirationDate"),
     (1777627800000, "EntitySecretResetResponse.expiresOn"),
@@ -74,7 +71,8 @@ _TIMES: Final[_Shown] = (
     (
         None,
         (
-            "VersionResponse.liveUntil KeyPeriodResponse.until previousKeyUntil HappeningDetails.until "
+            "VersionResponse.liveUntil VersionResponse.goesLiveAt KeyPeriodResponse.until "
+            "previousKeyUntil HappeningDetails.until "
             "HeldReportDetails.decidedAt AnnouncementDetails.endedAt"
         ),
     ),
@@ -108,6 +106,7 @@ _PEOPLE_AND_MEMBERS: Final[_Shown] = (
     (["KAVERI-FIP"], "administers fipIds fip_ids FollowedFipsResponse.fips"),
     ("Kaveri Bank", "name DashboardRowResponse.subject"),
     ("Lakshmi Iyer", "AdminDetails.name"),
+    ("ravi@finsight.example", "AccountResponse.email"),
     ("lakshmi@kaveribank.example", "email MailDetails.to SandboxMail.to"),
     (["lakshmi@kaveribank.example"], "admins people"),
     ("noc@kaveribank.example", "contact"),
@@ -347,7 +346,6 @@ _WORDS: Final[_Shown] = (
     ("live", "DecisionResponse.status DecisionResponse.standing VersionResponse.status"),
     ("live", "RecordResponse.standing PendingEntryResponse.standing"),
     ("delivered", "WebhookEventDetails.state"),
-    ("waiting", "MailDetails.state"),
     ("dispute", "DisputeDetails.kind"),
     ("raised", "DisputeDetails.state DisputeStep.state"),
     ("operator", "DisputeDetails.waitsFor"),
