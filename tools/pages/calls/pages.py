@@ -160,7 +160,7 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
 
 
 def _is_shown(call: Call, first: Call) -> bool:
-    """Returns whether the sample of an answer is that of another call on the page."""
+    """Returns whether the page has the sample of an answer at another call already."""
     one_of_many = _is_array(first) > _is_array(call)
     return first is not call and (one_of_many or _sample(call) == _sample(first))
 

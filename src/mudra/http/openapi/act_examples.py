@@ -22,6 +22,8 @@ _DECIDED: Final = {
 _UPDATED: Final = {"WriteResponse.version": 2}
 _NOT_DECIDED: Final[Mapping[str, object]] = {"DisputeResponse.corrections": []}
 _ROTATED: Final = {"WebhookDetails.previousKeyUntil": "2026-02-01T09:30:00.000Z"}
+_ADDED: Final = {"WebhookDetails.deliveredAt": None}
+_OF_OPERATOR: Final = {"WebhookDetails.entityId": "", "WebhookDetails.madeBy": _OPERATOR}
 _ACTIVE: Final = {"AccountResponse.state": "active"}
 
 ACT_EXAMPLES: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
@@ -73,7 +75,13 @@ ACT_EXAMPLES: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
         },
         "rotateMyWebhookKey": _ROTATED,
         "rotateEntityWebhookKey": _ROTATED,
-        "rotateWebhookKey": _ROTATED,
+        "rotateWebhookKey": {**_OF_OPERATOR, **_ROTATED},
+        "addMyWebhook": {**_ADDED, "WebhookDetails.format": "slack"},
+        "addEntityWebhook": _ADDED,
+        "addWebhook": {**_OF_OPERATOR, **_ADDED, "WebhookDetails.format": "slack"},
+        **dict.fromkeys(
+            ("listWebhooks", "removeWebhook", "testWebhook", "resendWebhookEvent"), _OF_OPERATOR
+        ),
         "addDispute": _NOT_DECIDED,
         "getOwnDispute": _NOT_DECIDED,
         "actOnOwnDispute": _NOT_DECIDED,
