@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.support.documents.blocks import blocks_of, filled_in
 from tests.support.members import new_member
+from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import Service
 
 
@@ -15,6 +16,9 @@ def test_each_command_of_the_guide_is_answered(service: Service) -> None:
     secret = bank.secret()
     today = datetime.fromtimestamp(service.wall(), UTC).replace(hour=18, minute=30, second=0)
     first, last = ((today - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ") for days in (5, 4))
+    aa = pushing_aa(service)
+    reported = aa.push(aa.requests(datetime.fromisoformat(first)))
+    assert reported.status_code == 200, reported.text
     filled = {
         "KAVERI-FIP": bank.entity_id,
         "2026-11-26T18:30:00Z": first,

@@ -11,6 +11,7 @@ from tests.docs.guides import GUIDES as MEMBERS_GUIDES
 from tests.docs.left_out import is_left_out
 from tests.docs.operators_guides import OPERATORS_GUIDES
 from tests.docs.test_call_samples import COMMANDS, samples
+from tests.docs.test_signed_samples import SIGNED, signed_samples
 from tests.support.documents.blocks import blocks_of
 from tests.support.service import Service
 
@@ -20,6 +21,7 @@ GUIDES = {**MEMBERS_GUIDES, **OPERATORS_GUIDES}
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: Path(guide).stem)
 def test_a_guide_works_by_its_own_words(guide: str, sandbox: Service, tmp_path: Path) -> None:
     sampled = [block for kind in COMMANDS for block in samples(guide, kind)]
+    sampled += [block for kind in SIGNED for block in signed_samples(kind)]
     blocks = [one for one in blocks_of(guide) if one not in sampled and not is_left_out(one)]
 
     with GUIDES[guide](sandbox, tmp_path) as fill:

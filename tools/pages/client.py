@@ -126,7 +126,9 @@ def _methods(value: type) -> Iterator[tuple[str, Any]]:
     for name, one in (of_bases | vars(value)).items():
         if name.startswith("_") or name in _HOOKS:
             continue
-        if inspect.isfunction(one) or isinstance(one, property):
+        if isinstance(one, classmethod):
+            yield name, getattr(value, name)
+        elif inspect.isfunction(one) or isinstance(one, property):
             yield name, one
 
 

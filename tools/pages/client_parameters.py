@@ -4,6 +4,12 @@ from typing import Final
 
 _ALLOW_HTTP: Final = "sends tokens over plain http to another machine too, in a network you trust"
 _HTTP: Final = "your own client of httpx2, for a proxy, certificates or timeouts"
+_AUTH: Final = {
+    "source": "gives the token",
+    "header": "the header that the peer reads",
+    "signer": "signs each body in `x-jws-signature`",
+    "allow_http": _ALLOW_HTTP,
+}
 PARAMETERS: Final[dict[str, dict[str, str]]] = {
     "EntityTokenSource": {
         "base_url": "base address of the token service",
@@ -13,6 +19,13 @@ PARAMETERS: Final[dict[str, dict[str, str]]] = {
         "allow_http": _ALLOW_HTTP,
         "dpop": "binds the tokens to this key",
         "http": _HTTP,
+    },
+    "EntityTokenAuth": _AUTH,
+    "RequestsTokenAuth": _AUTH,
+    "BodySigner": {
+        "private_key": "an RSA key of 2048 bits or more, in PEM",
+        "kid": "that of the entry's `certificate`",
+        "algorithm": "`alg` of the entry's `certificate`",
     },
     "TokenVerifier": {
         "issuer": "the base address of the token service, exactly as in `iss`",

@@ -268,7 +268,7 @@ def _options(command: Command) -> str:
         text = _plain(getattr(one, "help", None))
         if text and text not in _SAME.get(one.opts[0], ()):
             argument = one.param_type_name == "argument"
-            names = [*one.opts, *(one.secondary_opts if one.default is True else ())]
+            names = [*one.opts, *(() if one.default is False else one.secondary_opts)]
             name = _placeholder(one) if argument else ", ".join(names)
             rows.append(f"- `{name}` {' '.join([text, *_facts(one, text)])}")
     return "\n".join([*rows, ""]) if rows else ""

@@ -87,7 +87,7 @@ def settings_page() -> str:
             "",
             "## To go live",
             "",
-            "`mudra setup` writes these, from its answers. All others have a default that works.",
+            "`mudra setup` writes those that its answers name. All others have a default.",
             "",
             *_HEAD_OF_ROWS,
             *first,

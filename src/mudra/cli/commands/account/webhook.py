@@ -91,7 +91,9 @@ async def resend(
     return facts((await caller.post(f"{path}/events/{event}/resend"))["webhook"])
 
 
-@user_command(app, "mudra webhook listen --forward-to http://127.0.0.1:3000/alarms")
+@user_command(
+    app, "mudra webhook listen --entity KAVERI-FIP --forward-to http://127.0.0.1:3000/alarms"
+)
 @with_options(Which)
 async def listen(
     which: Which,
