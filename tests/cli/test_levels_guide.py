@@ -2,16 +2,38 @@
 
 import json
 import shlex
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.support.documents.blocks import blocks_of, filled_in
 from tests.support.members import new_member
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.process import running_service
 from tests.support.service import Service
 
 MADE = ("REPORT_ID", "TARGET_ID")
 """What the commands of the page name by its ID."""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """A service of its own on the eighth of a month, with a report of the month before and the fifth."""
+    with running_service(tmp_path / "data", keeps_store=True) as started:
+        today = report(started)
+        fifth = (today.replace(day=1) + timedelta(days=31)).replace(day=5)
+        started.advance(f"P{(fifth - today).days}D")
+        report(started)
+        started.advance("P3D")
+        yield started
+
+
+def report(service: Service) -> datetime:
+    """Push the last window of an AA; give the time."""
+    aa = pushing_aa(service)
+    assert aa.push(aa.requests()).status_code == 200
+    return datetime.fromtimestamp(service.wall(), UTC)
 
 
 def test_the_commands_of_the_guide_are_answered(
