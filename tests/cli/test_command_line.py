@@ -198,6 +198,17 @@ def test_the_agents_check_says_what_is_wrong_with_its_configuration(tmp_path: Pa
     assert missing.stdout.startswith("WRONG configuration")
 
 
+def test_the_agents_check_says_what_to_do_where_no_access_log_is_followed(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    shipped = Path("deploy/agent.toml").read_text()
+    config.write_text(shipped.replace("/var/log/nginx/fips.json", str(tmp_path / "none.json")))
+
+    shown = CliRunner().invoke(app, ["agent", "check", "--config", str(config)])
+
+    assert "none.json cannot be read" in shown.stdout
+    assert "remove [[log]]" in shown.stdout
+
+
 def test_secret_and_token_commands_work_as_json(service: Service, admin: Member) -> None:
     read = json.loads(service.cli("secret", "read", admin.entity_id, "--json").stdout)
     token = service.cli("token", "entity", admin.entity_id).stdout

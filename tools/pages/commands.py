@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,9 +91,8 @@ _ASKED: Final = (
 )
 _KINDS: Final = {
     "path": "PATH", "file": "FILE", "uuid": "UUID", "int": "NUMBER", "int range": "NUMBER",
-    "float": "NUMBER", "float range": "NUMBER", "datetime": "TIME",
+    "float": "NUMBER", "float range": "NUMBER",
 }  # fmt: skip
-_MOMENT: Final = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 Words = Sequence[str]
 
 
@@ -221,7 +219,8 @@ def _usage(one: Any) -> str:
     if one.param_type_name == "argument":
         shown = _placeholder(one) + ("…" if one.nargs == -1 else "")
     else:
-        flag = one.secondary_opts[0] if one.default is True else one.opts[0]
+        names = [*one.opts[:1], *one.secondary_opts[:1]]
+        flag = names[-1] if one.default is True else "|".join(names if _is_open(one) else names[:1])
         shown = flag if _is_flag(one) else f"{one.opts[0]} {_value(one)}"
         shown += "…" if getattr(one, "multiple", False) else ""
     return shown if one.required else f"[{shown}]"
@@ -251,6 +250,11 @@ def _is_flag(one: Any) -> bool:
     return bool(getattr(one, "is_flag", False))
 
 
+def _is_open(one: Any) -> bool:
+    """Says whether a flag is neither set nor not where it is left out."""
+    return one.default is None
+
+
 def _folded(usage: str) -> str:
     """Folds a line at 96 characters, for a window of that width."""
     pieces = re.findall(r"\[[^\]]*\]|\S+(?: [A-Z][A-Z_|]*(?= |$))?", usage)
@@ -268,7 +272,7 @@ def _options(command: Command) -> str:
         text = _plain(getattr(one, "help", None))
         if text and text not in _SAME.get(one.opts[0], ()):
             argument = one.param_type_name == "argument"
-            names = [*one.opts, *(() if one.default is False else one.secondary_opts)]
+            names = [*one.opts, *(one.secondary_opts if one.default is not False else ())]
             name = _placeholder(one) if argument else ", ".join(names)
             rows.append(f"- `{name}` {' '.join([text, *_facts(one, text)])}")
     return "\n".join([*rows, ""]) if rows else ""
@@ -285,8 +289,6 @@ def _facts(one: Any, text: str) -> Iterator[str]:
         yield f"{low:,} to {high:,}."
     elif low is not None and high is None:
         yield f"At least {low:,}."
-    if one.type.name == "datetime":
-        yield f"As {' or '.join(_MOMENT.strftime(form) for form in one.type.formats)}."
     if getattr(one, "multiple", False) and "again" not in text and "epeat" not in text:
         yield "May be repeated."
     default = one.default

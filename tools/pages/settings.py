@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Final
 
 from mudra.bootstrap.config import REFERENCE
+from mudra.settings.parse import DATABASE
 from mudra.settings.settings import Settings
 
 _OF_OTHER_READERS: Final = {
@@ -60,13 +61,16 @@ _AREAS: Final[Mapping[str, Sequence[str]]] = {
 """Headings, and how the names below each begin; a name is below the longest that fits."""
 _HEAD_OF_ROWS: Final = ("| variable | what | allowed | default |", "|---|---|---|---|")
 _PREFIX: Final = "MUDRA_"
+_ADDRESS: Final = "the address of a database"
+"""In the rows: the address itself is so long that it puts the next column out of sight."""
 
 
 def settings_page() -> str:
     """Returns the page; raises ValueError for a setting that no heading takes."""
     defaults = {field.name: field.default for field in fields(Settings)}
     rows = {
-        one.env: f"| `{one.env}` | {one.meaning} | {one.allowed} | {_shown(defaults[name])} |"
+        one.env: f"| `{one.env}` | {one.meaning} | {one.allowed.replace(DATABASE, _ADDRESS)} | "
+        f"{_shown(defaults[name])} |"
         for name, one in REFERENCE.items()
     }
     first = [rows.pop(one.env) for one in REFERENCE.values() if one.first]
@@ -87,7 +91,9 @@ def settings_page() -> str:
             "",
             "## To go live",
             "",
-            "`mudra setup` writes those that its answers name. All others have a default.",
+            "`mudra setup` writes those of these for which it has",
+            "[an answer](commands.md#mudra-setup). All others have a default that works.",
+            f"In the tables, {_ADDRESS} is {DATABASE}.",
             "",
             *_HEAD_OF_ROWS,
             *first,

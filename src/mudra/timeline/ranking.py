@@ -29,8 +29,6 @@ from mudra.timeline.happening import Happening, HappeningKind
 LOOK_BACK: Final = timedelta(hours=24)
 MAX_SHOWN: Final = 5
 _HALF: Final = timedelta(hours=1)
-_LEAST: Final = 0.005
-"""A score below says nothing: the change is too far away, in time or place."""
 _OF_FIP: Final = {
     HappeningKind.REGISTRATION: 1.0,
     HappeningKind.MAINTENANCE: 0.9,
@@ -102,7 +100,7 @@ def what_changed_before(incident: Incident, happenings: Iterable[Happening]) -> 
         if one.kind not in weights or not -WINDOW < before <= LOOK_BACK:
             continue
         score = weights[one.kind] * _place(one, at_cause, parties) * _nearness(before)
-        if score >= _LEAST:
+        if score:
             found.append(Candidate(one, score, before))
     return sorted(found, key=lambda one: (-one.score, one.happening.at))[:MAX_SHOWN]
 

@@ -116,3 +116,17 @@ def test_what_changed_before_an_incident_is_ranked_and_hides_others_secrets(
     assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
     assert "What changed before this?" in page
     assert "secret reset" in page
+
+
+def test_a_change_of_the_day_before_is_listed_however_many_hours_ago(
+    service: Service, noc: Operator
+) -> None:
+    bank = new_member(service, "FIP")
+    assert bank.reset(oldSecretValidity=0).status_code == 200
+    incident = open_incident(service, bank.entity_id, ago=-timedelta(hours=20))
+
+    found = noc.get(f"/incidents/{incident}/before").json()["candidates"]
+
+    of_bank = {one["happening"]["kind"] for one in found if one["happening"]["entityId"]}
+    assert "secret" in of_bank
+    assert len(found) <= 5

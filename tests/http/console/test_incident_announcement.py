@@ -1,5 +1,6 @@
 """An incident on the public status: announced in one step, updated, and ended by its last update."""
 
+import json
 import re
 import uuid
 
@@ -66,3 +67,33 @@ def only(noc: Operator, incident_id: str) -> str:
     announcement_id = one["announcementId"]
     assert isinstance(announcement_id, str)
     return announcement_id
+
+
+def test_a_command_about_an_incident_reaches_those_of_its_institution_alone(
+    service: Service,
+) -> None:
+    fip_id, _ = onboard(service, "FIP", name="Sindh Bank")
+    incident_id = open_incident(service, fip_id)
+    said = ["announcement", "publish", "--title", "Some requests fail", "--text", "We look."]
+
+    ours = service.cli(*said, "--incident", incident_id).stdout
+    service.cli("announcement", "end", found(ours)["announcementId"])
+    chosen = ["--kind", "information", "--institution", ""]
+    alls = json.loads(service.cli(*said, "--incident", incident_id, *chosen, "--json").stdout)
+    service.cli("announcement", "end", alls["announcementId"])
+    whole = service.cli(*said)
+    service.cli("announcement", "end", found(whole.stdout)["announcementId"])
+
+    assert found(ours)["kind"] == "incident"
+    assert found(ours)["fipIds"] == f"['{fip_id}']"
+    assert found(ours)["reaches"] == (
+        f"subscribers and pages of {fip_id}, and subscribers of the whole network"
+    )
+    assert (alls["kind"], alls["fipIds"], alls["incidentId"]) == ("information", [], incident_id)
+    assert found(whole.stdout)["reaches"] == "everyone: all pages, and all subscribers"
+
+
+def found(shown: str) -> dict[str, str]:
+    """The names and values that a command shows."""
+    lines = (line.split(maxsplit=1) for line in shown.splitlines())
+    return {words[0]: words[1].strip() for words in lines if len(words) > 1}

@@ -47,7 +47,8 @@ def check_log(config: Config, log: LogSettings, clock: Clock) -> CheckResult:
     except OSError as error:
         return _wrong(
             f"{log.path} cannot be read: {error.strerror}",
-            "let the agent's user read it (group adm on many systems), or correct log.path",
+            "let the agent's user read it (group adm on many systems), correct log.path, or remove "
+            "[[log]] where you follow no access log",
         )
     if not lines:
         return _right(f"{log.path} can be read, and has no line yet")

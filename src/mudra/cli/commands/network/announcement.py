@@ -1,8 +1,8 @@
 """mudra announcement: what the operator announces on the public status."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 from uuid import UUID
 
 import typer
@@ -18,6 +18,9 @@ from mudra.metrics.announcements.announcement import Kind
 app = typer.Typer(no_args_is_help=True)
 T = TypeVar("T")
 _PATH = "/operator/v1/announcements"
+_INCIDENTS = "/operator/v1/incidents"
+_FIP_OF: Final = {"fip": "entityId", "fip-api": "entityId", "path": "peerId"}
+"""Where an incident of a kind has its FIP."""
 _ID = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 _TRANSLATED = 3
 
@@ -30,10 +33,17 @@ class Content:
 
     title: Annotated[str, typer.Option("--title", help="Title in English, 1 to 120 characters.")]
     text: Annotated[str, typer.Option("--text", help="One paragraph in English, 600 characters.")]
-    kind: Annotated[Kind, typer.Option("--kind", help="What it is.")] = Kind.INFORMATION
+    kind: Annotated[
+        Kind | None,
+        typer.Option("--kind", help="What it is; else incident with --incident, else information."),
+    ] = None
     institutions: Annotated[
         list[str] | None,
-        typer.Option("--institution", help="FIP ID that it concerns; again for more. Else all."),
+        typer.Option(
+            "--institution",
+            help="FIP ID that it concerns; again for more. Else that of --incident, else all; "
+            "'' for all.",
+        ),
     ] = None
     translations: Annotated[
         list[str] | None,
@@ -55,8 +65,11 @@ class Content:
         UUID | None, typer.Option("--incident", help="ID of the incident that it is about.")
     ] = None
 
-    def body(self) -> dict[str, object]:
-        """Return what was typed as the API takes it."""
+    def body(self, about: Answer | None) -> dict[str, object]:
+        """Return what was typed as the API takes it; the rest follows from the incident."""
+        usual = Kind.INFORMATION if about is None else Kind.INCIDENT
+        typed = _several(self.institutions, str)
+        fip_ids = _institutions_of(about) if typed is None else typed
         times = {
             name: read_instant(option, typed).isoformat()
             for name, option, typed in (
@@ -67,11 +80,11 @@ class Content:
             if typed
         }
         return {
-            "kind": self.kind.value,
+            "kind": (self.kind or usual).value,
             "title": self.title,
             "text": self.text,
             "translations": [_translation(one) for one in self.translations or ()],
-            "fipIds": [*(self.institutions or ())],
+            "fipIds": fip_ids,
             **({"incidentId": str(self.incident)} if self.incident else {}),
             **times,
         }
@@ -153,7 +166,11 @@ async def list_announcements(
 @with_options(Content)
 async def publish(content: Content, api: Api) -> Shown:
     """Publish an announcement, now or later; subscribers get it once."""
-    return facts((await api.post(_PATH, content.body()))["announcement"])
+    about: Answer | None = None
+    if content.incident:
+        about = (await api.get(f"{_INCIDENTS}/{content.incident}"))["incident"]
+    made = (await api.post(_PATH, content.body(about)))["announcement"]
+    return facts({**made, "reaches": _reached(made["fipIds"])}, made)
 
 
 @owner_command(app, f'mudra announcement change {_ID} --title "Over soon" --text "At 05:00."')
@@ -189,6 +206,20 @@ async def update(
 async def end(api: Api, announcement_id: _Which) -> Shown:
     """Move an announcement to the history now; a scheduled one is never published."""
     return facts((await api.post(f"{_PATH}/{announcement_id}/end"))["announcement"])
+
+
+def _institutions_of(incident: Answer | None) -> list[str]:
+    """Return the FIP at the cause; none where it is an AA or the network."""
+    if incident is None:
+        return []
+    name = _FIP_OF.get(incident["kind"])
+    return [incident[name]] if name else []
+
+
+def _reached(fip_ids: Sequence[str]) -> str:
+    if not fip_ids:
+        return "everyone: all pages, and all subscribers"
+    return f"subscribers and pages of {', '.join(fip_ids)}, and subscribers of the whole network"
 
 
 def _instant(option: str, typed: str) -> str:

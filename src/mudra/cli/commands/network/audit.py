@@ -1,6 +1,6 @@
 """mudra audit: what happened, and the proof that it was not changed since."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -11,6 +11,7 @@ from mudra.audit.event import Caller, Outcome
 from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command, store_command
 from mudra.cli.local.checkpoints_option import CollectedLog, collected
+from mudra.cli.local.instant_option import read_day_or_instant
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.output.acts import act_document, show_acts
@@ -25,7 +26,6 @@ _FIELDS: Final = (
     *("at", "event", "outcome", "actor", "entityId"),
     *("address", "txnId", "reason", "detail"),
 )
-_SENT = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
 @owner_command(app, "mudra audit list --entity KAVERI-FIP --last 20", "list")
@@ -40,11 +40,13 @@ async def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of
     txn: Annotated[str, typer.Option(help="Only events of this transaction ID.")] = "",
     jti: Annotated[str, typer.Option(help="Only events of the token with this ID.")] = "",
     since: Annotated[
-        datetime | None, typer.Option(formats=_SENT, help="From this time (UTC) on.")
-    ] = None,
+        str,
+        typer.Option(help="From this day or time on, ISO 8601; of UTC where it has no offset."),
+    ] = "",
     until: Annotated[
-        datetime | None, typer.Option(formats=_SENT, help="Before this time (UTC).")
-    ] = None,
+        str,
+        typer.Option(help="Before this day or time, ISO 8601; of UTC where it has no offset."),
+    ] = "",
     last: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the latest.")] = 50,
 ) -> Shown:
     """List events, oldest first."""
@@ -55,8 +57,8 @@ async def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of
         "entityId": entity,
         "txnIdIs": txn,
         "jti": jti,
-        "since": since.replace(tzinfo=UTC).isoformat() if since else "",
-        "until": until.replace(tzinfo=UTC).isoformat() if until else "",
+        "since": read_day_or_instant("--since", since).isoformat() if since else "",
+        "until": read_day_or_instant("--until", until).isoformat() if until else "",
     }
     found = await api.pages("/operator/v1/audit", "events", query, last)
     events = [{name: one[name] for name in _FIELDS} for one in reversed(found)]

@@ -12,6 +12,7 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.commands.registry.payload_files import import_file
 from mudra.cli.local.given_file import read_file
+from mudra.cli.local.instant_option import read_day
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
@@ -58,11 +59,9 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
     ] = None,
     realm: Annotated[str, typer.Option(help="The realm, where the file has several.")] = "",
     until: Annotated[
-        datetime | None,
-        typer.Option(
-            formats=["%Y-%m-%d"], help="Until when its keys are valid; 90 days ahead for new ones."
-        ),
-    ] = None,
+        str,
+        typer.Option(help="The day until which its keys are valid; 90 days ahead for new ones."),
+    ] = "",
     apply: Apply = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -79,11 +78,12 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
     )
 
     export, known = _export(file, realm), _admins(admins)
+    end = read_day("--until", until) if until else None
     _check_issuer(issuer)
 
     async def act(dependencies: Dependencies) -> list[Line]:
         lines = [Line("skipped", name, "skipped", why) for name, why in export.skipped]
-        lines += await _keys(dependencies, export, issuer, until, apply=apply)
+        lines += await _keys(dependencies, export, issuer, end, apply=apply)
         for client in export.clients:
             async with dependencies.transaction() as tx:
                 lines.append(
@@ -177,7 +177,7 @@ async def _moved_keys(
     async with dependencies.transaction() as tx:
         now = await People(tx).now()
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        end = until.replace(tzinfo=UTC) if until else today + timedelta(days=90)
+        end = until or today + timedelta(days=90)
         if not now < end <= now + LONGEST:
             fail("--until must be a day within the next year", Exit.USAGE)
         move = KeyMove(

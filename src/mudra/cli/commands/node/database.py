@@ -1,12 +1,12 @@
 """mudra database: roles, schema and rights of the database."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from mudra.audit.event import Caller
 from mudra.cli.local.checkpoints_option import CollectedLog
+from mudra.cli.local.instant_option import read_instant
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import program
 from mudra.cli.local.settings import AsJson, DataDir
@@ -54,10 +54,8 @@ def prepare(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 )
 def recovered(
     to: Annotated[
-        datetime,
-        typer.Option(
-            formats=["%Y-%m-%dT%H:%M:%SZ"], help="The moment of the recovery, in UTC; for emails."
-        ),
+        str,
+        typer.Option(help="The moment of the recovery, ISO 8601 with offset; for emails."),
     ],
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -69,7 +67,8 @@ def recovered(
     the audit knows are listed; entity tokens among them are revoked again, and signing keys
     dropped again. Start the nodes then, and confirm it by mudra audit confirm-restore.
     """
-    report = program().after_recovery(to.replace(tzinfo=UTC), Caller(operator_name()), data_dir)
+    at = read_instant("--to", to)
+    report = program().after_recovery(at, Caller(operator_name()), data_dir)
     if as_json:
         show_json(
             {

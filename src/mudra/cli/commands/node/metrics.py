@@ -1,7 +1,6 @@
 """mudra metrics: stored metrics, for the machine of a node: check, repair, export."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -9,6 +8,7 @@ import typer
 
 from mudra.audit.event import Caller
 from mudra.cli.commands.node.metrics_export import export
+from mudra.cli.local.instant_option import read_instant
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
@@ -26,11 +26,10 @@ app.command(
     "mudra metrics export --year 2026 --out /srv/archive"
 )(export)
 
-_FORMATS: Final = ["%Y-%m-%dT%H:%M:%SZ"]
 _STARTS: Final = {"hour": hour_start, "day": day_start}
 _ORDER: Final = ("hour", "day", "window")
 _SHOWN: Final = 50
-At = Annotated[datetime, typer.Option(formats=_FORMATS, help="Its beginning, in UTC.")]
+At = Annotated[str, typer.Option(help="Its beginning, ISO 8601 with offset.")]
 
 
 @app.command(epilog="Example: mudra metrics check --json")
@@ -62,9 +61,7 @@ def check(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 def remake(
     aa: Annotated[str, typer.Option(help="The AA, or all: the sums over all AAs.")] = "",
     grain: Annotated[str, typer.Option(help="hour or day.")] = "",
-    at: Annotated[
-        datetime | None, typer.Option(formats=_FORMATS, help="Its beginning, in UTC.")
-    ] = None,
+    at: At = "",
     damaged: Annotated[
         bool, typer.Option("--damaged", help="All that a check finds damaged.")
     ] = False,
@@ -78,7 +75,7 @@ def remake(
     something is left.
     """
     if damaged:
-        if aa or grain or at is not None:
+        if aa or grain or at:
             fail("--damaged takes no --aa, --grain and --at: it finds them itself", Exit.USAGE)
         places = [one.place for one in _checked(data_dir, quiet=as_json).damaged]
         wanted, lost = _to_remake(places), _reports(places)
@@ -130,7 +127,7 @@ def remove(
     hour and day are made again without it. Of a window whose held report alone is damaged nothing
     else goes. An intact report is never removed.
     """
-    window = at.replace(tzinfo=UTC)
+    window = read_instant("--at", at)
     tags = {"requests": Tag.REQUESTS, "notifications": Tag.NOTIFICATIONS}
     if tag not in tags:
         fail(f"--tag must be requests or notifications, not {tag}", Exit.USAGE)
@@ -163,12 +160,12 @@ def _checked(data_dir: Path | None, *, quiet: bool) -> Checked:
         return program().in_store(act, data_dir)
 
 
-def _one(aa: str, grain: str, at: datetime | None) -> SumsPlace:
-    if not aa or not grain or at is None:
+def _one(aa: str, grain: str, at: str) -> SumsPlace:
+    if not aa or not grain or not at:
         fail("name --aa, --grain and --at, or --damaged", Exit.USAGE)
     if grain not in _STARTS:
         fail(f"--grain must be hour or day, not {grain}", Exit.USAGE)
-    moment = at.replace(tzinfo=UTC)
+    moment = read_instant("--at", at)
     if _STARTS[grain](moment) != moment:
         fail(f"--at must be the beginning of the {grain}, not {iso_ms(moment)}", Exit.USAGE)
     return SumsPlace("" if aa == "all" else aa, grain, moment)

@@ -3,12 +3,13 @@
 import enum
 import time
 from collections.abc import Sequence
-from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, date, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from mudra.cli.local.instant_option import read_day
 from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_json
@@ -17,7 +18,6 @@ from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.metrics.rollup.stored_metrics import ExportedFile, ExportOrder, ExportRefused
 
-_DAY: Final = ["%Y-%m-%d"]
 _MAX_DAYS: Final = 4000
 
 
@@ -41,12 +41,12 @@ def export(  # noqa: PLR0913, PLR0917  # its options
         Path, typer.Option(help="A folder, for a file a day; or the file itself, of one day.")
     ],
     first: Annotated[
-        datetime | None, typer.Option("--from", formats=_DAY, help="The first day, of UTC.")
-    ] = None,
+        str, typer.Option("--from", help="The first day, of UTC, such as 2026-01-31.")
+    ] = "",
     last: Annotated[
-        datetime | None,
-        typer.Option("--to", formats=_DAY, help="The last day, included; else the first alone."),
-    ] = None,
+        str,
+        typer.Option("--to", help="The last day, included; else the first alone."),
+    ] = "",
     aa: Annotated[str, typer.Option(help="Only this AA; each of all when left out.")] = "",
     fip: Annotated[str, typer.Option(help="Only this FIP; each of all when left out.")] = "",
     form: Annotated[
@@ -76,10 +76,10 @@ def export(  # noqa: PLR0913, PLR0917  # its options
                 "--year takes no --from, --to and --grain: it has the days of one year", Exit.USAGE
             )
         form, days = Form.PARQUET, _days_of_year(year)
-    elif first is None:
+    elif not first:
         fail("name --from, or --year", Exit.USAGE)
     else:
-        days = _days(first.date(), (last or first).date())
+        days = _days(read_day("--from", first).date(), read_day("--to", last or first).date())
     _check_out(out, form, 1 if year else len(days))
     order = ExportOrder(days, grain.value, form.value, out, aa, fip, again, year)
     began = time.monotonic()
