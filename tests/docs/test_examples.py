@@ -5,6 +5,7 @@ example here. What others do before it, and what a reader fills in, is in the ta
 """
 
 import itertools
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +24,15 @@ from tests.docs.left_out import NOT_RUN
 from tests.docs.operators_guides import agent_settings
 from tests.support.documents.blocks import DOCUMENTS, Block, blocks_of
 from tests.support.members import Member, new_member, onboard
+from tests.support.metrics.metrics_push import pushing_aa, utc
 from tests.support.people.console import reader
 from tests.support.service import PASSWORD, Service
 from tests.support.webhook_sink import webhook_sink
 
+from mudra.metrics.payload.catalogue import WINDOW
+
 ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 FILE: Final = "1c2b3d4e-5f60-4172-8394-a5b6c7d8e9f0"
-_LAST_MONTH: Final = '$(date -u -d "$(date -u +%Y-%m-01) -2 days" +%Y-%m)'
 LEFT_OUT: Final = {
     "agent run": "runs until it is stopped: faults/test_agent_host.py",
     "setup": "writes below /etc: cli/test_setup.py",
@@ -104,11 +107,19 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
         "webhook URL": f"webhook {hook}",
         "jti ID": "jti $id",
     }
-    before = _before(bank.entity_id, aa, sign_in, hook)
+    before = _before(bank.entity_id, aa, sign_in, hook, _reported(service))
     return Fill(names, before, {"agent.toml": agent_settings(service, folder)})
 
 
-def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
+def _reported(service: Service) -> datetime:
+    """Push a window, so that there is something to report; give its start."""
+    aa = pushing_aa(service)
+    start = aa.last_window()
+    assert aa.push(aa.requests(start)).status_code == 200
+    return start
+
+
+def _before(bank: str, aa: Member, sign_in: str, hook: str, reported: datetime) -> dict[str, str]:
     """What is run ahead of an example, for what it is about to be there."""
     hooked = f"mudra alarms add-webhook {hook} > /dev/null"
     return {
@@ -124,7 +135,7 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
             "file=$(mudra dispute attach $id answers.log --json | of 'it[\"evidenceId\"]')"
         ),
         f"mudra report download {ID} --out proof.json": (
-            f"id=$(mudra report make {bank} --month {_LAST_MONTH} --json"
+            f"id=$(mudra report make {bank} --from {utc(reported)} --to {utc(reported + WINDOW)} --json"
             " | of 'it[0][\"reportId\"]')"
         ),
         "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example": (
