@@ -136,7 +136,8 @@ class Realm:
         """Write the export and the file of admins; both are given."""
         file, people = folder / "realm-export.json", folder / "admins.csv"
         file.write_text(json.dumps(self.export()))
-        rows = [f"{one['clientId']},{uuid.uuid4().hex[:8]}@member.example" for one in self.clients]
+        ids = dict.fromkeys(one["clientId"] for one in self.clients)
+        rows = [f"{one},{uuid.uuid4().hex[:8]}@member.example" for one in ids]
         people.write_text("\n".join(["entityId,adminEmail", *rows]))
         return file, people
 

@@ -152,8 +152,8 @@ def test_listen_forwards_new_events_signed_with_a_key_of_its_own(service: Servic
             try:
                 shown = [listening.stderr.readline() for _ in range(3)]
                 assert hook.resend(known).status_code == 200
-                service.wait_until(lambda: len(mine.posted) == 1)
-                hook.post(f"{hook.path}/test")
+                service.wait_until(lambda: len(mine.posted) == 1 and hook.over())
+                assert "webhook" in hook.post(f"{hook.path}/test").json()
                 out, _ = listening.communicate(timeout=PATIENCE_S)
             finally:
                 listening.kill()  # it listens without end: else a failure here would never end

@@ -128,7 +128,9 @@ def test_the_openapi_document_has_every_field_of_introspection(member: Member) -
     described = document["components"]["schemas"]["OAuthIntrospection"]["properties"]
 
     answered = member.service.introspected(token, member.entity_id, secret)
-    assert set(answered) == set(described) - {"cnf"}  # of a token that is bound to a key
+    # `cnf` is of a token that is bound to a key. `clientId` repeats `client_id`, and both in one
+    # document make the same name in Java and Go.
+    assert set(answered) == set(described) - {"cnf"} | {"clientId"}
 
 
 def test_introspection_needs_a_client_and_serves_any_member(
