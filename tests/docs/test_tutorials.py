@@ -32,8 +32,8 @@ INSTALLED = "docs/tutorials/first-window.md"
 
 def exports() -> dict[str, str]:
     """What the page about a move begins with: a realm, its admins, a directory."""
-    realm = Realm("https://login.network.example/realms/aa", [client("MOVED-FIP")])
-    people = ("entityId,adminEmail,adminName,type", "MOVED-FIP,nila@moved.example,Nila Menon,FIP")
+    realm = Realm("https://login.network.example/realms/aa", [client("GANGES-FIP")])
+    people = ("entityId,adminEmail,adminName,type", "GANGES-FIP,gita@ganges.example,Gita Sen,FIP")
     return {
         "realm-export.json": json.dumps(realm.export()),
         "admins.csv": "\n".join(people) + "\n",
