@@ -235,6 +235,7 @@ def _played(acts: list[str], *, dated: bool) -> Rotated:
 @given(st.lists(st.sampled_from(ACTS), max_size=25), st.booleans())
 @example(["write", "rename", "write", "read"], False)  # noqa: FBT003  # the renamed file is the newer one
 @example(["write", "rename", "read", "rest", "read", "write"], False)  # noqa: FBT003  # opened late
+@example(["half", "rename", "read"], False)  # noqa: FBT003  # nothing was read of the renamed file
 def test_each_line_of_a_rotated_log_comes_once_and_in_order(acts: list[str], dated: bool) -> None:
     rotated = _played(acts, dated=dated)
 

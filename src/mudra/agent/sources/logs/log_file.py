@@ -175,7 +175,7 @@ class LogFile:
         if b"\n" in rest:
             return True
         # The log may have been rotated more than once since the last read.
-        following = next_after(self.path, self._position_here())
+        following = next_after(self.path, self._position_here(), mine)
         if following == self.path and not log.st_size:
             return False  # no one has opened the new log: this one may still be written
         if file.is_packed or self._is_complete(mine.st_size):

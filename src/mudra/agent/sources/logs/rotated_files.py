@@ -91,10 +91,13 @@ def is_read(path: Path, position: LogPosition) -> bool:
     return False
 
 
-def next_after(path: Path, position: LogPosition) -> Path:
-    """Return the file that was written after the one of this position: rotated too, or the log."""
+def next_after(path: Path, position: LogPosition, mine: os.stat_result | None = None) -> Path:
+    """Return the file that was written after the one of this position: rotated too, or the log.
+
+    `mine` is the state of the file itself, where it is there: it does not follow itself.
+    """
     for candidate in _rotated(path, written_after=position.newer):
-        if not _is_copy(candidate, position):
+        if not _is_copy(candidate, position) and not _is_file(candidate, mine):
             return candidate
     return path
 
@@ -109,6 +112,12 @@ def _is(path: Path, position: LogPosition) -> bool:
             return goes_on(source, position)
     except FileNotFoundError:
         return False
+
+
+def _is_file(path: Path, status: os.stat_result | None) -> bool:
+    with contextlib.suppress(FileNotFoundError):  # renamed or packed just now
+        return status is not None and same_file(path.stat(), status)
+    return False
 
 
 def _is_copy(path: Path, position: LogPosition) -> bool:
