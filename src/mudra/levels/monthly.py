@@ -1,10 +1,9 @@
 """Makes the reports of a month for all members, some FIPs at a time."""
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Final, Protocol
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -17,7 +16,7 @@ from mudra.levels.report_store import Sign
 from mudra.levels.spans import Member
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction
 
 OF_A_SHARE: Final = 64
 """FIPs that are read together: a few megabytes."""
@@ -26,14 +25,6 @@ LATE_FOR: Final = timedelta(days=9)
 """A report of an AA is accepted for seven days: until then a month may get a further version."""
 SYSTEM: Final = Caller("system")
 _log = structlog.get_logger()
-
-
-class OpenTransaction(Protocol):
-    """Opens a transaction."""
-
-    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[Transaction]:
-        """Opens one that is aborted after so many seconds."""
-        ...
 
 
 async def make_last_month(open_tx: OpenTransaction, sign: Sign) -> int:

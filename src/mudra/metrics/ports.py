@@ -1,6 +1,14 @@
 """The ports of network metrics: its queries to storage and to the registry."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -354,12 +362,11 @@ class PublicMembers(Members, Protocol):
         ...
 
 
-class CountAlone(Protocol):
-    """Lets no two add at once what a limit allows one more of."""
+CountAlone = Callable[[str], Awaitable[None]]
+"""Lets no other transaction count against a limit until this one ends.
 
-    async def __call__(self, limit: str, /) -> None:
-        """Let no other transaction count against this limit until this one ends."""
-        ...
+Two could add at once what it allows one more of.
+"""
 
 
 class Silences(Protocol):

@@ -4,7 +4,7 @@ import csv
 import io
 import unicodedata
 from collections.abc import Iterable, Iterator
-from typing import Final, Protocol
+from typing import Final
 
 MARK: Final = "\ufeff"
 """At the beginning of files for people: without it Excel reads UTF-8 as another encoding."""
@@ -13,25 +13,36 @@ _CONTROL_STARTS: Final = frozenset("\t\r\n")
 _UNSEEN: Final = frozenset({"Zs", "Cf", "Cc"})
 
 
-class CsvReader(Protocol):
-    """A reader of the library, which counts the lines that it has read."""
+class CsvRefused(ValueError):
+    """A content is no CSV in UTF-8 from this line on; the text says what it is."""
 
-    line_num: int
-
-    def __iter__(self) -> Iterator[list[str]]: ...
-
-    def __next__(self) -> list[str]: ...
+    def __init__(self, line: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.line = line
 
 
-def csv_reader(text: str) -> CsvReader:
-    """Return the rows of a text, separated by comma or semicolon, whichever its first line has.
+def csv_rows(content: str | bytes) -> Iterator[tuple[int, list[str]]]:
+    """Return the rows that are not empty, each with the line, from 1, at which it begins.
 
-    Reading raises csv.Error for what is no CSV, such as a quote without its end.
+    Cells are separated by comma or semicolon, whichever the first line has more of. Reading
+    raises CsvRefused for what is not UTF-8 or no CSV, such as a quote without its end.
     """
+    try:
+        text = content if isinstance(content, str) else content.decode()
+    except UnicodeDecodeError as wrong:
+        line = wrong.object.count(b"\n", 0, wrong.start) + 1
+        raise CsvRefused(line, "is not UTF-8: save the file as CSV in UTF-8") from None
     text = text.removeprefix(MARK)
     head = text.lstrip().partition("\n")[0]
     delimiter = ";" if head.count(";") > head.count(",") else ","
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader, before = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), 0
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield before + 1, cells
+            before = reader.line_num
+    except csv.Error as wrong:
+        raise CsvRefused(reader.line_num, f"is not CSV: {wrong}") from None
 
 
 def csv_text(

@@ -1,7 +1,6 @@
 """Members in a CSV file (RFC 4180): what an import reads, and an export writes. Pure."""
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -9,7 +8,7 @@ from msgspec import Struct
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.onboard import NewMember
-from mudra.shared.csv_file import CsvReader, csv_reader, csv_text, plain_cell
+from mudra.shared.csv_file import CsvRefused, csv_rows, csv_text, plain_cell
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 
 COLUMNS: Final = (
@@ -63,15 +62,9 @@ def read_member_file(content: bytes | str) -> Sequence[FileRow] | FileRefused:
     if len(content) > MAX_BYTES:
         return FileRefused(0, f"is larger than {MAX_BYTES} bytes")
     try:
-        text = content if isinstance(content, str) else content.decode()
-    except UnicodeDecodeError as wrong:
-        line = wrong.object.count(b"\n", 0, wrong.start) + 1
-        return FileRefused(line, "is not UTF-8: save the file as CSV in UTF-8")
-    reader = csv_reader(text)
-    try:
-        return _rows(reader)
-    except csv.Error as wrong:
-        return FileRefused(reader.line_num, f"is not CSV: {wrong}")
+        return _rows(csv_rows(content))
+    except CsvRefused as wrong:
+        return FileRefused(wrong.line, str(wrong))
 
 
 def member_file(rows: Iterable[MemberRow], names: Mapping[str, str]) -> str:
@@ -93,19 +86,17 @@ def member_file(rows: Iterable[MemberRow], names: Mapping[str, str]) -> str:
     )
 
 
-def _rows(reader: CsvReader) -> Sequence[FileRow] | FileRefused:
-    columns = [cell.strip() for cell in next(reader, [])]
+def _rows(found: Iterator[tuple[int, list[str]]]) -> Sequence[FileRow] | FileRefused:
+    first, head = next(found, (1, []))
+    columns = [cell.strip() for cell in head]
     refused = _columns_refused(columns)
     if refused:
-        return FileRefused(1, refused)
+        return FileRefused(first, refused)
     rows: list[FileRow] = []
-    before = reader.line_num
-    for cells in reader:
-        if any(cell.strip() for cell in cells):
-            if len(rows) == MAX_ROWS:
-                return FileRefused(before + 1, f"has more than {MAX_ROWS} rows: import it in parts")
-            rows.append(_row(before + 1, columns, cells))
-        before = reader.line_num
+    for line, cells in found:
+        if len(rows) == MAX_ROWS:
+            return FileRefused(line, f"has more than {MAX_ROWS} rows: import it in parts")
+        rows.append(_row(line, columns, cells))
     return rows or FileRefused(0, "has no row after the line of its columns")
 
 

@@ -7,9 +7,10 @@ import structlog
 
 from mudra.levels.budgets.budget_service import BudgetService, Networks
 from mudra.levels.gathering import PairCalls, pair_calls
-from mudra.levels.monthly import SHARE_S, OpenTransaction, shares_of
+from mudra.levels.monthly import SHARE_S, shares_of
 from mudra.levels.spans import Member
 from mudra.shared.entity_type import EntityType
+from mudra.storage.database.transaction import OpenTransaction
 
 _log = structlog.get_logger()
 

@@ -1,6 +1,5 @@
 """mudra migrate: move a network in from Keycloak and a separate registry."""
 
-import csv
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +16,7 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.shared.csv_file import csv_reader
+from mudra.shared.csv_file import CsvRefused, csv_rows
 from mudra.shared.entity_type import EntityType
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.tokens.migration.keycloak_export import (
@@ -205,10 +204,9 @@ def _admins(file: Path | None) -> Admins:
     if file is None:
         return {}
     try:
-        reader = csv_reader(read_file(file).decode())
-        lines = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (UnicodeDecodeError, csv.Error):
-        fail(f"{file} must be CSV in UTF-8", Exit.USAGE)
+        lines = list(csv_rows(read_file(file)))
+    except CsvRefused as wrong:
+        fail(f"{file}, line {wrong.line}, {wrong}", Exit.USAGE)
     columns = [cell.strip() for cell in lines[0][1]] if lines else []
     if not set(_COLUMNS[:2]) <= {*columns}:
         fail(f"{file} must have the columns entityId and adminEmail", Exit.USAGE)
