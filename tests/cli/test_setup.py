@@ -88,6 +88,18 @@ def test_a_machine_is_ready_to_start(machine: Path, sink: SmtpSink) -> None:
     assert "chief@network.example" in operators.stdout
 
 
+def test_the_service_reaches_its_folders_and_others_only_what_is_no_secret(machine: Path) -> None:
+    open_to_all = ("etc", "etc/mudra", "etc/systemd/system", "usr/local/bin", "var/backups")
+    private = ("etc/mudra/keep", "var/lib/mudra", "var/backups/mudra")
+
+    assert {one: mode_of(machine / one) for one in open_to_all} == dict.fromkeys(open_to_all, 0o755)
+    assert {one: mode_of(machine / one) for one in private} == dict.fromkeys(private, 0o700)
+
+
+def mode_of(place: Path) -> int:
+    return stat.S_IMODE(place.stat().st_mode)
+
+
 def test_what_to_keep_elsewhere_opens_what_is_here(machine: Path) -> None:
     done, settings = json.loads((machine / "first.json").read_text()), settings_of(machine)
     kept = {Path(one).name: Path(one) for one in done["keepElsewhere"]}

@@ -148,7 +148,7 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
         _make_user()
     for folder, mode in ((places.settings.parent, 0o755), (places.data, 0o700),
                          (places.backups, 0o700), (places.kept, 0o700)):  # fmt: skip
-        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+        _make_folder(folder, mode)
     if places.is_this_machine:
         for folder in (places.data, places.backups):
             shutil.chown(folder, USER, USER)
@@ -255,6 +255,14 @@ def _make_user() -> None:
         )
 
 
+def _make_folder(folder: Path, mode: int) -> None:
+    """Make a folder that is missing, whatever the umask; all above it are open to be entered."""
+    if not folder.is_dir():
+        _make_folder(folder.parent, 0o755)
+        folder.mkdir()
+        folder.chmod(mode)
+
+
 def _write_settings(places: Places, settings: Mapping[str, str]) -> list[Path]:
     file = places.settings
     text = with_settings(file.read_text() if file.exists() else _HEAD, settings)
@@ -262,8 +270,8 @@ def _write_settings(places: Places, settings: Mapping[str, str]) -> list[Path]:
 
 
 def _write_units(places: Places, workers: int) -> list[Path]:
-    places.units.mkdir(parents=True, exist_ok=True)
-    places.command.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (places.units, places.command.parent):
+        _make_folder(folder, 0o755)
     written = []
     for name in UNITS:
         text = _shipped(name)
