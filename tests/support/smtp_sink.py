@@ -31,7 +31,7 @@ class Received:
 class SmtpSink:
     """Keeps messages; `rcpt_answer` and `data_answer` make it refuse them."""
 
-    password: str
+    password: str = "p@ss:word/1"
     received: list[Received] = field(default_factory=list)
     logins: list[tuple[bytes, bytes, bool]] = field(default_factory=list)
     rcpt_answer: str = ""
@@ -123,7 +123,7 @@ def smtp_sink(
     start_tls: Certificate | None = None,
     implicit_tls: Certificate | None = None,
     login: bool = False,
-    password: str = "p@ss:word/1",
+    password: str = SmtpSink.password,
 ) -> Iterator[SmtpSink]:
     """Run the server on a free port of 127.0.0.1."""
     sink = SmtpSink(password)
