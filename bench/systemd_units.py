@@ -78,7 +78,7 @@ _WRITES: Final = """
 for place in /etc /usr /opt/mudra /var /var/backups/mudra; do
     touch $place/probe 2>/dev/null && echo $place
 done
-ls -d /home/* /root/* /root/.[a-z]* 2>/dev/null
+for home in home root; do ls -A "/$home" 2>/dev/null; done
 touch /var/lib/mudra/probe && rm /var/lib/mudra/probe || echo not its own data
 """
 _REQUESTS: Final = """
@@ -338,7 +338,7 @@ def _stopped(machine: Machine) -> None:
     """A restart refuses no connection; a stop ends all, and the next start has all."""
     before = machine.operators()
     machine.run("systemd-run", "--quiet", "--unit=asking", "sh", "-c", _REQUESTS)
-    machine.timed("restart beside requests", lambda: machine.run("systemctl", "restart", "mudra"))
+    machine.timed("restart next to requests", lambda: machine.run("systemctl", "restart", "mudra"))
     machine.shell("touch /run/enough; while systemctl -q is-active asking; do sleep 0.1; done")
     codes = machine.shell("cat /run/codes").split()
     refused = len([one for one in codes if one != "200"])
