@@ -30,7 +30,7 @@ from msgspec import Struct
 from tests.support.http_clients import NO_TLS
 
 from bench import lasting_faults, moved_clock_faults, network_faults, process_faults
-from bench.alert_faults import AnyScene, Fault, Place
+from bench.alert_faults import AnyScene, Fault, Place, again_and_again
 from bench.alert_watch import FASTER, Prometheus, Watch, watch
 from bench.process_faults import TOKENS
 from bench.sizes import exit_code, sized
@@ -257,22 +257,15 @@ def _wait(condition: Callable[[], bool], problem: str, within_s: float = _TOO_LO
 @contextlib.contextmanager
 def _asked(place: Place) -> Iterator[None]:
     """Ask for tokens until the end of the block, each for a few seconds at most."""
-    over = threading.Event()
+    form = {"id": place.entity_id, "secret": place.secret}
+    with httpx2.Client(timeout=5, verify=NO_TLS) as client:
 
-    def ask() -> None:
-        form = {"id": place.entity_id, "secret": place.secret}
-        with httpx2.Client(timeout=5, verify=NO_TLS) as client:
-            while not over.wait(_TICK_S / FASTER):
-                with contextlib.suppress(httpx2.TransportError):
-                    client.post(f"http://127.0.0.1:{place.port}{TOKENS}", data=form)
+        def ask() -> None:
+            with contextlib.suppress(httpx2.TransportError):
+                client.post(f"http://127.0.0.1:{place.port}{TOKENS}", data=form)
 
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    try:
-        yield
-    finally:
-        over.set()
-        asking.join(20)
+        with again_and_again(ask, _TICK_S / FASTER):
+            yield
 
 
 if __name__ == "__main__":

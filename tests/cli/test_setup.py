@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +12,14 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.database.own_postgres import own_postgres
 from tests.support.forked_command import run_mudra
+from tests.support.smtp_sink import SmtpSink, smtp_sink
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app
 from mudra.bootstrap.set_up.set_up import read_settings, with_settings
 from mudra.storage.crypto.master_key import parse_master_keys
+
+pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 
 EMBEDDED = """
 base_url = "https://tokens.network.example/iam"
@@ -26,10 +30,23 @@ mail_from = "tokens@network.example"
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sink() -> Iterator[SmtpSink]:
+    """A mail server that takes the password of the answers."""
+    with smtp_sink(login=True, password='p$a"s\\s w@rd') as sink:
+        yield sink
+
+
+@pytest.fixture(scope="module")
+def answers(sink: SmtpSink) -> str:
+    """Return the answers with that mail server."""
+    return EMBEDDED.replace("127.0.0.1:1", f"127.0.0.1:{sink.port}")
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory, answers: str) -> Path:
     """A machine that was set up once, with the embedded database."""
     folder = tmp_path_factory.mktemp("machine")
-    done = set_up(folder, EMBEDDED)
+    done = set_up(folder, answers)
     (folder / "first.json").write_text(json.dumps(done))
     return folder
 
@@ -52,7 +69,7 @@ def settings_of(folder: Path) -> dict[str, str]:
     return read_settings(folder / "etc/mudra/mudra.env")
 
 
-def test_a_machine_is_ready_to_start(machine: Path) -> None:
+def test_a_machine_is_ready_to_start(machine: Path, sink: SmtpSink) -> None:
     done = json.loads((machine / "first.json").read_text())
     env, settings = machine / "etc/mudra/mudra.env", settings_of(machine)
     units = {one.name for one in (machine / "etc/systemd/system").iterdir()}
@@ -60,13 +77,27 @@ def test_a_machine_is_ready_to_start(machine: Path) -> None:
     operators = run_mudra("operator", "list", "--json", **environment)
 
     assert stat.S_IMODE(env.stat().st_mode) == 0o600
-    assert settings["MUDRA_SMTP_URL"] == "smtp://tokens:p%24a%22s%5Cs%20w%40rd@127.0.0.1:1"
+    assert settings["MUDRA_SMTP_URL"] == (
+        f"smtp://tokens:p%24a%22s%5Cs%20w%40rd@127.0.0.1:{sink.port}"
+    )
     assert {"mudra.service", "mudra.socket", "mudra-audit-verify.timer"} <= units
     socket = (machine / "etc/systemd/system/mudra.socket").read_text()
     assert socket.count("\nListenStream=") == int(settings["MUDRA_WORKERS"])
     assert stat.S_IMODE((machine / "usr/local/bin/mudra").stat().st_mode) == 0o755
     assert re.fullmatch(r"https://tokens\.network\.example/iam/activate/\S+", done["operatorLink"])
     assert "chief@network.example" in operators.stdout
+
+
+def test_the_service_reaches_its_folders_and_others_only_what_is_no_secret(machine: Path) -> None:
+    open_to_all = ("etc", "etc/mudra", "etc/systemd/system", "usr/local/bin", "var/backups")
+    private = ("etc/mudra/keep", "var/lib/mudra", "var/backups/mudra")
+
+    assert {one: mode_of(machine / one) for one in open_to_all} == dict.fromkeys(open_to_all, 0o755)
+    assert {one: mode_of(machine / one) for one in private} == dict.fromkeys(private, 0o700)
+
+
+def mode_of(place: Path) -> int:
+    return stat.S_IMODE(place.stat().st_mode)
 
 
 def test_what_to_keep_elsewhere_opens_what_is_here(machine: Path) -> None:
@@ -86,12 +117,14 @@ def test_what_to_keep_elsewhere_opens_what_is_here(machine: Path) -> None:
     assert first == second
 
 
-def test_a_second_run_changes_nothing_and_another_answer_that_alone(machine: Path) -> None:
+def test_a_second_run_changes_nothing_and_another_answer_that_alone(
+    machine: Path, answers: str
+) -> None:
     before = settings_of(machine)
     env = machine / "etc/mudra/mudra.env"
     env.write_text(env.read_text() + "# our own\nMUDRA_LANGUAGE=hi\n")
-    again = set_up(machine, EMBEDDED)
-    other = set_up(machine, EMBEDDED.replace("tokens.network.example/iam", "other.example/iam"))
+    again = set_up(machine, answers)
+    other = set_up(machine, answers.replace("tokens.network.example/iam", "other.example/iam"))
     plain = run_mudra("setup", "--answers", str(machine / "answers.toml"), "--to", str(machine))
 
     assert (again["written"], again["operatorLink"]) == ([], "")
@@ -105,7 +138,7 @@ def test_a_second_run_changes_nothing_and_another_answer_that_alone(machine: Pat
     assert "# our own\n" in env.read_text()
 
 
-def test_a_master_key_in_a_file_of_another_place_is_left_there(machine: Path) -> None:
+def test_a_master_key_in_a_file_of_another_place_is_left_there(machine: Path, answers: str) -> None:
     env = machine / "etc/mudra/mudra.env"
     before, key = env.read_text(), machine / "kept-by-others"
     key.write_text(settings_of(machine)["MUDRA_MASTER_KEY"] + "\n")
@@ -113,7 +146,7 @@ def test_a_master_key_in_a_file_of_another_place_is_left_there(machine: Path) ->
     env.write_text("\n".join([*lines, f"MUDRA_MASTER_KEY_FILE={key}", ""]))
     try:
         set_up(
-            machine, EMBEDDED + 'network_name = "Own Network"\nsecurity_contact = "a@b.example"\n'
+            machine, answers + 'network_name = "Own Network"\nsecurity_contact = "a@b.example"\n'
         )
         found = settings_of(machine)
     finally:
@@ -125,14 +158,72 @@ def test_a_master_key_in_a_file_of_another_place_is_left_there(machine: Path) ->
     assert found["MUDRA_SECURITY_CONTACT"] == "a@b.example"
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "said", "way_out"),
+    [
+        ("p%24a", "topsecret", "refuses the sign-in (535", "check user and password"),
+        ("{port}", "{free}", "cannot be reached", "check scheme, host and port"),
+        ("{port}", "{port}?starttls=always", "STARTTLS extension not supported", "check scheme"),
+    ],
+)
+def test_a_mail_server_that_cannot_be_used_is_named_with_all_else_done(
+    machine: Path, answers: str, sink: SmtpSink, right: str, wrong: str, said: str, way_out: str
+) -> None:
+    env = machine / "etc/mudra/mudra.env"
+    before = env.read_text()
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        ports = {"port": sink.port, "free": held.getsockname()[1]}
+        changed = answers.replace(right.format(**ports), wrong.format(**ports))
+        try:
+            done = run(machine, changed + "workers = 3\n")
+            workers = settings_of(machine)["MUDRA_WORKERS"]
+        finally:
+            env.write_text(before)
+    found = json.loads(done.stdout)
+
+    assert done.returncode == 1
+    assert found["mailFault"] in done.stderr
+    assert said in found["mailFault"]
+    assert way_out in found["mailFault"]
+    assert "topsecret" not in done.stdout + done.stderr
+    assert str(env) in found["written"]
+    assert workers == "3"
+
+
+def test_a_second_run_tries_the_mail_server_again_and_sends_nothing(
+    machine: Path, answers: str, sink: SmtpSink
+) -> None:
+    env = machine / "etc/mudra/mudra.env"
+    before = env.read_text()
+    data = {"MUDRA_DATA_DIR": str(machine / "var/lib/mudra")}
+    try:
+        wrong = run(machine, answers.replace("p%24a", "topsecret"))
+        doctor = run_mudra("doctor", "--json", **settings_of(machine), **data)
+        sink.logins.clear()
+        right = set_up(machine, answers)
+    finally:
+        env.write_text(before)
+    (mail,) = [one for one in json.loads(doctor.stdout) if one["check"] == "mail"]
+
+    assert wrong.returncode == 1
+    assert (mail["ok"], mail["text"]) == (False, json.loads(wrong.stdout)["mailFault"])
+    assert "topsecret" not in doctor.stdout + doctor.stderr
+    assert right["mailFault"] == ""
+    assert sink.logins == [(b"tokens", sink.password.encode(), False)]
+    assert sink.received == []
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     with own_postgres(tmp_path / "server") as url:
         yield url
 
 
-def test_database_and_roles_are_made_in_a_postgresql(server: str, tmp_path: Path) -> None:
-    answers = EMBEDDED + f'database = "{server}"\ndatabase_name = "network"\n'
+def test_database_and_roles_are_made_in_a_postgresql(
+    server: str, answers: str, tmp_path: Path
+) -> None:
+    answers += f'database = "{server}"\ndatabase_name = "network"\n'
     (machine := tmp_path / "machine").mkdir()
     set_up(machine, answers)
     settings = settings_of(machine)
@@ -146,6 +237,7 @@ def test_database_and_roles_are_made_in_a_postgresql(server: str, tmp_path: Path
     assert len(str(given["password"])) >= 24
     assert checks["database roles"]
     assert checks["connections"]
+    assert checks["mail"]
     with psycopg.connect(settings["MUDRA_DATABASE_URL"]) as connection:
         assert connection.execute("SELECT current_user").fetchone() == ("mudra_service",)
 

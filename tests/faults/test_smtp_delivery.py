@@ -14,6 +14,7 @@ import pytest
 from tests.support.smtp_sink import Certificate, make_certificate, smtp_sink
 
 from mudra.mail.mail_server import mail_server
+from mudra.mail.server_check import mail_server_fault
 from mudra.mail.smtp import deliver
 from mudra.overview.mail_delivery import Delivered, Undelivered
 from mudra.shared.email_message import Email
@@ -197,3 +198,48 @@ def test_a_email_that_cannot_be_sent_is_final_and_says_why(tmp_path: Path):
         again=False, problem="the email cannot be sent: to must be one plain email address"
     )
     assert sink.received == []
+
+
+def fault_of(url: str, within_s: float = 60) -> str:
+    return asyncio.run(
+        mail_server_fault(SecretText(url), "mudra@network.example", "Demo Network", within_s)
+    )
+
+
+def test_a_server_is_checked_without_an_email(certificate: Certificate):
+    with smtp_sink(start_tls=certificate, login=True) as sink:
+        url = f"smtp://{LOGIN}localhost:{sink.port}?starttls=always&ca={certificate.cert}"
+        fault = fault_of(url)
+
+    assert fault == ""
+    assert sink.logins == [(b"user", b"p@ss:word/1", True)]
+    assert sink.received == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "url", "said", "way_out"),
+    [
+        ("start_tls", "smtp://localhost:{port}?starttls=always", "is not trusted", "?ca=FILE"),
+        ("implicit_tls", "smtps://localhost:{port}", "is not trusted", "?ca=FILE"),
+        ("start_tls", "smtps://localhost:{port}?ca={cert}", "begins no TLS", "smtps:// 465"),
+        ("start_tls", "smtp://localhost:{port}", "refuses the sender (530", "starttls=always"),
+        ("start_tls", "smtp://x.invalid:{port}?ca={cert}", "is not known", "DNS"),
+        ("start_tls", "smtps://localhost:{port}?ca={cert}x", "No such file", "the service reads"),
+    ],
+)
+def test_a_server_that_takes_no_emails_is_named_with_the_way_out(
+    kind: str, url: str, said: str, way_out: str, certificate: Certificate
+):
+    with smtp_sink(**{kind: certificate}) as sink:
+        fault = fault_of(url.format(port=sink.port, cert=certificate.cert))
+
+    assert said in fault
+    assert way_out in fault
+    assert sink.received == []
+
+
+def test_a_server_that_says_nothing_is_given_up_in_time():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        fault = fault_of(f"smtp://127.0.0.1:{silent.getsockname()[1]}", within_s=0.2)
+
+    assert "does not answer in time" in fault

@@ -31,6 +31,7 @@ class Received:
 class SmtpSink:
     """Keeps messages; `rcpt_answer` and `data_answer` make it refuse them."""
 
+    password: str = "p@ss:word/1"
     received: list[Received] = field(default_factory=list)
     logins: list[tuple[bytes, bytes, bool]] = field(default_factory=list)
     rcpt_answer: str = ""
@@ -70,7 +71,7 @@ class SmtpSink:
         given: LoginPassword,
     ) -> AuthResult:
         self.logins.append((given.login, given.password, session.ssl is not None))
-        return AuthResult(success=given.password == b"p@ss:word/1", handled=False)
+        return AuthResult(success=given.password == self.password.encode(), handled=False)
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,10 @@ def smtp_sink(
     start_tls: Certificate | None = None,
     implicit_tls: Certificate | None = None,
     login: bool = False,
+    password: str = SmtpSink.password,
 ) -> Iterator[SmtpSink]:
     """Run the server on a free port of 127.0.0.1."""
-    sink = SmtpSink()
+    sink = SmtpSink(password)
     controller = _FreePort(
         sink,
         hostname="127.0.0.1",

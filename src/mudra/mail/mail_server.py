@@ -10,7 +10,6 @@ User and password are percent-encoded. Certificates are always checked.
 """
 
 import ssl
-from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -115,11 +114,14 @@ def _sender_name(name: str) -> str:
 
 
 def _trust(ca_file: str | None) -> ssl.SSLContext:
-    if ca_file is not None and not Path(ca_file).is_file():
-        raise MailUrlError(f"ca in MUDRA_SMTP_URL must be a file of certificates: no {ca_file}")
     try:
         return ssl.create_default_context(cafile=ca_file)
     except ssl.SSLError as error:
         raise MailUrlError(
             f"ca in MUDRA_SMTP_URL must be a file of PEM certificates: {ca_file} is none"
         ) from error
+    except OSError as error:
+        raise MailUrlError(
+            f"ca in MUDRA_SMTP_URL must be a file that the service reads: {ca_file}: "
+            f"{error.strerror}"
+        ) from None

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from email.errors import MessageError
 from email.headerregistry import Address
@@ -42,14 +44,14 @@ async def deliver(
     try:
         message = message_of(email, server.sender, mail_id, written_at, server.sender_name)
     except (ValueError, MessageError) as error:
-        return Undelivered(again=False, problem=_plain(f"the email cannot be sent: {error}"))
+        return Undelivered(again=False, problem=one_line(f"the email cannot be sent: {error}"))
     try:
         await send(server, message, within_s)
     except (aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPDataError) as error:
         return _refused(error)
     except (aiosmtplib.SMTPException, OSError, ValueError) as error:
         problem = f"{server.host}:{server.port}: {type(error).__name__}: {error}"
-        return Undelivered(again=True, problem=_plain(problem))
+        return Undelivered(again=True, problem=one_line(problem))
     return Delivered()
 
 
@@ -88,18 +90,28 @@ async def send(
     server: MailServer, message: EmailMessage, within_s: float = _WHOLE_TIMEOUT_S
 ) -> None:
     """Hand over one message; raises aiosmtplib.SMTPException or OSError."""
-    async with asyncio.timeout(within_s):
-        await aiosmtplib.send(
-            message,
-            hostname=server.host,
-            port=server.port,
-            username=server.user,
-            password=server.password.reveal() if server.password else None,
-            use_tls=server.implicit_tls,
-            start_tls=server.start_tls,
-            tls_context=server.tls,
-            timeout=_STEP_TIMEOUT_S,
-        )
+    async with signed_in(server, within_s) as client:
+        await client.send_message(message)
+
+
+@asynccontextmanager
+async def signed_in(server: MailServer, within_s: float) -> AsyncIterator[aiosmtplib.SMTP]:
+    """Connect, start TLS and sign in, as the server's URL has it; says goodbye at the end.
+
+    Raises aiosmtplib.SMTPException or OSError, also when the block takes longer.
+    """
+    client = aiosmtplib.SMTP(
+        hostname=server.host,
+        port=server.port,
+        username=server.user,
+        password=server.password.reveal() if server.password else None,
+        use_tls=server.implicit_tls,
+        start_tls=server.start_tls,
+        tls_context=server.tls,
+        timeout=_STEP_TIMEOUT_S,
+    )
+    async with asyncio.timeout(within_s), client:
+        yield client
 
 
 def _check(email: Email, sender: str, mail_id: str, sender_name: str) -> None:
@@ -134,9 +146,9 @@ def _refused(
         codes = [refused.code for refused in error.recipients]
         says = "; ".join(refused.message for refused in error.recipients)
     final = all(code >= _PERMANENT for code in codes)
-    return Undelivered(again=not final, problem=_plain(f"refused with {codes[0]}: {says}"))
+    return Undelivered(again=not final, problem=one_line(f"refused with {codes[0]}: {says}"))
 
 
-def _plain(problem: str) -> str:
-    """One short line: what an unknown server says goes to logs and lists."""
+def one_line(problem: str) -> str:
+    """Return one short line: what an unknown server says goes to logs and lists."""
     return " ".join("".join(c if c.isprintable() else " " for c in problem).split())[:_MAX_PROBLEM]

@@ -57,7 +57,7 @@ def test_user_and_password_are_decoded_and_never_shown():
         ("smtp://u:topsecret@mail.example?tls=1", "starttls=always|never and ca=FILE"),
         ("smtp://u:topsecret@mail.example?starttls=maybe", "always or never"),
         ("smtp://u:topsecret@mail.example?starttls=never", "unencrypted"),
-        ("smtps://u:topsecret@mail.example?ca=/nowhere.pem", "no /nowhere.pem"),
+        ("smtps://u:topsecret@mail.example?ca=/nowhere.pem", "/nowhere.pem: No such file"),
     ],
 )
 def test_a_wrong_url_is_refused_with_what_is_allowed_and_without_its_password(

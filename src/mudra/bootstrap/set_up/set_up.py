@@ -1,5 +1,6 @@
 """Sets a machine up, step by step; each step does nothing where it was done before."""
 
+import asyncio
 import base64
 import grp
 import os
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -31,6 +33,7 @@ from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.output.output import Exit
 from mudra.identity.operators.operator import Scope
 from mudra.mail.mail_server import MailUrlError, mail_server
+from mudra.mail.server_check import mail_server_fault
 from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText, twin
 from mudra.storage.backup.encryption import new_identity
@@ -145,7 +148,7 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
         _make_user()
     for folder, mode in ((places.settings.parent, 0o755), (places.data, 0o700),
                          (places.backups, 0o700), (places.kept, 0o700)):  # fmt: skip
-        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+        _make_folder(folder, mode)
     if places.is_this_machine:
         for folder in (places.data, places.backups):
             shutil.chown(folder, USER, USER)
@@ -156,10 +159,11 @@ def set_up(answers: Answers, places: Places) -> SetUpDone:
     written += [*_write_settings(places, settings), *_write_units(places, answers.workers)]
     with _environment(in_force, places):
         admin = _make_database(answers) if answers.database != EMBEDDED else None
-        act = _acts(loaded, admin, answers.operator)
-        link = _as_user(act) if places.is_this_machine else act()
+        run = _as_user if places.is_this_machine else _here
+        link = run(partial(first_operator, loaded, admin, answers.operator))
+        mail_fault = run(partial(_mail_fault, loaded))
     kept = sorted(one for one in places.kept.iterdir() if one.is_file())
-    return SetUpDone(written, kept, link)
+    return SetUpDone(written, kept, link, mail_fault)
 
 
 def _settings(
@@ -251,6 +255,14 @@ def _make_user() -> None:
         )
 
 
+def _make_folder(folder: Path, mode: int) -> None:
+    """Make a folder that is missing, whatever the umask; all above it are open to be entered."""
+    if not folder.is_dir():
+        _make_folder(folder.parent, 0o755)
+        folder.mkdir()
+        folder.chmod(mode)
+
+
 def _write_settings(places: Places, settings: Mapping[str, str]) -> list[Path]:
     file = places.settings
     text = with_settings(file.read_text() if file.exists() else _HEAD, settings)
@@ -258,8 +270,8 @@ def _write_settings(places: Places, settings: Mapping[str, str]) -> list[Path]:
 
 
 def _write_units(places: Places, workers: int) -> list[Path]:
-    places.units.mkdir(parents=True, exist_ok=True)
-    places.command.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (places.units, places.command.parent):
+        _make_folder(folder, 0o755)
     written = []
     for name in UNITS:
         text = _shipped(name)
@@ -325,8 +337,17 @@ def _make_database(answers: Answers) -> str:
     return without(answers.database, dbname=answers.database_name)
 
 
-def _acts(settings: Settings, admin: str | None, operator: str) -> Callable[[], str]:
-    return lambda: first_operator(settings, admin, operator)
+def _mail_fault(settings: Settings) -> str:
+    """Return why no email would be sent, and the way out; empty without a mail server."""
+    if settings.smtp_url is None:
+        return ""
+    return asyncio.run(
+        mail_server_fault(settings.smtp_url, settings.mail_from, settings.network_name)
+    )
+
+
+def _here(act: Callable[[], str]) -> str:
+    return act()
 
 
 def _as_user(act: Callable[[], str]) -> str:

@@ -79,9 +79,11 @@ class SetUpDone(Struct, frozen=True):
     """The results of a set-up; a second run changes only what differs.
 
     `keep` are files that must be kept elsewhere, `link` is where the first operator chooses a
-    password, empty where one was invited before.
+    password, empty where one was invited before. `mail_fault` is why the mail server would take
+    no email, empty where it would or none is set.
     """
 
     written: Sequence[Path]
     keep: Sequence[Path]
     link: str
+    mail_fault: str

@@ -11,7 +11,7 @@ from mudra.cli.local.given_file import read_file
 from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.local.settings import AsJson
-from mudra.cli.output.output import Exit, show_json
+from mudra.cli.output.output import Exit, fail, show_json
 from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
 
 _OTHERS = 0o077
@@ -32,7 +32,8 @@ def setup(
     """Set a machine up: settings, master key, backup key, units, database and first operator.
 
     Asks for the public address, the mail server and the database. A second run changes only what
-    differs, and never a key. Answers in a file: base_url, operator, smtp_url, mail_from, database
+    differs, and never a key. Signs in at the mail server and sends nothing: exits with 1 where that
+    fails, with all else done. Answers in a file: base_url, operator, smtp_url, mail_from, database
     (embedded, or the address of a superuser), and optional database_name, proxies, workers,
     backup_recipients, network_name, contact, security_contact.
     """
@@ -44,10 +45,13 @@ def setup(
                 "written": [str(one) for one in done.written],
                 "keepElsewhere": [str(one) for one in done.keep],
                 "operatorLink": done.link,
+                "mailFault": done.mail_fault,
             }
         )
-        return
-    _show(given, done)
+    else:
+        _show(given, done)
+    if done.mail_fault:
+        fail(f"{done.mail_fault}. All else is done: correct it, and run mudra setup again")
 
 
 def _read(file: Path) -> Answers:
