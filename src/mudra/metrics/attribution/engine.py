@@ -21,6 +21,7 @@ from mudra.metrics.attribution.baselines.wandering import Wander, wander
 from mudra.metrics.attribution.causes.active import (
     HEARTBEAT,
     Active,
+    View,
     follow,
     is_twin,
     look,
@@ -66,6 +67,7 @@ _DENIED: Final = -2.0
 where nine of ten heartbeats fail says as much."""
 _SUSPECT: Final = 0.4
 _FEWEST_PAIRS: Final = 4
+_ALL: Final = slice(None)
 _ACROSS: Final = tuple(
     {aa, fip} for aa in (Kind.AA, Kind.AA_API) for fip in (Kind.FIP, Kind.FIP_API)
 )
@@ -130,7 +132,6 @@ class _Window:
         self.explained = np.zeros(counts.bad.shape, np.bool_)
         self.causes: list[Cause] = []
         self.changed: list[Active] = []
-        self.left = counts
         self.ratios = no_ratios(evidence.aas, evidence.fips)
 
     def follow_known(self) -> None:
@@ -140,13 +141,13 @@ class _Window:
             if one.locus.kind is Kind.AGENT:
                 still.append(one)
                 continue
-            counts = self._without_causes_across(one)
-            view = look(one, counts, self.usual, self.limit)
+            across = self._across(one)
+            view = self._look(one, across)
             moved, status = follow(replace(one, earlier=()), view, self.evidence.window)
             if self._has_left(one.locus.aa):
                 status = CauseStatus.NO_DATA
             if moved.locus != one.locus:
-                view = look(moved, counts, self.usual, self.limit)
+                view = self._look(moved, across)
             twin = next((other for other in still if is_twin(other, moved)), None)
             if twin is not None:
                 self._absorb(twin.number, moved.number)
@@ -164,22 +165,26 @@ class _Window:
         """Return whether this AA need not report any more, and does not: it is suspended."""
         return aa >= 0 and not (self.evidence.expected[aa] or self.evidence.reported[aa])
 
-    def _without_causes_across(self, one: Active) -> LaneCounts:
-        """The counts without what a bad FIP explains of an AA, and a bad AA of a FIP.
+    def _across(self, one: Active) -> Flags | None:
+        """What a bad FIP explains of an AA, and a bad AA of a FIP; None for nothing.
 
         Else an AA that has recovered is bad as long as two of its FIPs are down for all.
         """
-        others = [
-            other
-            for other in self.known
-            if not other.good and {one.locus.kind, other.locus.kind} in _ACROSS
-        ]
-        if not others:
-            return self.counts
-        explained = np.zeros(self.counts.bad.shape, np.bool_)
-        for other in others:
-            _mark(explained, other)
-        return _without(self.counts, explained)
+        explained = None
+        for other in self.known:
+            if not other.good and {one.locus.kind, other.locus.kind} in _ACROSS:
+                if explained is None:
+                    explained = np.zeros(self.counts.bad.shape, np.bool_)
+                _mark(explained, other)
+        return explained
+
+    def _look(self, one: Active, without: Flags | None = None) -> View:
+        place = (_ALL, *one.locus.cells)
+        bad, events = self.counts.bad[place], self.counts.events[place]
+        if without is not None:
+            kept = ~without[place]
+            bad, events = bad * kept, events * kept
+        return look(one, LaneCounts(bad, events), self.usual, self.limit)
 
     def _absorb(self, number: int, absorbed: int) -> None:
         self.causes = [
@@ -192,12 +197,10 @@ class _Window:
     def find_new(self) -> None:
         """Cover what is left with new causes."""
         level = alarm_level(self.evidence.aas, self.evidence.fips)
-        self.left = self._unexplained()
-        self.ratios = window = ratios(self.left, self.limit)
+        self.ratios = window = self._ratios()
         running = add_window(self.running, window, level)
         self.running = cover(running, window, level, self._take_out, self._fallen(), self._is_wide)
-        # Of no use to what is learned, and as large as all that is.
-        self.left, self.ratios = self.counts, no_ratios(0, 0)
+        self.ratios = no_ratios(0, 0)  # of no use to what is learned
 
     def learned(self, evaluated: Flags) -> dict[str, object]:
         """The baselines; a cause that lasts longer than a day teaches nothing any more.
@@ -254,7 +257,7 @@ class _Window:
         number = admitted.number
         one = next(active for active in admitted.known if active.number == number)
         one = self._with_right_latency(one)
-        view = look(one, self.counts, self.usual, self.limit)
+        view = self._look(one)
         one, _ = follow(one, view, self.evidence.window)
         self.known = tuple(one if active.number == number else active for active in admitted.known)
         known_before = any(active.number == number for active in self.state.known)
@@ -265,8 +268,7 @@ class _Window:
         self.causes = [cause for cause in self.causes if cause.number not in gone]
         said = CauseStatus.BAD if known_before else CauseStatus.NEW
         self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
-        _mark(self.explained, one)
-        return self._ratios_without(one.locus)
+        return self._ratios_without(one)
 
     def _beyond_heartbeats(self, candidate: Candidate) -> Locus:
         """Name the whole FIP, AA or network where heartbeats show a cause and no call denies it.
@@ -297,34 +299,45 @@ class _Window:
         right = latency | {Symptom.SLOW}
         if self._median_shift(one.locus) < _MEDIAN_MOVED:
             tail = replace(one, symptoms=frozenset({Symptom.TAIL}))
-            shown = look(tail, self.counts, self.usual, self.limit).total.max() > _SHOWN
+            shown = self._look(tail).total.max() > _SHOWN
             right = frozenset({Symptom.TAIL}) if shown else latency
         return replace(one, symptoms=(one.symptoms - latency) | right)
 
     def _median_shift(self, locus: Locus) -> float:
         """Logarithm of p50 against the usual, over the calls of the place."""
         apis = [not locus.apis or api in locus.apis for api in TIMED_APIS]
-        aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
-        fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
+        aas, fips = locus.cells
         weight = self.evidence.samples[apis][:, aas, fips]
         p50 = np.log(np.maximum(self.evidence.percentiles[apis][:, aas, fips, 0], 1.0))
         usual = usual_median(self.state.latency, self.evidence.hour)[apis][:, aas, fips]
         return float((weight * (p50 - usual)).sum() / max(float(weight.sum()), 1.0))
 
-    def _unexplained(self) -> LaneCounts:
-        bad, events = self.counts.bad * self.voice, self.counts.events * self.voice
-        bad[self.explained] = events[self.explained] = 0.0
+    def _unexplained(
+        self, lanes: slice = _ALL, aas: slice = _ALL, fips: slice = _ALL
+    ) -> LaneCounts:
+        """The counts that no cause explains, as far as they have a voice."""
+        voice, explained = self.voice[lanes, :, fips], self.explained[lanes, aas, fips]
+        bad = self.counts.bad[lanes, aas, fips] * voice
+        events = self.counts.events[lanes, aas, fips] * voice
+        bad[explained] = events[explained] = 0.0
         return LaneCounts(bad, events)
 
-    def _ratios_without(self, taken: Locus) -> Ratios:
-        """The ratios of what is left, now that what lies at this place is explained."""
-        before, self.left = self.left, self._unexplained()
-        if taken.aa < 0 and taken.fip < 0:
-            self.ratios = ratios(self.left, self.limit)
-        else:
-            aas = slice(None) if taken.aa < 0 else slice(taken.aa, taken.aa + 1)
-            fips = slice(None) if taken.fip < 0 else slice(taken.fip, taken.fip + 1)
-            self.ratios = ratios_without(self.ratios, before, self.left, self.limit, aas, fips)
+    def _ratios(self) -> Ratios:
+        return ratios(map(self._unexplained, LANES_OF), self.limit)
+
+    def _ratios_without(self, one: Active) -> Ratios:
+        """The ratios of what is left, now that a cause explains what it does."""
+        aas, fips = one.locus.cells
+        if aas == fips == _ALL:
+            _mark(self.explained, one)
+            self.ratios = self._ratios()
+            return self.ratios
+        if aas != _ALL:
+            fips = _ALL
+        gone = self._unexplained(_ALL, aas, fips)
+        _mark(self.explained, one)
+        kept = self._unexplained(_ALL, aas, fips)
+        self.ratios = ratios_without(self.ratios, gone, kept, self.limit, aas, fips)
         return self.ratios
 
     def _fallen(self) -> Fallen:
@@ -376,21 +389,12 @@ class _Window:
         return by_lane[:0], by_lane[:0], by_lane
 
 
-def _without(counts: LaneCounts, explained: Flags) -> LaneCounts:
-    return LaneCounts(
-        np.where(explained, np.float32(0.0), counts.bad),
-        np.where(explained, np.float32(0.0), counts.events),
-    )
-
-
 def _mark(cells: Flags, one: Active) -> None:
     """Set what a cause explains."""
     lanes = locus_lanes(one.locus, one.symptoms)
-    aas = slice(None) if one.locus.aa < 0 else one.locus.aa
-    fips = slice(None) if one.locus.fip < 0 else one.locus.fip
-    block = cells[lanes]
-    block[:, aas, fips] = True
-    cells[lanes] = block
+    aas, fips = one.locus.cells
+    for lane in np.flatnonzero(lanes):
+        cells[lane, aas, fips] = True
 
 
 def _slow(cells: Flags) -> Flags:

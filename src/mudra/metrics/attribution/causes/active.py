@@ -5,6 +5,7 @@ says when it has recovered, and when a wider place was named than needed: a
 "FIP" that only one AA sees fail, while others get through, is a path.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -26,6 +27,7 @@ from mudra.metrics.attribution.evidence.lanes import (
     FOR_CUSTOMERS,
     LANE_SYMPTOM,
     LANES,
+    LANES_OF,
     Flags,
     Floats,
     Symptom,
@@ -153,19 +155,17 @@ def _named_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
     return lanes & FOR_CUSTOMERS if of_requests else lanes
 
 
-def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) -> View:
-    """Read this window's evidence within the place of the cause."""
+def look(active: Active, inside: LaneCounts, usual: Floats, wandered: Floats) -> View:
+    """Read this window's evidence; `inside` are the counts within the place of the cause."""
     locus = active.locus
-    aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
-    fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
-    inside = LaneCounts(counts.bad[:, aas, fips], counts.events[:, aas, fips])
+    aas, fips = locus.cells
     lanes, named = own_lanes(locus, active.symptoms), _named_lanes(locus, active.symptoms)
-    by_aa = np.zeros((len(TILTS), counts.bad.shape[1]), np.float32)
-    by_fip = np.zeros((len(TILTS), counts.bad.shape[2]), np.float32)
+    by_aa = np.zeros((len(TILTS), usual.shape[1]), np.float32)
+    by_fip = np.zeros((len(TILTS), usual.shape[2]), np.float32)
     by_lane = np.zeros((len(TILTS), len(LANES)), np.float32)
     rest = np.zeros(len(TILTS), np.float32)
     for tilt in range(len(TILTS)):
-        cell = cell_ratios(inside, wandered[:, aas, fips], tilt)[lanes]
+        cell = np.concatenate([*_of_lanes(lanes, inside, wandered[:, aas, fips], tilt)])
         np.maximum(cell, _PART_STEP[0], out=cell)
         path = cell.sum(0).clip(_CLEARLY_GOOD)
         by_aa[tilt, aas], by_fip[tilt, fips] = path.sum(1), path.sum(0)
@@ -184,6 +184,17 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
         Counted(*(float(one[named].sum()) for one in (events, bad, expected))),
     )  # fmt: skip
+
+
+def _of_lanes(
+    lanes: Flags, inside: LaneCounts, wandered: Floats, tilt: int
+) -> Iterator[Floats]:
+    """The ratios of these lanes, those of a symptom together."""
+    for symptom, own in zip(Symptom, LANES_OF, strict=True):
+        which = lanes[own]
+        if which.any():
+            counts = LaneCounts(inside.bad[own][which], inside.events[own][which])
+            yield cell_ratios(symptom, counts, wandered[own][which], tilt)
 
 
 def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus]:
