@@ -17,7 +17,8 @@ from mudra.metrics.attribution.baselines.reporters import (
     find_implausible,
     learn_history,
 )
-from mudra.metrics.attribution.baselines.wandering import Wander, wander
+from mudra.metrics.attribution.baselines.usual import ALL, Usual
+from mudra.metrics.attribution.baselines.wandering import wander
 from mudra.metrics.attribution.causes.active import (
     HEARTBEAT,
     Active,
@@ -55,7 +56,7 @@ from mudra.metrics.attribution.evidence.lane_counts import (
     lane_counts,
 )
 from mudra.metrics.attribution.evidence.lanes import LANES_OF, TIMED_APIS, Flags, Floats, Symptom
-from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without, wandered
+from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without
 from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
 
@@ -67,7 +68,6 @@ _DENIED: Final = -2.0
 where nine of ten heartbeats fail says as much."""
 _SUSPECT: Final = 0.4
 _FEWEST_PAIRS: Final = 4
-_ALL: Final = slice(None)
 _ACROSS: Final = tuple(
     {aa, fip} for aa in (Kind.AA, Kind.AA_API) for fip in (Kind.FIP, Kind.FIP_API)
 )
@@ -92,9 +92,9 @@ def evaluate_window(evidence: Evidence, state: State) -> Evaluation:
     counts = lane_counts(
         evidence, evaluated, thresholds(state.latency, evidence.hour), state.previous_requests
     )
-    usual = usual_rates(state.rates, evidence.hour, evidence.weekday)
     wandering = wander(state.rates, counts.events, evidence.hour, evidence.weekday)
-    work = _Window(evidence, counts, usual, wandering, state)
+    usual = usual_rates(state.rates, wandering.log_odds, evidence.hour, evidence.weekday)
+    work = _Window(evidence, counts, usual, wandering.voice, state)
     work.follow_known()
     work.find_new()
     agents, silent = follow_agents(evidence, work.known, state.silent_windows, work.next_number)
@@ -118,13 +118,12 @@ class _Window:
     """The work on one window: what is explained so far, and by what."""
 
     def __init__(
-        self, evidence: Evidence, counts: LaneCounts, usual: Floats, wander: Wander, state: State
+        self, evidence: Evidence, counts: LaneCounts, usual: Usual, voice: Floats, state: State
     ) -> None:
         self.evidence = evidence
         self.counts = counts
         self.usual = usual
-        self.limit = wandered(usual, wander.log_odds)
-        self.voice = wander.voice[:, None, :]
+        self.voice = voice[:, None, :]
         self.state = state
         self.known: tuple[Active, ...] = state.known
         self.running = state.running
@@ -179,12 +178,13 @@ class _Window:
         return explained
 
     def _look(self, one: Active, without: Flags | None = None) -> View:
-        place = (_ALL, *one.locus.cells)
+        place = (ALL, *one.locus.cells)
         bad, events = self.counts.bad[place], self.counts.events[place]
         if without is not None:
             kept = ~without[place]
             bad, events = bad * kept, events * kept
-        return look(one, LaneCounts(bad, events), self.usual, self.limit)
+        inside = LaneCounts(bad, events)
+        return look(one, inside, self.usual.rates(*place), self.usual.limits(*place))
 
     def _absorb(self, number: int, absorbed: int) -> None:
         self.causes = [
@@ -217,7 +217,7 @@ class _Window:
         events = self.counts.events
         if stays.any():
             events = np.where(stays, np.float32(0.0), events)
-        seen = Seen(self.counts.bad, events, doubtful, self.limit)
+        seen = Seen(self.counts.bad, events, doubtful)
         rates = learn_rates(
             self.state.rates, seen, self.usual, self.evidence.hour, self.evidence.weekday
         )
@@ -312,9 +312,7 @@ class _Window:
         usual = usual_median(self.state.latency, self.evidence.hour)[apis][:, aas, fips]
         return float((weight * (p50 - usual)).sum() / max(float(weight.sum()), 1.0))
 
-    def _unexplained(
-        self, lanes: slice = _ALL, aas: slice = _ALL, fips: slice = _ALL
-    ) -> LaneCounts:
+    def _unexplained(self, lanes: slice = ALL, aas: slice = ALL, fips: slice = ALL) -> LaneCounts:
         """The counts that no cause explains, as far as they have a voice."""
         voice, explained = self.voice[lanes, :, fips], self.explained[lanes, aas, fips]
         bad = self.counts.bad[lanes, aas, fips] * voice
@@ -323,21 +321,23 @@ class _Window:
         return LaneCounts(bad, events)
 
     def _ratios(self) -> Ratios:
-        return ratios(map(self._unexplained, LANES_OF), self.limit)
+        each = ((self._unexplained(lanes), self.usual.limits(lanes)) for lanes in LANES_OF)
+        return ratios(self.evidence.aas, self.evidence.fips, each)
 
     def _ratios_without(self, one: Active) -> Ratios:
         """The ratios of what is left, now that a cause explains what it does."""
         aas, fips = one.locus.cells
-        if aas == fips == _ALL:
+        if aas == fips == ALL:
             _mark(self.explained, one)
             self.ratios = self._ratios()
             return self.ratios
-        if aas != _ALL:
-            fips = _ALL
-        gone = self._unexplained(_ALL, aas, fips)
+        if aas != ALL:
+            fips = ALL
+        gone = self._unexplained(ALL, aas, fips)
         _mark(self.explained, one)
-        kept = self._unexplained(_ALL, aas, fips)
-        self.ratios = ratios_without(self.ratios, gone, kept, self.limit, aas, fips)
+        kept = self._unexplained(ALL, aas, fips)
+        limits = self.usual.limits(ALL, aas, fips)
+        self.ratios = ratios_without(self.ratios, gone, kept, limits, aas, fips)
         return self.ratios
 
     def _fallen(self) -> Fallen:
@@ -362,7 +362,7 @@ class _Window:
             lanes = slice(candidate.lane, candidate.lane + 1)
         left = ~self.explained[lanes]
         bad, events = self.counts.bad[lanes] * left, self.counts.events[lanes] * left
-        usual, limit = self.usual[lanes], self.limit[lanes]
+        usual, limit = self.usual.rates(lanes), self.usual.limits(lanes)
         worse = np.sign(limit - usual)
         if candidate.aa >= 0:
             beyond = ((bad - events * limit) * worse).sum(0)

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
-from mudra.metrics.attribution.evidence.lanes import ARRIVALS, LANES, LANES_OF, Floats, Symptom
+from mudra.metrics.attribution.evidence.lanes import LANES, LANES_OF, Floats, Symptom
 
 TILTS: Final = (1.0, 2.0, 3.5, 6.0)
 """Steps of the log odds: at 2 % usual, rates of 5, 13, 40 and 89 %."""
@@ -24,16 +24,6 @@ _SLOW_TILTS: Final = (0.5, 1.0, 2.0, 4.0)
 """The same of slow calls: at 25 % usual, 35, 48, 71 and 95 %."""
 _STEPS: Final = {Symptom.SLOW: _SLOW_TILTS, Symptom.MISSING: _ARRIVAL_TILTS}
 """Of the other symptoms those of `TILTS`."""
-_HARMLESS: Final = {
-    Symptom.FAILURES: 0.025,
-    Symptom.CLIENT_ERRORS: 0.05,
-    Symptom.SLOW: 0.45,
-    Symptom.TAIL: 0.004,
-    Symptom.OUTCOMES: 0.05,
-    Symptom.MISSING: 0.0,
-}
-"""A rate up to this one matters to no one, however good the history: 97.5 % succeed."""
-_LEAST: Final = np.array([_HARMLESS[lane.symptom] for lane in LANES], np.float32)[:, None, None]
 _LANE_FLOOR: Final = -3.0
 _VOICE_FLOOR: Final = -6.0
 _FULL_VOICE: Final = 100.0
@@ -55,18 +45,6 @@ class Ratios(Struct, frozen=True):
 FAMILIES: Final = Ratios.__struct_fields__
 
 
-def wandered(rates: Floats, wander: Floats) -> Floats:
-    """The rate that is still nothing: the odds raised (arrivals lowered) by the wandering."""
-    odds = np.exp(wander)[:, None, :]
-    below = rates * (odds - 1.0)
-    below += 1.0
-    raised = rates * odds
-    raised /= below
-    np.maximum(raised, _LEAST, out=raised)
-    raised[ARRIVALS] = rates[ARRIVALS] / odds[ARRIVALS]
-    return np.asarray(raised, np.float32)
-
-
 def cell_ratios(symptom: Symptom, counts: LaneCounts, rates: Floats, tilt: int) -> Floats:
     """Ratio of each lane of a symptom in each cell for one tilt."""
     step = np.float32(_STEPS.get(symptom, TILTS)[tilt])
@@ -81,16 +59,15 @@ def cell_ratios(symptom: Symptom, counts: LaneCounts, rates: Floats, tilt: int) 
     return _bounded_voice(np.asarray(ratio))
 
 
-def ratios(counts: Iterable[LaneCounts], rates: Floats) -> Ratios:
-    """Ratios of all candidates in one window, by the counts of each symptom in order.
+def ratios(aas: int, fips: int, each: Iterable[tuple[LaneCounts, Floats]]) -> Ratios:
+    """Ratios of all candidates in one window, by counts and rates of each symptom in order.
 
     One symptom after the other: those of all lanes and cells together are as large as the state.
     """
-    _, aas, fips = rates.shape
     found = no_ratios(aas, fips)
-    for symptom, lanes, own in zip(Symptom, LANES_OF, counts, strict=True):
+    for symptom, lanes, (counts, rates) in zip(Symptom, LANES_OF, each, strict=True):
         for tilt in range(len(TILTS)):
-            cell, path, voice = _voices(symptom, own, rates[lanes], tilt)
+            cell, path, voice = _voices(symptom, counts, rates, tilt)
             found.fip_lane[tilt, lanes], found.aa_lane[tilt, lanes] = cell.sum(1), cell.sum(2)
             found.fip[tilt, symptom], found.aa[tilt, symptom] = voice.sum(0), voice.sum(1)
             found.path[tilt, symptom] = path
@@ -104,7 +81,8 @@ def ratios_without(
     """The ratios of what is left, if it differs in these AAs or FIPs only.
 
     As `ratios` of what is left, but for rounding, at the cost of one AA or one FIP instead of
-    all. `gone` and `kept` are the counts there before and after; one of the slices is the whole.
+    all. `gone` and `kept` are the counts there before and after, and `rates` are those there; one
+    of the slices is the whole.
     """
     after = Ratios(*(getattr(before, family).copy() for family in FAMILIES))
     of_aas = fips == slice(None)
@@ -114,7 +92,7 @@ def ratios_without(
                 _voices(
                     symptom,
                     LaneCounts(one.bad[lanes], one.events[lanes]),
-                    rates[lanes, aas, fips],
+                    rates[lanes],
                     tilt,
                 )
                 for one in (gone, kept)

@@ -155,17 +155,17 @@ def _named_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
     return lanes & FOR_CUSTOMERS if of_requests else lanes
 
 
-def look(active: Active, inside: LaneCounts, usual: Floats, wandered: Floats) -> View:
-    """Read this window's evidence; `inside` are the counts within the place of the cause."""
+def look(active: Active, inside: LaneCounts, usual: Floats, limit: Floats) -> View:
+    """Read this window's evidence; all that is given lies within the place of the cause."""
     locus = active.locus
     aas, fips = locus.cells
     lanes, named = own_lanes(locus, active.symptoms), _named_lanes(locus, active.symptoms)
-    by_aa = np.zeros((len(TILTS), usual.shape[1]), np.float32)
-    by_fip = np.zeros((len(TILTS), usual.shape[2]), np.float32)
+    by_aa = np.zeros((len(TILTS), len(active.part_aa)), np.float32)
+    by_fip = np.zeros((len(TILTS), len(active.part_fip)), np.float32)
     by_lane = np.zeros((len(TILTS), len(LANES)), np.float32)
     rest = np.zeros(len(TILTS), np.float32)
     for tilt in range(len(TILTS)):
-        cell = np.concatenate([*_of_lanes(lanes, inside, wandered[:, aas, fips], tilt)])
+        cell = np.concatenate([*_of_lanes(lanes, inside, limit, tilt)])
         np.maximum(cell, _PART_STEP[0], out=cell)
         path = cell.sum(0).clip(_CLEARLY_GOOD)
         by_aa[tilt, aas], by_fip[tilt, fips] = path.sum(1), path.sum(0)
@@ -173,9 +173,9 @@ def look(active: Active, inside: LaneCounts, usual: Floats, wandered: Floats) ->
         rest[tilt] = np.delete(others, path.sum(0).argmax(), 1).sum()
         by_lane[tilt, lanes] = cell.sum((1, 2))
     bad, events = inside.bad.copy(), inside.events
-    due = events[ARRIVALS] * usual[ARRIVALS, aas, fips]
+    due = events[ARRIVALS] * usual[ARRIVALS]
     bad[ARRIVALS] = np.maximum(due - bad[ARRIVALS], 0.0)
-    expected = events * usual[:, aas, fips]
+    expected = events * usual
     expected[ARRIVALS] = 0.0
     if not events[named].any():  # no customer called: heartbeats show it, or what the FIP sends
         named = own_lanes(locus, frozenset({min(active.symptoms)}))
@@ -186,15 +186,13 @@ def look(active: Active, inside: LaneCounts, usual: Floats, wandered: Floats) ->
     )  # fmt: skip
 
 
-def _of_lanes(
-    lanes: Flags, inside: LaneCounts, wandered: Floats, tilt: int
-) -> Iterator[Floats]:
+def _of_lanes(lanes: Flags, inside: LaneCounts, limit: Floats, tilt: int) -> Iterator[Floats]:
     """The ratios of these lanes, those of a symptom together."""
     for symptom, own in zip(Symptom, LANES_OF, strict=True):
         which = lanes[own]
         if which.any():
             counts = LaneCounts(inside.bad[own][which], inside.events[own][which])
-            yield cell_ratios(symptom, counts, wandered[own][which], tilt)
+            yield cell_ratios(symptom, counts, limit[own][which], tilt)
 
 
 def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus]:
