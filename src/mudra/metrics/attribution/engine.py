@@ -26,6 +26,7 @@ from mudra.metrics.attribution.causes.active import (
     follow,
     is_twin,
     look,
+    mark,
     new_active,
 )
 from mudra.metrics.attribution.causes.admission import Finding, admit
@@ -43,7 +44,6 @@ from mudra.metrics.attribution.causes.cause import (
     CauseStatus,
     Kind,
     Locus,
-    locus_lanes,
 )
 from mudra.metrics.attribution.causes.changed import with_changed
 from mudra.metrics.attribution.causes.cover import Candidate, Fallen, cover
@@ -157,7 +157,7 @@ class _Window:
             elif status is CauseStatus.CHANGED:
                 self.changed.append(moved)
             if status not in {CauseStatus.RECOVERED, CauseStatus.NO_DATA}:
-                _mark(self.explained, moved)
+                mark(self.explained, moved)
         self.known = tuple(still)
 
     def _has_left(self, aa: int) -> bool:
@@ -174,7 +174,7 @@ class _Window:
             if not other.good and {one.locus.kind, other.locus.kind} in _ACROSS:
                 if explained is None:
                     explained = np.zeros(self.counts.bad.shape, np.bool_)
-                _mark(explained, other)
+                mark(explained, other)
         return explained
 
     def _look(self, one: Active, without: Flags | None = None) -> View:
@@ -212,12 +212,11 @@ class _Window:
         for one in self.known:
             lasting = self.evidence.window - one.since > WINDOWS_PER_DAY
             if one.locus.kind is Kind.NETWORK or (lasting and one.locus.kind is not Kind.AGENT):
-                _mark(stays, one)
-        doubtful = self.explained | self._suspected()
-        events = self.counts.events
-        if stays.any():
-            events = np.where(stays, np.float32(0.0), events)
-        seen = Seen(self.counts.bad, events, doubtful)
+                mark(stays, one)
+        doubtful = self._suspected()
+        doubtful |= self.explained
+        self.counts.events[stays] = 0.0
+        seen = Seen(self.counts.bad, self.counts.events, doubtful)
         rates = learn_rates(
             self.state.rates, seen, self.usual, self.evidence.hour, self.evidence.weekday
         )
@@ -328,13 +327,13 @@ class _Window:
         """The ratios of what is left, now that a cause explains what it does."""
         aas, fips = one.locus.cells
         if aas == fips == ALL:
-            _mark(self.explained, one)
+            mark(self.explained, one)
             self.ratios = self._ratios()
             return self.ratios
         if aas != ALL:
             fips = ALL
         gone = self._unexplained(ALL, aas, fips)
-        _mark(self.explained, one)
+        mark(self.explained, one)
         kept = self._unexplained(ALL, aas, fips)
         limits = self.usual.limits(ALL, aas, fips)
         self.ratios = ratios_without(self.ratios, gone, kept, limits, aas, fips)
@@ -387,14 +386,6 @@ class _Window:
         by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
         by_lane[lanes] = block.sum((1, 2)) >= BUSY
         return by_lane[:0], by_lane[:0], by_lane
-
-
-def _mark(cells: Flags, one: Active) -> None:
-    """Set what a cause explains."""
-    lanes = locus_lanes(one.locus, one.symptoms)
-    aas, fips = one.locus.cells
-    for lane in np.flatnonzero(lanes):
-        cells[lane, aas, fips] = True
 
 
 def _slow(cells: Flags) -> Flags:

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
+from mudra.metrics.attribution.baselines.lessons import Seen, cut
 from mudra.metrics.attribution.baselines.usual import HIGHEST, LOWEST, Usual
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY
 from mudra.metrics.attribution.evidence.lanes import (
@@ -39,8 +40,6 @@ _FACTOR_RANGE: Final = (0.2, 8.0)
 _PRIORS: Final = {"aa": 10.0, "path": 20.0}
 ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
 ARRIVING[ARRIVALS] = True
-_RULE: Final = 0.05
-"""Failures beyond the network's rule of 95 % do not become usual while a cause explains them."""
 _KNOWN_EVENTS: Final = 500.0
 _KNOWN_BAD: Final = 30.0
 """History from which on a sudden rise is not learned at once."""
@@ -105,16 +104,6 @@ _BY_SYMPTOM: Final = (
     *("today_bad", "today_expected"),
 )
 """The fields of a baseline by what comes first in their shapes."""
-
-
-class Seen(Struct, frozen=True):
-    """The lessons of one window, lane x AA x FIP."""
-
-    bad: Floats
-    events: Floats
-    """0 where a cell is not to be learned from at all."""
-    doubtful: Flags
-    """Cells that a cause explains, or may soon."""
 
 
 def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
@@ -197,7 +186,9 @@ def _learn(
     hour, weekday = at
     steady = _STEADY[symptom : symptom + 1]
     expected = seen.events * rates
-    bad, weight = _cut(symptom, baseline, seen, expected, seen.events * limit)
+    known_fips = baseline.fip_events.sum(0) > _KNOWN_EVENTS
+    known_aas = baseline.aa_expected.sum(0) > _KNOWN_BAD
+    bad, weight = cut(symptom, seen, expected, seen.events * limit, (known_fips, known_aas))
     bad *= weight
     expected *= weight
     del weight
@@ -236,54 +227,6 @@ def _learn(
         baseline.hour_now, variance, variance_windows,
         cell_variance.astype(np.float32), cell_windows.astype(np.float32),
     )  # fmt: skip
-
-
-def _cut(
-    symptom: Symptom, baseline: RateBaseline, seen: Seen, expected: Floats, nothing: Floats
-) -> tuple[Floats, Floats]:
-    """Bad events as they are learned, and how much each cell counts.
-
-    `nothing` are the bad events that may still be nothing.
-
-    What is far from the usual counts as less far. In a doubtful cell it counts the less the
-    farther it is from what may still be nothing: an outage teaches nothing.
-    """
-    room = 3.0 * np.sqrt(nothing) + 1.0
-    if symptom is Symptom.MISSING:
-        bad = np.clip(seen.bad, 0.6 * expected - 2.0, 1.2 * seen.events + 2.0)
-        near = seen.bad + room
-        near /= np.maximum(nothing, 1.0)
-    else:
-        bad = np.clip(seen.bad, 0.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0)
-        near = nothing + room
-        near /= np.maximum(seen.bad, 1.0)
-    if symptom is Symptom.FAILURES:
-        near *= ~_breaks_the_rule(seen)
-    bad[seen.events <= 0] = 0.0
-    weight = np.minimum(near, 1.0, out=near)
-    weight *= weight
-    weight[~seen.doubtful] = 1.0
-    if symptom is not Symptom.MISSING:
-        _cut_groups(baseline, bad, nothing, expected)
-    return bad, weight
-
-
-def _breaks_the_rule(seen: Seen) -> Flags:
-    """FIPs, AAs and paths with fewer successes than the network demands, as AA x FIP cells."""
-    beyond = seen.bad.sum(0) - _RULE * seen.events.sum(0)
-    return np.asarray((beyond > 0) | (beyond.sum(0) > 0) | (beyond.sum(1) > 0)[:, None])
-
-
-def _cut_groups(baseline: RateBaseline, bad: Floats, nothing: Floats, expected: Floats) -> None:
-    """Cut what a known FIP or AA as a whole has beyond what may still be nothing."""
-    known_fips = baseline.fip_events.sum(0)[None, None, :] > _KNOWN_EVENTS
-    known_aas = baseline.aa_expected.sum(0)[None, :, None] > _KNOWN_BAD
-    for axes, known in (((0, 1), known_fips), ((0, 2), known_aas)):
-        total = expected.sum(axes, keepdims=True)
-        still = np.maximum(1.5 * total, nothing.sum(axes, keepdims=True))
-        limit = still + 3.0 * np.sqrt(total) + 1.0
-        have = np.maximum(bad.sum(axes, keepdims=True), limit)
-        bad *= np.where(known, limit / have, 1.0)
 
 
 def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:

@@ -133,6 +133,14 @@ def new_active(number: int, locus: Locus, symptom: Symptom, since: int, window: 
     )  # fmt: skip
 
 
+def mark(cells: Flags, one: Active) -> None:
+    """Set what a cause explains."""
+    lanes = locus_lanes(one.locus, one.symptoms)
+    aas, fips = one.locus.cells
+    for lane in np.flatnonzero(lanes):
+        cells[lane, aas, fips] = True
+
+
 def is_twin(first: Active, second: Active) -> bool:
     """Return whether two causes, corrected, turn out to be the same."""
     return first.locus == second.locus and may_be_one(first.symptoms, second.symptoms)
