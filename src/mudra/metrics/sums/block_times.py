@@ -213,13 +213,12 @@ def _stretches(
     samples: Array, points: _Points, cells: Array, quantiles: _Floats
 ) -> list[tuple[Array, _Stretch]]:
     """Returns the stretches between points, and below the first, each with its blocks."""
-    found, logs = [], _log(points.time)
+    found = []
+    of_points = (points.rank, points.time, cells, _log(points.time), quantiles)
+    columns = [np.ascontiguousarray(one.T) for one in of_points]
     for place in range(len(PERCENTS) - 1):
         on = np.flatnonzero(points.valid[:, place + 1])
-        rank, time, cell, log, quantile = (
-            columns[on, place : place + 2].T
-            for columns in (points.rank, points.time, cells, logs, quantiles)
-        )
+        rank, time, cell, log, quantile = ((one[place][on], one[place + 1][on]) for one in columns)
         width = log[1] - log[0]
         # times beyond 2^53 may differ by less than a floating-point number shows
         slope = np.divide(quantile[1] - quantile[0], width, out=np.zeros(len(on)), where=width > 0)
