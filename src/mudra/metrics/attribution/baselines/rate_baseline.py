@@ -148,8 +148,7 @@ def learn_rates(
             symptom,
             _part_of(baseline, symptom),
             Seen(seen.bad[lanes], seen.events[lanes], seen.doubtful[lanes]),
-            usual.rates(lanes),
-            usual.limits(lanes),
+            usual,
             (hour, weekday),
         )
         for symptom, lanes in zip(Symptom, LANES_OF, strict=True)
@@ -174,8 +173,7 @@ def _learn(
     symptom: Symptom,
     baseline: RateBaseline,
     seen: Seen,
-    rates: Floats,
-    limit: Floats,
+    usual: Usual,
     at: tuple[int, int],
 ) -> RateBaseline:
     """Add one window of the lanes of a symptom.
@@ -185,10 +183,13 @@ def _learn(
     """
     hour, weekday = at
     steady = _STEADY[symptom : symptom + 1]
+    rates = usual.rates(LANES_OF[symptom])
     expected = seen.events * rates
+    nothing = seen.events * usual.limits(LANES_OF[symptom])
     known_fips = baseline.fip_events.sum(0) > _KNOWN_EVENTS
     known_aas = baseline.aa_expected.sum(0) > _KNOWN_BAD
-    bad, weight = cut(symptom, seen, expected, seen.events * limit, (known_fips, known_aas))
+    bad, weight = cut(symptom, seen, expected, nothing, (known_fips, known_aas))
+    del nothing
     bad *= weight
     expected *= weight
     del weight
