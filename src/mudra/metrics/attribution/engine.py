@@ -165,7 +165,7 @@ class _Window:
         return aa >= 0 and not (self.evidence.expected[aa] or self.evidence.reported[aa])
 
     def _across(self, one: Active) -> Flags | None:
-        """What a bad FIP explains of an AA, and a bad AA of a FIP; None for nothing.
+        """Return the cells of an AA that a bad FIP explains, and of a FIP that a bad AA does.
 
         Else an AA that has recovered is bad as long as two of its FIPs are down for all.
         """

@@ -39,7 +39,7 @@ class Part(Struct, frozen=True):
 
 
 class Parts(NamedTuple):
-    """What is judged of the cells of a block, but the counts of no call: a quarter of its bytes."""
+    """The arrays of one block, without counts of no call: a quarter of the bytes of its cells."""
 
     counts: Part
     """Calls, those that failed (5xx and no answer), and 4xx."""

@@ -1,4 +1,4 @@
-"""What a window teaches: its bad events, cut where they are far beyond the usual."""
+"""The lessons of a window: its bad events, cut where they are far beyond the usual."""
 
 from typing import Final
 
@@ -55,7 +55,7 @@ def cut(
 
 
 def _room(events: Floats) -> Floats:
-    """How far beyond them chance goes."""
+    """Return the distance above so many events that chance may go."""
     room = np.sqrt(events)
     room *= 3.0
     room += 1.0

@@ -195,7 +195,7 @@ def look(active: Active, inside: LaneCounts, usual: Floats, limit: Floats) -> Vi
 
 
 def _of_lanes(lanes: Flags, inside: LaneCounts, limit: Floats, tilt: int) -> Iterator[Floats]:
-    """The ratios of these lanes, those of a symptom together."""
+    """Give the ratios of these lanes, one symptom after the other."""
     for symptom, own in zip(Symptom, LANES_OF, strict=True):
         which = lanes[own]
         if which.any():
