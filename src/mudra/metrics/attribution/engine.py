@@ -11,7 +11,8 @@ from mudra.metrics.attribution.baselines.latency_baseline import (
     thresholds,
     usual_median,
 )
-from mudra.metrics.attribution.baselines.rate_baseline import Seen, learn_rates, usual_rates
+from mudra.metrics.attribution.baselines.lessons import Seen
+from mudra.metrics.attribution.baselines.rate_baseline import learn_rates, usual_rates
 from mudra.metrics.attribution.baselines.reporters import (
     Implausible,
     find_implausible,

@@ -107,7 +107,7 @@ def _times_of(samples: Array, pxx: Array, quantiles: _Floats) -> BlockTimes:
     row, place, calls = (np.concatenate(column) for column in zip(*placed, strict=True))
     late = np.zeros((len(samples), 3), np.int64)
     some = np.flatnonzero(has_late)
-    low, high = _soon_bounds(samples[some], _Points(*(column[some] for column in reported)))
+    low, high = _soon_bounds(samples[some], _Points._make(column[some] for column in reported))
     late[some] = samples[some, None] - np.stack([high, low, soon[some]], 1)
     order = np.argsort(row.astype(np.int16), kind="stable")  # of 16 bits, by counting
     width = np.bincount(row, minlength=len(samples))
@@ -175,7 +175,7 @@ class _Stretch(NamedTuple):
 
     def chosen(self, some: Array) -> "_Stretch":
         """Returns some of them."""
-        return _Stretch(*(column[some] for column in self))
+        return _Stretch._make(column[some] for column in self)
 
     def soon(self) -> Array:
         """Returns how many of its calls are estimated to be below `LIMIT_MS`."""
