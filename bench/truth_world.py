@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
-from mudra.metrics.incidents.window_calls import Part, WindowCalls
+from mudra.metrics.incidents.window_calls import Part, Parts, WindowCalls
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -259,9 +259,13 @@ class World:
         statuses = (came - bad, bad, came - bad, denied, zero, bad - denied, zero)
         return WindowCalls(
             (*self.aa_ids, *self.fip_ids),
-            part(total, (total, failed, refused)),
-            part(number, (number, *points)),
-            part(came, statuses),
+            [
+                Parts(
+                    part(total, (total, failed, refused)),
+                    part(number, (number, *points)),
+                    part(came, statuses),
+                )
+            ],
         )
 
 

@@ -64,6 +64,17 @@ def pair_calls(totals: Totals) -> Iterator[PairCalls]:
     yield from map(PairCalls, aas, fips, apis, columns, statuses, longest, _times(cells))
 
 
+def by_fip(totals: Totals) -> dict[str, Totals]:
+    """Returns the rows of each FIP."""
+    cells = totals.cells.chosen(np.argsort(totals.cells.keys["fip"], kind="stable"))
+    fips, first = np.unique(cells.keys["fip"], return_index=True)
+    spans = pairwise([*first.tolist(), len(cells)])
+    return {
+        totals.ids[fip]: Totals(cells.part(*span), totals.ids)
+        for fip, span in zip(fips.tolist(), spans, strict=True)
+    }
+
+
 def _times(cells: Cells) -> Iterator[tuple[tuple[int, int], ...]]:
     if cells.rises is None:
         yield from repeat((), len(cells))

@@ -19,7 +19,11 @@ from mudra.metrics.health.own_calls import (
     own_with_hours,
 )
 from mudra.metrics.health.status_history import DayOfFips, days_of_fips
+from mudra.metrics.incidents.fip_counts import APIS, FIELDS, FipCounts
+from mudra.metrics.incidents.fip_test import fip_states
+from mudra.metrics.incidents.window_calls import Part, Parts, WindowCalls, window_calls
 from mudra.metrics.sums.adding import RunningSum
+from mudra.metrics.sums.buckets import split
 from mudra.metrics.sums.cells import KEYS, Cells, Rises
 from mudra.metrics.sums.totals import Totals
 
@@ -61,6 +65,46 @@ def test_of_many_parts_of_a_sum_few_are_in_memory() -> None:
     _, most = memory_of(summed)
 
     assert most < 16_000_000  # all parts together take 50
+
+
+def test_a_sum_is_split_into_buckets_one_by_one() -> None:
+    cells, ids = part_of_a_sum(0), [f"BANK-{place}" for place in range(14)]
+    assert cells.rises is not None
+
+    def buckets() -> list[int]:
+        return [bucket for bucket, _ in split(cells, ids, 8)]
+
+    buckets()  # what is first needed is loaded
+    _, most = memory_of(buckets)
+
+    assert most < cells.rises.place.nbytes + cells.rises.calls.nbytes
+
+
+def test_states_of_institutions_are_made_of_one_window_at_a_time() -> None:
+    dice, fips = np.random.default_rng(1), tuple(f"BANK-{place:04}" for place in range(200))
+    shape = (FIELDS, len(APIS), len(fips))
+    recent = [FipCounts(fips, dice.random(shape, np.float32)) for _ in range(36)]
+
+    _, most = memory_of(lambda: fip_states(START, recent, (), None))
+
+    assert most < sum(one.sums.nbytes for one in recent)
+
+
+def test_blocks_that_were_taken_are_let_go() -> None:
+    def taken() -> WindowCalls:
+        calls = window_calls(("",), [block_of(1000) for _ in range(20)])
+        assert sum(one.counts.values.shape[1] for one in calls.blocks) == 20_000
+        return calls
+
+    kept, _ = memory_of(taken)
+
+    assert kept < 20_000
+
+
+def block_of(cells: int) -> Parts:
+    """The arrays of a block with so many cells."""
+    part = Part(np.zeros((3, cells), np.int32), np.zeros((3, cells), np.float32))
+    return Parts(part, part, part)
 
 
 def own_hour(fips: int, seed: int = 1) -> OwnCalls:

@@ -1,12 +1,9 @@
 """Works out the budgets of all members, some FIPs at a time."""
 
-from collections import defaultdict
-from collections.abc import Sequence
-
 import structlog
 
 from mudra.levels.budgets.budget_service import BudgetService, Networks
-from mudra.levels.gathering import PairCalls, pair_calls
+from mudra.levels.gathering import by_fip, pair_calls
 from mudra.levels.monthly import SHARE_S, shares_of
 from mudra.levels.spans import Member
 from mudra.shared.entity_type import EntityType
@@ -43,17 +40,15 @@ async def _of_share(
 ) -> int:
     async with open_tx(within_s=SHARE_S) as tx:
         service, now = tx.service(BudgetService), await tx.now()
-        calls: list[dict[str, Sequence[PairCalls]]] = []
-        for within in networks.times.ranges:
-            totals = await service.levels.gathering.sums.with_times(within, share=share)
-            by_fip = defaultdict[str, list[PairCalls]](list)
-            for one in pair_calls(totals):
-                by_fip[one.fip_id].append(one)
-            calls.append(dict(by_fip))
+        calls = [
+            by_fip(await service.levels.gathering.sums.with_times(within, share=share))
+            for within in networks.times.ranges
+        ]
         alarms = 0
         for fip_id in sorted(calls[0]):
             member = fips.get(fip_id)
             if member is not None:
-                whole = [one.get(fip_id, ()) for one in calls]
+                # One FIP after the other: as tuples, those of a share take six times the memory.
+                whole = [[*pair_calls(one[fip_id])] if fip_id in one else () for one in calls]
                 alarms += await service.work_out(member, networks, now, whole)
         return alarms

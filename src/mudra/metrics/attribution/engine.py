@@ -11,19 +11,23 @@ from mudra.metrics.attribution.baselines.latency_baseline import (
     thresholds,
     usual_median,
 )
-from mudra.metrics.attribution.baselines.rate_baseline import Seen, learn_rates, usual_rates
+from mudra.metrics.attribution.baselines.lessons import Seen
+from mudra.metrics.attribution.baselines.rate_baseline import learn_rates, usual_rates
 from mudra.metrics.attribution.baselines.reporters import (
     Implausible,
     find_implausible,
     learn_history,
 )
-from mudra.metrics.attribution.baselines.wandering import Wander, wander
+from mudra.metrics.attribution.baselines.usual import ALL, Usual
+from mudra.metrics.attribution.baselines.wandering import wander
 from mudra.metrics.attribution.causes.active import (
     HEARTBEAT,
     Active,
+    View,
     follow,
     is_twin,
     look,
+    mark,
     new_active,
 )
 from mudra.metrics.attribution.causes.admission import Finding, admit
@@ -41,7 +45,6 @@ from mudra.metrics.attribution.causes.cause import (
     CauseStatus,
     Kind,
     Locus,
-    locus_lanes,
 )
 from mudra.metrics.attribution.causes.changed import with_changed
 from mudra.metrics.attribution.causes.cover import Candidate, Fallen, cover
@@ -54,7 +57,7 @@ from mudra.metrics.attribution.evidence.lane_counts import (
     lane_counts,
 )
 from mudra.metrics.attribution.evidence.lanes import LANES_OF, TIMED_APIS, Flags, Floats, Symptom
-from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without, wandered
+from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without
 from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
 
@@ -90,9 +93,9 @@ def evaluate_window(evidence: Evidence, state: State) -> Evaluation:
     counts = lane_counts(
         evidence, evaluated, thresholds(state.latency, evidence.hour), state.previous_requests
     )
-    usual = usual_rates(state.rates, evidence.hour, evidence.weekday)
     wandering = wander(state.rates, counts.events, evidence.hour, evidence.weekday)
-    work = _Window(evidence, counts, usual, wandering, state)
+    usual = usual_rates(state.rates, wandering.log_odds, evidence.hour, evidence.weekday)
+    work = _Window(evidence, counts, usual, wandering.voice, state)
     work.follow_known()
     work.find_new()
     agents, silent = follow_agents(evidence, work.known, state.silent_windows, work.next_number)
@@ -116,13 +119,12 @@ class _Window:
     """The work on one window: what is explained so far, and by what."""
 
     def __init__(
-        self, evidence: Evidence, counts: LaneCounts, usual: Floats, wander: Wander, state: State
+        self, evidence: Evidence, counts: LaneCounts, usual: Usual, voice: Floats, state: State
     ) -> None:
         self.evidence = evidence
         self.counts = counts
         self.usual = usual
-        self.limit = wandered(usual, wander.log_odds)
-        self.voice = wander.voice[:, None, :]
+        self.voice = voice[:, None, :]
         self.state = state
         self.known: tuple[Active, ...] = state.known
         self.running = state.running
@@ -130,7 +132,6 @@ class _Window:
         self.explained = np.zeros(counts.bad.shape, np.bool_)
         self.causes: list[Cause] = []
         self.changed: list[Active] = []
-        self.left = counts
         self.ratios = no_ratios(evidence.aas, evidence.fips)
 
     def follow_known(self) -> None:
@@ -140,13 +141,13 @@ class _Window:
             if one.locus.kind is Kind.AGENT:
                 still.append(one)
                 continue
-            counts = self._without_causes_across(one)
-            view = look(one, counts, self.usual, self.limit)
+            across = self._across(one)
+            view = self._look(one, across)
             moved, status = follow(replace(one, earlier=()), view, self.evidence.window)
             if self._has_left(one.locus.aa):
                 status = CauseStatus.NO_DATA
             if moved.locus != one.locus:
-                view = look(moved, counts, self.usual, self.limit)
+                view = self._look(moved, across)
             twin = next((other for other in still if is_twin(other, moved)), None)
             if twin is not None:
                 self._absorb(twin.number, moved.number)
@@ -157,29 +158,34 @@ class _Window:
             elif status is CauseStatus.CHANGED:
                 self.changed.append(moved)
             if status not in {CauseStatus.RECOVERED, CauseStatus.NO_DATA}:
-                _mark(self.explained, moved)
+                mark(self.explained, moved)
         self.known = tuple(still)
 
     def _has_left(self, aa: int) -> bool:
         """Return whether this AA need not report any more, and does not: it is suspended."""
         return aa >= 0 and not (self.evidence.expected[aa] or self.evidence.reported[aa])
 
-    def _without_causes_across(self, one: Active) -> LaneCounts:
-        """The counts without what a bad FIP explains of an AA, and a bad AA of a FIP.
+    def _across(self, one: Active) -> Flags | None:
+        """Return the cells of an AA that a bad FIP explains, and of a FIP that a bad AA does.
 
         Else an AA that has recovered is bad as long as two of its FIPs are down for all.
         """
-        others = [
-            other
-            for other in self.known
-            if not other.good and {one.locus.kind, other.locus.kind} in _ACROSS
-        ]
-        if not others:
-            return self.counts
-        explained = np.zeros(self.counts.bad.shape, np.bool_)
-        for other in others:
-            _mark(explained, other)
-        return _without(self.counts, explained)
+        explained = None
+        for other in self.known:
+            if not other.good and {one.locus.kind, other.locus.kind} in _ACROSS:
+                if explained is None:
+                    explained = np.zeros(self.counts.bad.shape, np.bool_)
+                mark(explained, other)
+        return explained
+
+    def _look(self, one: Active, without: Flags | None = None) -> View:
+        place = (ALL, *one.locus.cells)
+        bad, events = self.counts.bad[place], self.counts.events[place]
+        if without is not None:
+            kept = ~without[place]
+            bad, events = bad * kept, events * kept
+        inside = LaneCounts(bad, events)
+        return look(one, inside, self.usual.rates(*place), self.usual.limits(*place))
 
     def _absorb(self, number: int, absorbed: int) -> None:
         self.causes = [
@@ -192,12 +198,10 @@ class _Window:
     def find_new(self) -> None:
         """Cover what is left with new causes."""
         level = alarm_level(self.evidence.aas, self.evidence.fips)
-        self.left = self._unexplained()
-        self.ratios = window = ratios(self.left, self.limit)
+        self.ratios = window = self._ratios()
         running = add_window(self.running, window, level)
         self.running = cover(running, window, level, self._take_out, self._fallen(), self._is_wide)
-        # Of no use to what is learned, and as large as all that is.
-        self.left, self.ratios = self.counts, no_ratios(0, 0)
+        self.ratios = no_ratios(0, 0)  # of no use to what is learned
 
     def learned(self, evaluated: Flags) -> dict[str, object]:
         """The baselines; a cause that lasts longer than a day teaches nothing any more.
@@ -209,12 +213,11 @@ class _Window:
         for one in self.known:
             lasting = self.evidence.window - one.since > WINDOWS_PER_DAY
             if one.locus.kind is Kind.NETWORK or (lasting and one.locus.kind is not Kind.AGENT):
-                _mark(stays, one)
-        doubtful = self.explained | self._suspected()
-        events = self.counts.events
-        if stays.any():
-            events = np.where(stays, np.float32(0.0), events)
-        seen = Seen(self.counts.bad, events, doubtful, self.limit)
+                mark(stays, one)
+        doubtful = self._suspected()
+        doubtful |= self.explained
+        self.counts.events[stays] = 0.0
+        seen = Seen(self.counts.bad, self.counts.events, doubtful)
         rates = learn_rates(
             self.state.rates, seen, self.usual, self.evidence.hour, self.evidence.weekday
         )
@@ -254,7 +257,7 @@ class _Window:
         number = admitted.number
         one = next(active for active in admitted.known if active.number == number)
         one = self._with_right_latency(one)
-        view = look(one, self.counts, self.usual, self.limit)
+        view = self._look(one)
         one, _ = follow(one, view, self.evidence.window)
         self.known = tuple(one if active.number == number else active for active in admitted.known)
         known_before = any(active.number == number for active in self.state.known)
@@ -265,8 +268,7 @@ class _Window:
         self.causes = [cause for cause in self.causes if cause.number not in gone]
         said = CauseStatus.BAD if known_before else CauseStatus.NEW
         self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
-        _mark(self.explained, one)
-        return self._ratios_without(one.locus)
+        return self._ratios_without(one)
 
     def _beyond_heartbeats(self, candidate: Candidate) -> Locus:
         """Name the whole FIP, AA or network where heartbeats show a cause and no call denies it.
@@ -297,34 +299,45 @@ class _Window:
         right = latency | {Symptom.SLOW}
         if self._median_shift(one.locus) < _MEDIAN_MOVED:
             tail = replace(one, symptoms=frozenset({Symptom.TAIL}))
-            shown = look(tail, self.counts, self.usual, self.limit).total.max() > _SHOWN
+            shown = self._look(tail).total.max() > _SHOWN
             right = frozenset({Symptom.TAIL}) if shown else latency
         return replace(one, symptoms=(one.symptoms - latency) | right)
 
     def _median_shift(self, locus: Locus) -> float:
         """Logarithm of p50 against the usual, over the calls of the place."""
         apis = [not locus.apis or api in locus.apis for api in TIMED_APIS]
-        aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
-        fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
+        aas, fips = locus.cells
         weight = self.evidence.samples[apis][:, aas, fips]
         p50 = np.log(np.maximum(self.evidence.percentiles[apis][:, aas, fips, 0], 1.0))
         usual = usual_median(self.state.latency, self.evidence.hour)[apis][:, aas, fips]
         return float((weight * (p50 - usual)).sum() / max(float(weight.sum()), 1.0))
 
-    def _unexplained(self) -> LaneCounts:
-        bad, events = self.counts.bad * self.voice, self.counts.events * self.voice
-        bad[self.explained] = events[self.explained] = 0.0
+    def _unexplained(self, lanes: slice = ALL, aas: slice = ALL, fips: slice = ALL) -> LaneCounts:
+        """The counts that no cause explains, as far as they have a voice."""
+        voice, explained = self.voice[lanes, :, fips], self.explained[lanes, aas, fips]
+        bad = self.counts.bad[lanes, aas, fips] * voice
+        events = self.counts.events[lanes, aas, fips] * voice
+        bad[explained] = events[explained] = 0.0
         return LaneCounts(bad, events)
 
-    def _ratios_without(self, taken: Locus) -> Ratios:
-        """The ratios of what is left, now that what lies at this place is explained."""
-        before, self.left = self.left, self._unexplained()
-        if taken.aa < 0 and taken.fip < 0:
-            self.ratios = ratios(self.left, self.limit)
-        else:
-            aas = slice(None) if taken.aa < 0 else slice(taken.aa, taken.aa + 1)
-            fips = slice(None) if taken.fip < 0 else slice(taken.fip, taken.fip + 1)
-            self.ratios = ratios_without(self.ratios, before, self.left, self.limit, aas, fips)
+    def _ratios(self) -> Ratios:
+        each = ((self._unexplained(lanes), self.usual.limits(lanes)) for lanes in LANES_OF)
+        return ratios(self.evidence.aas, self.evidence.fips, each)
+
+    def _ratios_without(self, one: Active) -> Ratios:
+        """The ratios of what is left, now that a cause explains what it does."""
+        aas, fips = one.locus.cells
+        if aas == fips == ALL:
+            mark(self.explained, one)
+            self.ratios = self._ratios()
+            return self.ratios
+        if aas != ALL:
+            fips = ALL
+        gone = self._unexplained(ALL, aas, fips)
+        mark(self.explained, one)
+        kept = self._unexplained(ALL, aas, fips)
+        limits = self.usual.limits(ALL, aas, fips)
+        self.ratios = ratios_without(self.ratios, gone, kept, limits, aas, fips)
         return self.ratios
 
     def _fallen(self) -> Fallen:
@@ -349,7 +362,7 @@ class _Window:
             lanes = slice(candidate.lane, candidate.lane + 1)
         left = ~self.explained[lanes]
         bad, events = self.counts.bad[lanes] * left, self.counts.events[lanes] * left
-        usual, limit = self.usual[lanes], self.limit[lanes]
+        usual, limit = self.usual.rates(lanes), self.usual.limits(lanes)
         worse = np.sign(limit - usual)
         if candidate.aa >= 0:
             beyond = ((bad - events * limit) * worse).sum(0)
@@ -374,23 +387,6 @@ class _Window:
         by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
         by_lane[lanes] = block.sum((1, 2)) >= BUSY
         return by_lane[:0], by_lane[:0], by_lane
-
-
-def _without(counts: LaneCounts, explained: Flags) -> LaneCounts:
-    return LaneCounts(
-        np.where(explained, np.float32(0.0), counts.bad),
-        np.where(explained, np.float32(0.0), counts.events),
-    )
-
-
-def _mark(cells: Flags, one: Active) -> None:
-    """Set what a cause explains."""
-    lanes = locus_lanes(one.locus, one.symptoms)
-    aas = slice(None) if one.locus.aa < 0 else one.locus.aa
-    fips = slice(None) if one.locus.fip < 0 else one.locus.fip
-    block = cells[lanes]
-    block[:, aas, fips] = True
-    cells[lanes] = block
 
 
 def _slow(cells: Flags) -> Flags:

@@ -21,7 +21,7 @@ from mudra.metrics.health.own_calls import (
     own_from_bytes,
     own_to_bytes,
 )
-from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
+from mudra.metrics.incidents.fip_counts import counts_from_bytes, counts_to_bytes
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
 from mudra.metrics.incidents.heard import CallsOfIncident
 from mudra.metrics.incidents.incident import (
@@ -68,7 +68,8 @@ _HOURS_APART: Final = 6
 
 class _Recent(NamedTuple):
     window: datetime
-    counts: FipCounts
+    counts: bytes
+    """Packed at once, as all that is kept until the end of a run."""
     causes: tuple[Cause, ...]
 
 
@@ -131,7 +132,9 @@ class EvaluationRun:
         self._found.update((one.incident_id, one) for one in self.journal.incidents)
         if self.journal.counts is not None:
             causes = tuple(one.cause for one in self.journal.bad_at_fips)
-            self._recent.append(_Recent(reports.window, self.journal.counts, causes))
+            self._recent.append(
+                _Recent(reports.window, counts_to_bytes(self.journal.counts), causes)
+            )
         if self.journal.own is not None:
             hour = hour_start(reports.window)
             before = [self._own[hour]] if hour in self._own else []
@@ -254,13 +257,13 @@ class EvaluationRun:
         `before` has the stored counts of the six hours before these windows, `last` the states
         after the last of them.
         """
-        counts = [counts_from_bytes(one) for _, one in before]
+        counts = deque((counts_from_bytes(one) for _, one in before), LOOKS[-1])
         states = None if last is None else states_from_bytes(last)
         rows = []
         for one in self._recent:
-            counts.append(one.counts)
-            states = fip_states(one.window, counts, one.causes, states)
-            rows.append((one.window, counts_to_bytes(one.counts), states_to_bytes(states)))
+            counts.append(counts_from_bytes(one.counts))
+            states = fip_states(one.window, [*counts], one.causes, states)
+            rows.append((one.window, one.counts, states_to_bytes(states)))
         return rows
 
     def _take_names(self, known: Sequence[StoredIncident]) -> None:

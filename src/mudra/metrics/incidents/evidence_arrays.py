@@ -38,10 +38,10 @@ def evidence_of(
         kept = (at >= 0).all(0)
         return Part(at[:, kept], part.values[:, kept])
 
-    counts, times, statuses = (placed(part) for part in (calls.counts, calls.times, calls.statuses))
-    where = tuple(counts.at)
-    evidence.total[where], evidence.failed[where], evidence.client_errors[where] = counts.values
-    evidence.samples[tuple(times.at)] = times.values[0]
-    evidence.percentiles[tuple(times.at)] = times.values[1:].T
-    evidence.statuses[(slice(None), *statuses.at)] = statuses.values
+    for counts, times, statuses in (map(placed, block) for block in calls.blocks):
+        where = tuple(counts.at)
+        evidence.total[where], evidence.failed[where], evidence.client_errors[where] = counts.values
+        evidence.samples[tuple(times.at)] = times.values[0]
+        evidence.percentiles[tuple(times.at)] = times.values[1:].T
+        evidence.statuses[(slice(None), *statuses.at)] = statuses.values
     return evidence

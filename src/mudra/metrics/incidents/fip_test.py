@@ -23,6 +23,7 @@ from mudra.metrics.incidents.fip_counts import (
     ALL,
     APIS,
     CALLED,
+    FIELDS,
     MAINTAINED,
     REPORTERS,
     WITHOUT_BEST,
@@ -77,12 +78,8 @@ def fip_states(
     causes at FIPs that nothing since has spoken against.
     """
     fips = recent[-1].fips
-    sums = _since_maintenance(
-        np.stack([aligned(one, fips) for one in reversed(recent[-LOOKS[-1] :])])
-    )
-    totals = np.stack([sums[:look].sum(0) for look in LOOKS])
-    tested = _with_causes(_tested(sums, totals), at_fips, sums[0])
-    reporters = np.stack([sums[:look, REPORTERS].max(0) for look in LOOKS])
+    counts, totals, reporters = _looks(recent[-LOOKS[-1] :], fips)
+    tested = _with_causes(_tested(counts, totals), at_fips, counts[0])
     maintained = recent[-1].sums[MAINTAINED].any(0)
     tested.status[:, maintained], tested.z[:, maintained] = _UNSURE, -np.inf
     tested.reasons[:, maintained] = _BITS[Reason.MAINTENANCE]
@@ -96,13 +93,35 @@ def fip_states(
     return FipStates(window, found)
 
 
-def _since_maintenance(sums: Floats) -> Floats:
-    """The counts, the latest first, without those from before a maintenance: much has changed."""
-    maintained = np.logical_or.accumulate(sums[:, MAINTAINED] > 0, 0)
-    return np.asarray(np.where(maintained[:, None], np.float32(0.0), sums))
+def _looks(recent: Sequence[FipCounts], fips: tuple[str, ...]) -> tuple[Floats, Floats, Floats]:
+    """Returns the counts of all AAs of each window, the latest first; sums and reporters of looks.
+
+    Of windows before a maintenance they are zero: much has changed. One window after the other:
+    those of six hours are 28 MB for 2,000 FIPs.
+    """
+    whole, most = (
+        np.zeros(shape, np.float32)
+        for shape in ((FIELDS, len(APIS), len(fips)), (len(APIS), len(fips)))
+    )
+    changed = np.zeros(whole.shape[1:], np.bool_)
+    counts, totals, reporters = [], [], []
+    for number, one in enumerate(reversed(recent), 1):
+        sums = aligned(one, fips)
+        changed |= sums[MAINTAINED] > 0
+        sums = np.where(changed, np.float32(0.0), sums)
+        counts.append(sums[ALL].copy())
+        whole += sums
+        np.maximum(most, sums[REPORTERS], out=most)
+        if number in LOOKS:
+            totals.append(whole.copy())
+            reporters.append(most.copy())
+    missing = len(LOOKS) - len(totals)
+    totals += [whole] * missing
+    reporters += [most] * missing
+    return np.stack(counts), np.stack(totals), np.stack(reporters)
 
 
-def _tested(sums: Floats, totals: Floats) -> _Tested:
+def _tested(counts: Floats, totals: Floats) -> _Tested:
     """The first look that decides, for each API and FIP; `totals` has the sums of each look."""
     of_all, without_best, without_worst = (
         _roots(totals[:, parts]) for parts in (ALL, WITHOUT_BEST, WITHOUT_WORST)
@@ -117,9 +136,9 @@ def _tested(sums: Floats, totals: Floats) -> _Tested:
     )
     doubtful = np.maximum.accumulate(doubt, 0) >= _DOUBT_Z
     is_good = (good >= GOOD_Z) & ~doubtful
-    is_bad = (bad >= BAD_Z) & _still_bad(sums)
+    is_bad = (bad >= BAD_Z) & _still_bad(counts)
     is_bad[0] = False  # one odd window is never enough
-    decided = (is_good | is_bad) & (sums[:_HOUR, 0].sum(0) > 0)
+    decided = (is_good | is_bad) & (counts[:_HOUR, 0].sum(0) > 0)
     first = np.where(decided.any(0), decided.argmax(0), len(LOOKS) - 1)
     pick = first[None]
     status = np.where(np.take_along_axis(is_bad & decided, pick, 0)[0], _BAD, 0)
@@ -136,9 +155,9 @@ _FAILS: Final = np.array(
 """FI notifications are judged by the outcomes of FI requests."""
 
 
-def _still_bad(sums: Floats) -> Flags:
+def _still_bad(counts: Floats) -> Flags:
     """Returns where the last two windows with calls both break the rule; else it may be over."""
-    calls, failed, answered, slow = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3]
+    calls, failed, answered, slow = np.moveaxis(counts, 1, 0)
     breaks = (failed > FAILING * calls) | (slow > _HALF * answered)
     called = calls > 0
     nth = np.cumsum(called, 0) * called

@@ -1,6 +1,6 @@
 """The calls of one window as arrays: what is judged. Loaded in the jobs process only."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ from mudra.metrics.sums.cells import (
     STATUSES,
     Array,
     Cells,
-    empty,
     type_place,
 )
 
@@ -39,11 +38,9 @@ class Part(Struct, frozen=True):
     values: Floats
 
 
-class WindowCalls(Struct, frozen=True):
-    """All counts of one window but the counts of no call."""
+class Parts(NamedTuple):
+    """The arrays of one block, without counts of no call: a quarter of the bytes of its cells."""
 
-    ids: Sequence[str]
-    """The AAs and FIPs by their places."""
     counts: Part
     """Calls, those that failed (5xx and no answer), and 4xx."""
     times: Part
@@ -52,18 +49,19 @@ class WindowCalls(Struct, frozen=True):
     """The seven values of `status` of finot, spec 2.6."""
 
 
-class Parts(NamedTuple):
-    """The same three of one block: a quarter of the bytes of its cells."""
+class WindowCalls(Struct, frozen=True):
+    """The calls of one window."""
 
-    counts: Part
-    times: Part
-    statuses: Part
+    ids: Sequence[str]
+    """The AAs and FIPs by their places."""
+    blocks: Iterable[Parts]
+    """Those of all reports. They may come once: together they are larger than what is made of
+    them."""
 
 
 def window_calls(ids: Sequence[str], blocks: Sequence[Parts]) -> WindowCalls:
-    """Returns the arrays of what all AAs reported of one window, from the arrays of its blocks."""
-    each = zip(*(blocks or [parts_of(empty())]), strict=True)
-    return WindowCalls(ids, *map(_joined, each))
+    """Returns what all AAs reported of one window; each block is let go when it was taken."""
+    return WindowCalls(ids, _each([*blocks]))
 
 
 def parts_of(cells: Cells) -> Parts:
@@ -88,14 +86,12 @@ def parts_of(cells: Cells) -> Parts:
 
 def no_calls() -> WindowCalls:
     """Returns the arrays of a window that no AA reported."""
-    return window_calls(("",), ())
+    return WindowCalls(("",), ())
 
 
-def _joined(parts: Sequence[Part]) -> Part:
-    return Part(
-        np.concatenate([one.at for one in parts], 1),
-        np.concatenate([one.values for one in parts], 1),
-    )
+def _each(blocks: list[Parts]) -> Iterator[Parts]:
+    while blocks:
+        yield blocks.pop()
 
 
 def _at(cells: Cells, apis: Array | None = None) -> Places:

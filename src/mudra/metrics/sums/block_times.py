@@ -81,27 +81,34 @@ def first_of(cells: Array) -> Array:
 
 def times_of(samples: Array, pxx: Array) -> BlockTimes:
     """Returns the times of these blocks; each has answered calls, and four points in a row."""
+    known, which = np.unique(samples, return_inverse=True)
+    quantiles = np.array([_quantiles(one) for one in known.tolist()]).reshape(-1, len(PERCENTS))
     starts = range(0, max(len(samples), 1), _TOGETHER)
     spans = [slice(start, start + _TOGETHER) for start in starts]
-    parts = [_times_of(samples[span], pxx[span]) for span in spans]
+    parts = [_times_of(samples[span], pxx[span], quantiles[which[span]]) for span in spans]
     return BlockTimes(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _times_of(samples: Array, pxx: Array) -> BlockTimes:
+def _times_of(samples: Array, pxx: Array, quantiles: _Floats) -> BlockTimes:
     reported = _points(samples, pxx)
     points = reported._replace(time=reported.time.copy())
     points.time[:, 0] = _median_call(samples, reported.time[:, 0], pxx)
-    on, which = np.divmod(np.flatnonzero(points.valid), len(PERCENTS))
-    of_points = (on, cell_of(points.time[on, which]), np.ones(len(on), np.int64))
-    placed = [of_points]
+    cells = cell_of(points.time)
+    on = np.flatnonzero(points.valid)
+    placed = [(on // len(PERCENTS), cells.ravel()[on], np.ones(len(on), np.int64))]
+    has_late = pxx[:, -1] >= LIMIT_MS  # of the others all calls are sooner
     soon = (points.valid & (points.time < LIMIT_MS)).sum(1)
-    for block, stretch in _stretches(samples, points):
-        soon += np.bincount(block, stretch.soon(), len(samples)).astype(np.int64)
+    for block, stretch in _stretches(samples, points, cells, quantiles):
+        some = np.flatnonzero(has_late[block])
+        counted = stretch.chosen(some).soon()
+        soon += np.bincount(block[some], counted, len(samples)).astype(np.int64)
         of, place, calls = stretch.placed()
         placed.append((block[of], place, calls))
     row, place, calls = (np.concatenate(column) for column in zip(*placed, strict=True))
-    low, high = _soon_bounds(samples, reported)
-    late = samples[:, None] - np.stack([high, low, soon], 1)
+    late = np.zeros((len(samples), 3), np.int64)
+    some = np.flatnonzero(has_late)
+    low, high = _soon_bounds(samples[some], _Points._make(column[some] for column in reported))
+    late[some] = samples[some, None] - np.stack([high, low, soon[some]], 1)
     order = np.argsort(row.astype(np.int16), kind="stable")  # of 16 bits, by counting
     width = np.bincount(row, minlength=len(samples))
     return BlockTimes(width, place[order], calls[order], late)
@@ -158,10 +165,17 @@ class _Stretch(NamedTuple):
     calls: Array
     start: Array
     end: Array
+    first: Array
+    """The cells of time of both."""
+    last: Array
     intercept: _Floats
     """The normal quantile of 1 ms."""
     slope: _Floats
     """Normal quantiles for each unit of the logarithm of time."""
+
+    def chosen(self, some: Array) -> "_Stretch":
+        """Returns some of them."""
+        return _Stretch._make(column[some] for column in self)
 
     def soon(self) -> Array:
         """Returns how many of its calls are estimated to be below `LIMIT_MS`."""
@@ -173,11 +187,10 @@ class _Stretch(NamedTuple):
 
     def placed(self) -> tuple[Array, Array, Array]:
         """Returns its calls by cell of time: which stretch, which cell, how many."""
-        first = cell_of(self.start)
-        width = cell_of(self.end) - first + 1
-        of = np.repeat(np.arange(len(first)), width)
+        width = self.last - self.first + 1
+        of = np.repeat(np.arange(len(width)), width)
         begins = np.cumsum(width) - width
-        cell = np.arange(len(of)) + (first - begins)[of]
+        cell = np.arange(len(of)) + (self.first - begins)[of]
         until = self._before(of, _LOG_FIRST[cell + 1])
         last = begins + width - 1
         until[last] = self.calls
@@ -196,46 +209,38 @@ class _Stretch(NamedTuple):
         return np.minimum(np.maximum(found, 0), self.calls[of])
 
 
-def _stretches(samples: Array, points: _Points) -> list[tuple[Array, _Stretch]]:
+def _stretches(
+    samples: Array, points: _Points, cells: Array, quantiles: _Floats
+) -> list[tuple[Array, _Stretch]]:
     """Returns the stretches between points, and below the first, each with its blocks."""
-    known, which = np.unique(samples, return_inverse=True)
-    quantiles = np.array([_quantiles(one) for one in known.tolist()]).reshape(-1, len(PERCENTS))
     found = []
+    of_points = (points.rank, points.time, cells, _log(points.time), quantiles)
+    columns = [np.ascontiguousarray(one.T) for one in of_points]
     for place in range(len(PERCENTS) - 1):
         on = np.flatnonzero(points.valid[:, place + 1])
-        start, end = points.time[on, place], points.time[on, place + 1]
-        low, high = quantiles[which[on], place], quantiles[which[on], place + 1]
-        width = _log(end) - _log(start)
+        rank, time, cell, log, quantile = ((one[place][on], one[place + 1][on]) for one in columns)
+        width = log[1] - log[0]
         # times beyond 2^53 may differ by less than a floating-point number shows
-        slope = np.divide(high - low, width, out=np.zeros(len(on)), where=width > 0)
-        intercept = low - slope * _log(start)
-        passed = points.rank[on, place]
-        between = points.rank[on, place + 1] - passed - 1
-        found.append((on, _Stretch(samples[on], passed, between, start, end, intercept, slope)))
+        slope = np.divide(quantile[1] - quantile[0], width, out=np.zeros(len(on)), where=width > 0)
+        intercept = quantile[0] - slope * log[0]
+        between = rank[1] - rank[0] - 1
+        found.append((on, _Stretch(samples[on], rank[0], between, *time, *cell, intercept, slope)))
         if not place:
-            begin = start // _BELOW_P50
-            below = (samples[on], np.zeros_like(passed), passed - 1, begin, start)
+            begin = time[0] // _BELOW_P50
+            below = (samples[on], np.zeros_like(rank[0]), rank[0] - 1, begin, time[0])
             # Of few calls p50 and the longest say little of their spread: a usual one counts too.
             own = np.divide(1.0, slope, out=np.zeros(len(on)), where=slope > 0)
             share = samples[on] / (samples[on] + _USUAL_COUNTS)
             wide = 1.0 / (share * own + (1.0 - share) * _USUAL_SPREAD)
-            flat = np.where(slope > 0, low - wide * _log(start), _FLAT)
-            found.append((on, _Stretch(*below, flat, np.where(slope > 0, wide, 0.0))))
+            flat = np.where(slope > 0, quantile[0] - wide * log[0], _FLAT)
+            spread = (flat, np.where(slope > 0, wide, 0.0))
+            found.append((on, _Stretch(*below, cell_of(begin), cell[0], *spread)))
     return [_with_calls(on, stretch) for on, stretch in found]
 
 
 def _with_calls(on: Array, stretch: _Stretch) -> tuple[Array, _Stretch]:
     some = np.flatnonzero(stretch.calls != 0)
-    chosen = _Stretch(
-        stretch.samples[some],
-        stretch.passed[some],
-        stretch.calls[some],
-        stretch.start[some],
-        stretch.end[some],
-        stretch.intercept[some],
-        stretch.slope[some],
-    )
-    return on[some], chosen
+    return on[some], stretch.chosen(some)
 
 
 def _soon_bounds(samples: Array, points: _Points) -> tuple[Array, Array]:

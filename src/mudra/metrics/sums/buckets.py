@@ -5,7 +5,7 @@ from one block to the next, so a question about one FIP asks for its bucket of e
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -36,17 +36,15 @@ def buckets_of(fip_id: str) -> tuple[int, ...]:
     return tuple(bucket_of(fip_id, fan) for fan in FANS)
 
 
-def split(cells: Cells, ids: Sequence[str], fan: int) -> Sequence[tuple[int, Cells]]:
-    """Returns the cells of each bucket that has any; rows keep their order within it."""
+def split(cells: Cells, ids: Sequence[str], fan: int) -> Iterator[tuple[int, Cells]]:
+    """Yields the cells of each bucket that has any; rows keep their order within it.
+
+    One after the other: together they are as large as all cells.
+    """
     if fan == 1 or not len(cells):
-        return [(fan, cells)] if len(cells) else []
+        yield from [(fan, cells)] if len(cells) else []
+        return
     fips, fip = np.unique(cells.keys["fip"], return_inverse=True)
     bucket = np.array([bucket_of(ids[place], fan) for place in fips.tolist()])[fip]
-    order = np.argsort(bucket, kind="stable")
-    ordered = cells.chosen(order)
-    found, first = np.unique(bucket[order], return_index=True)
-    edges = [*first.tolist(), len(cells)]
-    return [
-        (one, ordered.part(start, stop))
-        for one, start, stop in zip(found.tolist(), edges, edges[1:], strict=False)
-    ]
+    for one in np.unique(bucket).tolist():
+        yield one, cells.chosen(bucket == one)

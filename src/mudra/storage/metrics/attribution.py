@@ -1,6 +1,5 @@
 """The records of incident detection, in PostgreSQL: implements metrics/ports.py."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -266,7 +265,7 @@ class PostgresDetections(PostgresIncidents):
     async def heard(self, window: datetime) -> Heard:
         """Returns what all AAs reported of a window, and which reports are damaged."""
         ids, blocks, lost = await BlockQuestions(self._tx).heard(window, parts_of)
-        return Heard(await asyncio.to_thread(window_calls, ids, blocks), lost)
+        return Heard(window_calls(ids, blocks), lost)
 
     async def counted(self, calls: CallsOfIncident) -> tuple[int, int]:
         """Returns the calls of an incident that succeeded, and all but 4xx, by what is stored."""

@@ -76,7 +76,10 @@ def test_an_outage_of_a_day_changes_nothing_that_is_usual() -> None:
 
     after, _ = days(before, range(2, 3), dict.fromkeys(SHORT_DAY, failing(0.8, fip=2)))
 
-    usual = [usual_rates(one.rates, BAD_HOUR, 2)[0, :, 2] for one in (before, after)]
+    usual = [
+        usual_rates(one.rates, wandering_of(one.rates, BAD_HOUR), BAD_HOUR, 2).rates()[0, :, 2]
+        for one in (before, after)
+    ]
     assert usual[1] == pytest.approx(usual[0], rel=0.05)
     wandering = [wandering_of(one.rates, BAD_HOUR)[0, 2] for one in (before, after)]
     assert wandering[1] == pytest.approx(wandering[0], abs=0.05)

@@ -17,6 +17,8 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
+from mudra.metrics.attribution.baselines.lessons import Seen, cut
+from mudra.metrics.attribution.baselines.usual import HIGHEST, LOWEST, Usual
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY
 from mudra.metrics.attribution.evidence.lanes import (
     ARRIVALS,
@@ -36,14 +38,8 @@ PRIOR_BAD: Final = 2.0
 """Weight of the network's rate in a FIP's own, in bad events."""
 _FACTOR_RANGE: Final = (0.2, 8.0)
 _PRIORS: Final = {"aa": 10.0, "path": 20.0}
-_LOWEST: Final = 0.0003
-HIGHEST: Final = np.full((len(LANES), 1, 1), 0.9, np.float32)
-HIGHEST[ARRIVALS] = 1.2
-"""The highest rate that is usual, lane first."""
 ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
 ARRIVING[ARRIVALS] = True
-_RULE: Final = 0.05
-"""Failures beyond the network's rule of 95 % do not become usual while a cause explains them."""
 _KNOWN_EVENTS: Final = 500.0
 _KNOWN_BAD: Final = 30.0
 """History from which on a sudden rise is not learned at once."""
@@ -110,18 +106,6 @@ _BY_SYMPTOM: Final = (
 """The fields of a baseline by what comes first in their shapes."""
 
 
-class Seen(Struct, frozen=True):
-    """The lessons of one window, lane x AA x FIP."""
-
-    bad: Floats
-    events: Floats
-    """0 where a cell is not to be learned from at all."""
-    doubtful: Flags
-    """Cells that a cause explains, or may soon."""
-    limit: Floats
-    """The rate that may still be nothing."""
-
-
 def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
     """No history: every cell has the usual rate of its lane."""
     lanes = len(LANES)
@@ -133,15 +117,15 @@ def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
     return RateBaseline(*factors, *rest, *cells)
 
 
-def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
-    """The rate of bad events (of arrivals, in their lanes) of each cell, lane first."""
-    aa = _factor(baseline.aa_bad, baseline.aa_expected, _PRIORS["aa"])
-    rates = fip_rates(baseline)[:, None, :] * aa[:, :, None]
+def usual_rates(baseline: RateBaseline, log_odds: Floats, hour: int, weekday: int) -> Usual:
+    """The usual rates at this time, with the odds by which they may wander."""
     cell = _factor(baseline.path_bad, baseline.path_expected, _PRIORS["path"])
-    cell = cell * _time_factor(baseline, hour, weekday)[:, None, :]
-    for symptom, lanes in enumerate(LANES_OF):
-        rates[lanes] *= cell[symptom]
-    return rates.clip(_LOWEST, HIGHEST, out=rates)
+    return Usual(
+        fip_rates(baseline),
+        _factor(baseline.aa_bad, baseline.aa_expected, _PRIORS["aa"]),
+        cell * _time_factor(baseline, hour, weekday)[:, None, :],
+        np.exp(log_odds),
+    )
 
 
 def unknown_time(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -152,7 +136,7 @@ def unknown_time(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
 
 
 def learn_rates(
-    baseline: RateBaseline, seen: Seen, rates: Floats, hour: int, weekday: int
+    baseline: RateBaseline, seen: Seen, usual: Usual, hour: int, weekday: int
 ) -> RateBaseline:
     """Add one window.
 
@@ -163,8 +147,8 @@ def learn_rates(
         _learn(
             symptom,
             _part_of(baseline, symptom),
-            Seen(seen.bad[lanes], seen.events[lanes], seen.doubtful[lanes], seen.limit[lanes]),
-            rates[lanes],
+            Seen(seen.bad[lanes], seen.events[lanes], seen.doubtful[lanes]),
+            usual,
             (hour, weekday),
         )
         for symptom, lanes in zip(Symptom, LANES_OF, strict=True)
@@ -186,7 +170,11 @@ def _part_of(baseline: RateBaseline, symptom: Symptom) -> RateBaseline:
 
 
 def _learn(
-    symptom: Symptom, baseline: RateBaseline, seen: Seen, rates: Floats, at: tuple[int, int]
+    symptom: Symptom,
+    baseline: RateBaseline,
+    seen: Seen,
+    usual: Usual,
+    at: tuple[int, int],
 ) -> RateBaseline:
     """Add one window of the lanes of a symptom.
 
@@ -195,8 +183,16 @@ def _learn(
     """
     hour, weekday = at
     steady = _STEADY[symptom : symptom + 1]
-    bad, weight = _cut(symptom, baseline, seen, seen.events * rates)
-    bad, expected = bad * weight, seen.events * rates * weight
+    rates = usual.rates(LANES_OF[symptom])
+    expected = seen.events * rates
+    nothing = seen.events * usual.limits(LANES_OF[symptom])
+    known_fips = baseline.fip_events.sum(0) > _KNOWN_EVENTS
+    known_aas = baseline.aa_expected.sum(0) > _KNOWN_BAD
+    bad, weight = cut(symptom, seen, expected, nothing, (known_fips, known_aas))
+    del nothing
+    bad *= weight
+    expected *= weight
+    del weight
     chance = expected if symptom is Symptom.MISSING else expected * (1.0 - rates)
     variance, variance_windows = _learn_variance(
         baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1), chance.sum(1)
@@ -232,49 +228,6 @@ def _learn(
         baseline.hour_now, variance, variance_windows,
         cell_variance.astype(np.float32), cell_windows.astype(np.float32),
     )  # fmt: skip
-
-
-def _cut(
-    symptom: Symptom, baseline: RateBaseline, seen: Seen, expected: Floats
-) -> tuple[Floats, Floats]:
-    """Bad events as they are learned, and how much each cell counts.
-
-    What is far from the usual counts as less far. In a doubtful cell it counts the less the
-    farther it is from what may still be nothing: an outage teaches nothing.
-    """
-    nothing = seen.events * seen.limit
-    room = 3.0 * np.sqrt(nothing) + 1.0
-    if symptom is Symptom.MISSING:
-        bad = np.clip(seen.bad, 0.6 * expected - 2.0, 1.2 * seen.events + 2.0)
-        near = (seen.bad + room) / np.maximum(nothing, 1.0)
-    else:
-        bad = np.clip(seen.bad, 0.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0)
-        near = (nothing + room) / np.maximum(seen.bad, 1.0)
-    if symptom is Symptom.FAILURES:
-        near *= ~_breaks_the_rule(seen)
-    bad = np.where(seen.events > 0, bad, np.float32(0.0)).astype(np.float32)
-    weight = np.where(seen.doubtful, np.minimum(near, 1.0) ** 2, 1.0).astype(np.float32)
-    if symptom is not Symptom.MISSING:
-        _cut_groups(baseline, bad, nothing, expected)
-    return bad, weight
-
-
-def _breaks_the_rule(seen: Seen) -> Flags:
-    """FIPs, AAs and paths with fewer successes than the network demands, as AA x FIP cells."""
-    beyond = seen.bad.sum(0) - _RULE * seen.events.sum(0)
-    return np.asarray((beyond > 0) | (beyond.sum(0) > 0) | (beyond.sum(1) > 0)[:, None])
-
-
-def _cut_groups(baseline: RateBaseline, bad: Floats, nothing: Floats, expected: Floats) -> None:
-    """Cut what a known FIP or AA as a whole has beyond what may still be nothing."""
-    known_fips = baseline.fip_events.sum(0)[None, None, :] > _KNOWN_EVENTS
-    known_aas = baseline.aa_expected.sum(0)[None, :, None] > _KNOWN_BAD
-    for axes, known in (((0, 1), known_fips), ((0, 2), known_aas)):
-        total = expected.sum(axes, keepdims=True)
-        still = np.maximum(1.5 * total, nothing.sum(axes, keepdims=True))
-        limit = still + 3.0 * np.sqrt(total) + 1.0
-        have = np.maximum(bad.sum(axes, keepdims=True), limit)
-        bad *= np.where(known, limit / have, 1.0)
 
 
 def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -373,7 +326,7 @@ def _rates_of(symptom: Symptom, bad: Floats, events: Floats) -> Floats:
         expected = (events * pooled[:, None]).sum(0)
         level = ((bad.sum(0) + 3.0) / (expected + 3.0)).clip(*_FACTOR_RANGE)
         rates = (bad + PRIOR_BAD) / (events + PRIOR_BAD / (pooled[:, None] * level))
-    return np.asarray(rates.clip(_LOWEST, HIGHEST[lanes, :, 0]), np.float32)
+    return np.asarray(rates.clip(LOWEST, HIGHEST[lanes, :, 0]), np.float32)
 
 
 def _learn_variance(

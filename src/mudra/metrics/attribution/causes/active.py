@@ -5,6 +5,7 @@ says when it has recovered, and when a wider place was named than needed: a
 "FIP" that only one AA sees fail, while others get through, is a path.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -26,6 +27,7 @@ from mudra.metrics.attribution.evidence.lanes import (
     FOR_CUSTOMERS,
     LANE_SYMPTOM,
     LANES,
+    LANES_OF,
     Flags,
     Floats,
     Symptom,
@@ -131,6 +133,14 @@ def new_active(number: int, locus: Locus, symptom: Symptom, since: int, window: 
     )  # fmt: skip
 
 
+def mark(cells: Flags, one: Active) -> None:
+    """Set what a cause explains."""
+    lanes = locus_lanes(one.locus, one.symptoms)
+    aas, fips = one.locus.cells
+    for lane in np.flatnonzero(lanes):
+        cells[lane, aas, fips] = True
+
+
 def is_twin(first: Active, second: Active) -> bool:
     """Return whether two causes, corrected, turn out to be the same."""
     return first.locus == second.locus and may_be_one(first.symptoms, second.symptoms)
@@ -153,19 +163,17 @@ def _named_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
     return lanes & FOR_CUSTOMERS if of_requests else lanes
 
 
-def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) -> View:
-    """Read this window's evidence within the place of the cause."""
+def look(active: Active, inside: LaneCounts, usual: Floats, limit: Floats) -> View:
+    """Read this window's evidence; all that is given lies within the place of the cause."""
     locus = active.locus
-    aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
-    fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
-    inside = LaneCounts(counts.bad[:, aas, fips], counts.events[:, aas, fips])
+    aas, fips = locus.cells
     lanes, named = own_lanes(locus, active.symptoms), _named_lanes(locus, active.symptoms)
-    by_aa = np.zeros((len(TILTS), counts.bad.shape[1]), np.float32)
-    by_fip = np.zeros((len(TILTS), counts.bad.shape[2]), np.float32)
+    by_aa = np.zeros((len(TILTS), len(active.part_aa)), np.float32)
+    by_fip = np.zeros((len(TILTS), len(active.part_fip)), np.float32)
     by_lane = np.zeros((len(TILTS), len(LANES)), np.float32)
     rest = np.zeros(len(TILTS), np.float32)
     for tilt in range(len(TILTS)):
-        cell = cell_ratios(inside, wandered[:, aas, fips], tilt)[lanes]
+        cell = np.concatenate([*_of_lanes(lanes, inside, limit, tilt)])
         np.maximum(cell, _PART_STEP[0], out=cell)
         path = cell.sum(0).clip(_CLEARLY_GOOD)
         by_aa[tilt, aas], by_fip[tilt, fips] = path.sum(1), path.sum(0)
@@ -173,9 +181,9 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
         rest[tilt] = np.delete(others, path.sum(0).argmax(), 1).sum()
         by_lane[tilt, lanes] = cell.sum((1, 2))
     bad, events = inside.bad.copy(), inside.events
-    due = events[ARRIVALS] * usual[ARRIVALS, aas, fips]
+    due = events[ARRIVALS] * usual[ARRIVALS]
     bad[ARRIVALS] = np.maximum(due - bad[ARRIVALS], 0.0)
-    expected = events * usual[:, aas, fips]
+    expected = events * usual
     expected[ARRIVALS] = 0.0
     if not events[named].any():  # no customer called: heartbeats show it, or what the FIP sends
         named = own_lanes(locus, frozenset({min(active.symptoms)}))
@@ -184,6 +192,15 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
         Counted(*(float(one[named].sum()) for one in (events, bad, expected))),
     )  # fmt: skip
+
+
+def _of_lanes(lanes: Flags, inside: LaneCounts, limit: Floats, tilt: int) -> Iterator[Floats]:
+    """Give the ratios of these lanes, one symptom after the other."""
+    for symptom, own in zip(Symptom, LANES_OF, strict=True):
+        which = lanes[own]
+        if which.any():
+            counts = LaneCounts(inside.bad[own][which], inside.events[own][which])
+            yield cell_ratios(symptom, counts, limit[own][which], tilt)
 
 
 def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus]:

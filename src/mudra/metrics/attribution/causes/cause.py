@@ -48,6 +48,12 @@ class Locus(Struct, frozen=True, order=True):
     apis: tuple[str, ...] = ()
     """Sorted; empty for all of them."""
 
+    @property
+    def cells(self) -> tuple[slice, slice]:
+        """Its AAs and FIPs in the arrays of the evidence; all where it has none."""
+        aas, fips = (slice(None) if one < 0 else slice(one, one + 1) for one in (self.aa, self.fip))
+        return aas, fips
+
     def covers(self, other: "Locus") -> bool:
         """Return whether all that the other explains lies within this place."""
         return (
