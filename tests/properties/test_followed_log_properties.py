@@ -164,9 +164,10 @@ class Rotated:
         self.file = self._follow(self._kept)
 
     def _copied_over(self, *paths: Path) -> None:
-        copies = [shutil.copy2(path, path.with_name(f"copy-{path.name}")) for path in paths]
-        for copy, path in zip(copies, paths, strict=True):
-            copy.rename(path)
+        for path in paths:
+            shutil.copy2(path, path.with_name(f"copy-{path.name}"))
+        for path in paths:
+            path.with_name(f"copy-{path.name}").rename(path)
 
     # Losses
 
@@ -332,6 +333,8 @@ def _played(acts: list[str], *, dated: bool, coarse: bool = False) -> Rotated:
 @example(["write", "back_up"], False, False)  # noqa: FBT003  # the copy is no file of before
 @example(["write", "read", "replace", "write"], False, False)  # noqa: FBT003  # the same content, in another file
 @example(["write", "read", "move", "write"], False, False)  # noqa: FBT003  # and after a start
+@example(["write", "replace", "write", "rename"], False, False)  # noqa: FBT003  # and rotated since
+@example(["write", "link", "replace"], False, False)  # noqa: FBT003  # the file of before is there
 @example(["half", "reopen", "copy"], False, True)  # noqa: FBT003  # copied and emptied in one instant
 def test_each_line_of_a_rotated_log_comes_once_and_in_order(
     acts: list[str],

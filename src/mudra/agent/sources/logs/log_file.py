@@ -20,7 +20,6 @@ from mudra.agent.clock import SECOND
 from mudra.agent.counting.event import LogPosition
 from mudra.agent.sources.logs.log_source import DamagedLog, LogSource, open_source
 from mudra.agent.sources.logs.rotated_files import (
-    continues,
     find,
     find_copy,
     goes_on,
@@ -177,12 +176,14 @@ class LogFile:
             return True
         # The log may have been rotated more than once since the last read.
         here = self._position_here()
+        copy = find_copy(self.path, here)
+        if copy is not None and (copy == self.path or not mine.st_nlink):
+            self._open(copy, self._offset)  # it took the place of this file
+            return True
         following = next_after(self.path, here, mine)
         if following == self.path and not log.st_size:
             return False  # no one has opened the new log: this one may still be written
-        if following == self.path and continues(self.path, here):
-            self._open(following, self._offset)  # a copy of this file in its place
-        elif file.is_packed or self._is_complete(mine.st_size):
+        if file.is_packed or self._is_complete(mine.st_size):
             if rest.strip(b"\0") and not self._skipping:
                 lines.append(rest)
                 self._offset += len(rest)

@@ -61,13 +61,15 @@ def find(path: Path, position: LogPosition) -> Path | None:
     for candidate in (path, *_neighbours(path)):
         if _is(candidate, position):
             return candidate
-    # Of the same content: emptied, or replaced by a copy of itself, as on another disk.
-    return find_copy(path, position) or (path if continues(path, position) else None)
+    return find_copy(path, position)
 
 
 def find_copy(path: Path, position: LogPosition) -> Path | None:
-    """Return the copy of a file that was emptied after this position; None when there is none."""
-    for candidate in reversed(_rotated(path)):
+    """Return a file of the same content as the one of this position; None when there is none.
+
+    The log itself where it was replaced by its copy, as on another disk; else a rotated file.
+    """
+    for candidate in (path, *reversed(_rotated(path))):
         if continues(candidate, position):
             return candidate
     return None
