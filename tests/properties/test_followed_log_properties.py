@@ -28,7 +28,7 @@ ROTATIONS = [
     "copy_empty",
     "pack",
 ]
-BESIDES = ["back_up", "link", "replace", "move"]
+COPIES = ["back_up", "link", "replace", "move"]
 ACTS = [
     "write",
     "write_much",
@@ -39,7 +39,7 @@ ACTS = [
     "rest",
     "restart",
     *ROTATIONS,
-    *BESIDES,
+    *COPIES,
 ]
 LOSSES = ["empty", "lose_oldest", "lose_newest"]
 
@@ -131,19 +131,19 @@ class Rotated:
                 os.utime(packed, ns=(0, plain.stat().st_mtime_ns))
                 plain.unlink()
 
-    # Beside rotation
+    # Copies
 
     def back_up(self) -> None:
         """A copy that an engineer makes next to the log."""
         if self.log.exists():
-            self._beside().unlink(missing_ok=True)
-            shutil.copyfile(self.log, self._beside())
-            self._stamped(self._beside())
+            self._copy_next_to_it().unlink(missing_ok=True)
+            shutil.copyfile(self.log, self._copy_next_to_it())
+            self._stamped(self._copy_next_to_it())
 
     def link(self) -> None:
         if self.log.exists():
-            self._beside().unlink(missing_ok=True)
-            os.link(self.log, self._beside())
+            self._copy_next_to_it().unlink(missing_ok=True)
+            os.link(self.log, self._copy_next_to_it())
 
     def replace(self) -> None:
         """A copy takes the place of the log, as `sed -i` and rsync have it."""
@@ -303,13 +303,13 @@ class Rotated:
 
     def _older(self) -> list[Path]:
         """Return the rotated files, the oldest first."""
-        found = [one for one in self._files() if one not in (self.log, self._beside())]
+        found = [one for one in self._files() if one not in (self.log, self._copy_next_to_it())]
         return sorted(found, key=lambda one: one.name.split(".gz")[0], reverse=not self._dated)
 
     def _files(self) -> list[Path]:
         return list(self.log.parent.iterdir())
 
-    def _beside(self) -> Path:
+    def _copy_next_to_it(self) -> Path:
         return self.log.with_name("access.json.bak")
 
 

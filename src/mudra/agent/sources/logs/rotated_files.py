@@ -208,7 +208,7 @@ def _neighbours(path: Path) -> list[Path]:
 def _rotated(path: Path) -> list[Path]:
     """Return rotated files of this log, the oldest first.
 
-    Their names say it more surely than their times: a clock may have been set back, and files that
+    Their names say it better than their times: a clock may have been set back, and files that
     were rotated in one instant have one time.
     """
     found: dict[Path, tuple[str, os.stat_result]] = {}
