@@ -263,6 +263,9 @@ def test_who_presents_no_token_gets_no_error_code() -> None:
     [
         ("Werkzeug/3.1.9", "instead of `flask run`"),
         ("gunicorn/23.0.0", "header_map"),
+        ("waitress", "uWSGI"),
+        ("gevent/26.9 Python/3.11", "uWSGI"),
+        ("WSGIServer/0.2", "runserver"),
         ("uWSGI", ""),
     ],
 )

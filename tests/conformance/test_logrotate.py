@@ -20,7 +20,9 @@ WAYS = [
     "copytruncate\ncompress",
     "create 0644\ndateext\ndateformat -%Y%m%d-%s",
     "copytruncate\ndateext\ndateformat -%Y%m%d-%s\ncompress",
+    "copytruncate\ncompress\ndelaycompress\ndateext\ndateformat -%Y%m%d-%s",
     "renamecopy",
+    "copy",
 ]
 
 

@@ -119,6 +119,30 @@ def test_a_crash_loses_no_late_event_and_doubles_none(tmp_path: Path, moment: st
     asyncio.run(story())
 
 
+def test_a_crash_keeps_what_a_late_event_changes_nothing_of(tmp_path: Path) -> None:
+    """The window is open for a notification, and its requests still wait for the operator."""
+
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path, clock, operator)
+        late = agents.call(clock, "alnot", inbound=True)
+        await agents.record(agent.recorder, *_calls(8, 100, "a"))
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+        await agents.record(agent.recorder, late)
+        agent.recorder.spool.close()  # as kill -9 leaves it
+
+        agent = agents.agent(tmp_path, clock, operator)
+        await _pushed(agent, clock)
+
+        assert _block(operator) == ([8, 8], [100, 100, 100, 100])
+        notified = operator.stored[Tag.NOTIFICATIONS.value, KEY[1]].report
+        assert [block.counts[0] for fip in notified.fips for block in fip.metrics] == [1]
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
 def test_a_window_that_still_waits_is_pushed_once_and_as_it_is_now(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(1, down=True)
@@ -169,6 +193,7 @@ def test_an_older_revision_never_overtakes_a_newer_one(tmp_path: Path) -> None:
 
         assert _block(operator)[0] == [10, 10]
         assert operator.replaced == []
+        assert agent.recorder.spool.fact("dropped_damaged") is None
         await agent.aclose()
 
     asyncio.run(story())

@@ -19,8 +19,28 @@ from mudra.agent.sources.logs.log_file import Lines, LogFile
 
 pytestmark = pytest.mark.deeper
 
-ROTATIONS = ["rename", "rename_alone", "copy", "copy_under_offset", "pack"]
-ACTS = ["write", "write_much", "half", "reopen", "read", "look", "rest", "restart", *ROTATIONS]
+ROTATIONS = [
+    "rename",
+    "rename_alone",
+    "rename_empty",
+    "copy",
+    "copy_under_offset",
+    "copy_empty",
+    "pack",
+]
+COPIES = ["back_up", "link", "replace", "move"]
+ACTS = [
+    "write",
+    "write_much",
+    "half",
+    "reopen",
+    "read",
+    "look",
+    "rest",
+    "restart",
+    *ROTATIONS,
+    *COPIES,
+]
 LOSSES = ["empty", "lose_oldest", "lose_newest"]
 
 
@@ -30,8 +50,9 @@ class Rotated:
     The model is the list of lines in the order in which they were written.
     """
 
-    def __init__(self, folder: Path, *, dated: bool) -> None:
+    def __init__(self, folder: Path, *, dated: bool, coarse: bool) -> None:
         self.log, self._clock, self._stamp = folder / "access.json", MovedClock(), 10**18
+        self._coarse, self._changes = coarse, 0
         self._dated, self._rotations = dated, 0
         self._writer, self._rest = self._opened(), b""
         self.written: list[bytes] = []
@@ -81,8 +102,21 @@ class Rotated:
         if self.log.exists() and self.log.stat().st_size and self._is_open():
             self.log.rename(self._place())
 
+    def rename_empty(self) -> None:
+        """As with `ifempty`, which is the default."""
+        if self.log.exists() and not self.log.stat().st_size:
+            self.log.rename(self._place())
+            self.log.touch()
+            self._stamped(self.log)
+
     def copy(self) -> None:
         self._copy(is_appending=True)
+
+    def copy_empty(self) -> None:
+        if self.log.exists() and not self.log.stat().st_size:
+            copy = self._place()
+            copy.touch()
+            self._stamped(copy)
 
     def copy_under_offset(self) -> None:
         """The writer does not append: it goes on at its place, behind a hole of zeros."""
@@ -91,11 +125,49 @@ class Rotated:
     def pack(self) -> None:
         """Packs what no one writes to any more, as `delaycompress` does."""
         for plain in self._older():
-            if plain.suffix != ".gz" and not os.path.samestat(plain.stat(), self._status()):
+            if plain.suffix != ".gz" and not self._is_written(plain):
                 packed = plain.with_name(f"{plain.name}.gz")
                 packed.write_bytes(gzip.compress(plain.read_bytes()))
                 os.utime(packed, ns=(0, plain.stat().st_mtime_ns))
                 plain.unlink()
+
+    # Copies
+
+    def back_up(self) -> None:
+        """A copy that an engineer makes next to the log."""
+        if self.log.exists():
+            self._copy_next_to_it().unlink(missing_ok=True)
+            shutil.copyfile(self.log, self._copy_next_to_it())
+            self._stamped(self._copy_next_to_it())
+
+    def link(self) -> None:
+        if self.log.exists():
+            self._copy_next_to_it().unlink(missing_ok=True)
+            os.link(self.log, self._copy_next_to_it())
+
+    def replace(self) -> None:
+        """A copy takes the place of the log, as `sed -i` and rsync have it."""
+        if self._is_open():
+            self._end_half()
+            self._writer.close()
+            self._copied_over(self.log)
+            self._writer = self.log.open("ab", buffering=0)
+
+    def move(self) -> None:
+        """All files are on another disk, while the agent is down."""
+        self._end_half()
+        self._end_run()
+        written = next((one for one in self._files() if self._is_written(one)), self.log)
+        self._writer.close()
+        self._copied_over(*self._files())
+        self._writer = written.open("ab", buffering=0)
+        self.file = self._follow(self._kept)
+
+    def _copied_over(self, *paths: Path) -> None:
+        for path in paths:
+            shutil.copy2(path, path.with_name(f"copy-{path.name}"))
+        for path in paths:
+            path.with_name(f"copy-{path.name}").rename(path)
 
     # Losses
 
@@ -145,8 +217,7 @@ class Rotated:
         self._clock.pass_time(20 * SECOND)
 
     def restart(self) -> None:
-        self.gaps += self.file.gaps
-        self.file.close()
+        self._end_run()
         self.file = self._follow(self._kept)
 
     def end(self) -> None:
@@ -154,9 +225,15 @@ class Rotated:
         self.reopen()
         self.write()
         self.read()
-        self.gaps += self.file.gaps
-        self.file.close()
+        self._end_run()
         self._writer.close()
+
+    def _end_run(self) -> None:
+        self.gaps += self.file.gaps
+        self.close()
+
+    def close(self) -> None:
+        self.file.close()
 
     def _copy(self, *, is_appending: bool) -> None:
         if not self.log.exists() or not self.log.stat().st_size:
@@ -179,8 +256,7 @@ class Rotated:
 
     def _write(self, text: bytes) -> None:
         self._writer.write(text)
-        self._stamp += 10**9
-        os.utime(self._writer.fileno(), ns=(0, self._stamp))
+        os.utime(self._writer.fileno(), ns=(0, self._next_stamp()))
 
     def _opened(self) -> BinaryIO:
         is_new = not self.log.exists()
@@ -194,7 +270,10 @@ class Rotated:
 
     def _is_open(self) -> bool:
         """Return whether the program writes to the file that has the name of the log."""
-        return self.log.exists() and os.path.samestat(self.log.stat(), self._status())
+        return self.log.exists() and self._is_written(self.log)
+
+    def _is_written(self, path: Path) -> bool:
+        return os.path.samestat(path.stat(), self._status())
 
     def _follow(self, position: LogPosition | None) -> LogFile:
         return LogFile(self.log, position, self._warn, self._clock.monotonic, from_start=True)
@@ -203,9 +282,14 @@ class Rotated:
         """The sentence is in the agent's log; that each is counted is seen in the end."""
 
     def _stamped(self, path: Path) -> None:
-        """Each change has a time of its own, which no file system of a test would give."""
-        self._stamp += 10**9
-        os.utime(path, ns=(0, self._stamp))
+        os.utime(path, ns=(0, self._next_stamp()))
+
+    def _next_stamp(self) -> int:
+        """Each change has a time of its own, or three have one, as on a coarse file system."""
+        self._changes += 1
+        if not self._coarse or self._changes % 3 == 0:
+            self._stamp += 10**9
+        return self._stamp
 
     def _place(self) -> Path:
         """The name of the newest rotated file: a date, or 1 with the others moved on."""
@@ -218,13 +302,21 @@ class Rotated:
         return self.log.with_name("access.json.1")
 
     def _older(self) -> list[Path]:
-        return sorted(self.log.parent.glob("access.json[.-]*"), key=lambda one: one.stat().st_mtime)
+        """Return the rotated files, the oldest first."""
+        found = [one for one in self._files() if one not in (self.log, self._copy_next_to_it())]
+        return sorted(found, key=lambda one: one.name.split(".gz")[0], reverse=not self._dated)
+
+    def _files(self) -> list[Path]:
+        return list(self.log.parent.iterdir())
+
+    def _copy_next_to_it(self) -> Path:
+        return self.log.with_name("access.json.bak")
 
 
-def _played(acts: list[str], *, dated: bool) -> Rotated:
+def _played(acts: list[str], *, dated: bool, coarse: bool = False) -> Rotated:
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as closing:
-        rotated = Rotated(Path(name), dated=dated)
-        closing.callback(rotated.file.close)
+        rotated = Rotated(Path(name), dated=dated, coarse=coarse)
+        closing.callback(rotated.close)
         for act in acts:
             getattr(rotated, act)()
         rotated.end()
@@ -232,12 +324,24 @@ def _played(acts: list[str], *, dated: bool) -> Rotated:
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.sampled_from(ACTS), max_size=25), st.booleans())
-@example(["write", "rename", "write", "read"], False)  # noqa: FBT003  # the renamed file is the newer one
-@example(["write", "rename", "read", "rest", "read", "write"], False)  # noqa: FBT003  # opened late
-@example(["half", "rename", "read"], False)  # noqa: FBT003  # nothing was read of the renamed file
-def test_each_line_of_a_rotated_log_comes_once_and_in_order(acts: list[str], dated: bool) -> None:
-    rotated = _played(acts, dated=dated)
+@given(st.lists(st.sampled_from(ACTS), max_size=25), st.booleans(), st.booleans())
+@example(["write", "rename", "write", "read"], False, False)  # noqa: FBT003  # the renamed file is the newer one
+@example(["write", "rename", "read", "rest", "read", "write"], False, False)  # noqa: FBT003  # opened late
+@example(["half", "rename", "read"], False, False)  # noqa: FBT003  # nothing was read of the renamed file
+@example(["write", "rename", "rename_empty", "read", "write"], False, False)  # noqa: FBT003  # never opened again
+@example(["write", "rename", "copy_empty", "read", "write"], False, False)  # noqa: FBT003  # nor here
+@example(["write", "back_up"], False, False)  # noqa: FBT003  # the copy is no file of before
+@example(["write", "read", "replace", "write"], False, False)  # noqa: FBT003  # the same content, in another file
+@example(["write", "read", "move", "write"], False, False)  # noqa: FBT003  # and after a start
+@example(["write", "replace", "write", "rename"], False, False)  # noqa: FBT003  # and rotated since
+@example(["write", "link", "replace"], False, False)  # noqa: FBT003  # the file of before is there
+@example(["half", "reopen", "copy"], False, True)  # noqa: FBT003  # copied and emptied in one instant
+def test_each_line_of_a_rotated_log_comes_once_and_in_order(
+    acts: list[str],
+    dated: bool,
+    coarse: bool,
+) -> None:
+    rotated = _played(acts, dated=dated, coarse=coarse)
 
     assert rotated.got == rotated.written
     assert rotated.gaps == 0

@@ -61,7 +61,7 @@ class _OverHttp:
                 if not response.is_success:
                     return f"{self._to}: it answered {response.status_code}", b""
                 return "", answer
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             return f"{self._to}: {why_failed(error)}", b""
 
 

@@ -4,13 +4,16 @@ The logic of each class is written once, as coroutines that know neither threads
 `threads` runs them for programs with threads, `tasks` for programs on an event loop.
 """
 
+import contextlib
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
 import httpx2
 import msgspec
+
+from mudra.client.clock import steady
 
 ANSWER_BYTES: Final = 64 * 1024
 """The longest answer to a token request or a push."""
@@ -64,9 +67,29 @@ class NoThread(Exception):
     """Work in the background could not begin: the system gives this process no more threads."""
 
 
-def note(request: Request, outcome: object, seconds: float) -> None:
-    """Log one fetch at DEBUG: never its form, nor what came back."""
-    _log.debug("%s %s: %s in %.3f s", request.method, request.url, outcome, seconds)
+@contextlib.contextmanager
+def noted(request: Request) -> Iterator[Callable[[int], None]]:
+    """Log one fetch at DEBUG, by the status that is handed over: never its form, nor what came.
+
+    Raises httpx2.HTTPError, also where httpx2 raises another error: a redirect to a host that
+    IDNA 2008 forbids is a ValueError, though no redirect is followed.
+    """
+    began, outcome = steady(), ["interrupted"]
+
+    def answered(status: int) -> None:
+        outcome[0] = str(status)
+
+    try:
+        yield answered
+    except httpx2.HTTPError as error:
+        outcome[0] = type(error).__name__
+        raise
+    except (httpx2.InvalidURL, ValueError) as error:
+        outcome[0] = type(error).__name__
+        raise httpx2.RemoteProtocolError("the answer leads to no address") from error
+    finally:
+        took = steady() - began
+        _log.debug("%s %s: %s in %.3f s", request.method, request.url, outcome[0], took)
 
 
 class Connected(Generic[Http]):

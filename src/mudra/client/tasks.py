@@ -4,8 +4,7 @@ import asyncio
 
 import httpx2
 
-from mudra.client.clock import steady
-from mudra.client.exchange import Answer, Connected, Request, Work, note
+from mudra.client.exchange import Answer, Connected, Request, Work, noted
 
 
 async def read_bounded(response: httpx2.Response, max_bytes: int) -> bytes:
@@ -39,13 +38,9 @@ class OnTasks(Connected[httpx2.AsyncClient]):
         await self._http.aclose()
 
     async def _send(self, request: Request) -> Answer:
-        began = steady()
-        try:
+        with noted(request) as answered:
             answer = await self._answer_to(request)
-        except httpx2.HTTPError as error:
-            note(request, type(error).__name__, steady() - began)
-            raise
-        note(request, answer.status, steady() - began)
+            answered(answer.status)
         return answer
 
     async def _answer_to(self, request: Request) -> Answer:

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from mudra.client.clock import steady
-from mudra.client.exchange import Answer, Connected, NoThread, Request, Work, note
+from mudra.client.exchange import Answer, Connected, NoThread, Request, Work, noted
 from mudra.shared.fork_lock import ForkLock
 
 _T = TypeVar("_T")
@@ -42,13 +41,9 @@ class OnThreads(Connected[httpx2.Client]):
         self._http.close()
 
     async def _send(self, request: Request) -> Answer:
-        began = steady()
-        try:
+        with noted(request) as answered:
             answer = self._answer_to(request)
-        except httpx2.HTTPError as error:
-            note(request, type(error).__name__, steady() - began)
-            raise
-        note(request, answer.status, steady() - began)
+            answered(answer.status)
         return answer
 
     def _answer_to(self, request: Request) -> Answer:

@@ -113,7 +113,7 @@ def _asked(
                     return Answer(NO_ANSWER, problem=problem, request=asked)
             came = response.headers
             return Answer(response.status_code, came, body, _document(body), request=asked)
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         return Answer(NO_ANSWER, problem=kind_of_failure(error), request=asked)
 
 

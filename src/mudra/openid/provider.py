@@ -65,7 +65,7 @@ async def _exchanged(request: httpx2.Request) -> Mapping[str, object]:
             return await _answered(request)
     except TimeoutError as error:
         raise ProviderUnreachable("no-answer-in-time") from error
-    except (httpx2.HTTPError, OSError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         raise ProviderUnreachable(type(error).__name__) from error
 
 

@@ -136,10 +136,14 @@ class Pusher:
 
     async def send(self, queued: QueuedPayload) -> None:
         """Send one payload and act on the response. A payload damaged on disk is dropped."""
+        spool = self.recorder.spool
         try:
-            body = await self.recorder.on_disk(lambda: self.recorder.spool.body(queued))
+            waits, body = await self.recorder.on_disk(
+                lambda: (spool.holds(queued), spool.body(queued))
+            )
             if body is None:
-                self.warn(f"the payload of {format_time(queued.window)} is damaged; dropped")
+                if waits:  # else a later revision has just replaced it
+                    self.warn(f"the payload of {format_time(queued.window)} is damaged; dropped")
                 return
             outcome = await self._post(queued, body)
             if isinstance(outcome, TokenRefused) and not self._failures.get(queued.name):

@@ -89,7 +89,7 @@ async def _reach(config: Config, http: httpx2.AsyncClient, clock: Clock) -> list
     try:
         # An empty push without a token: the right place answers 401 and stores nothing.
         response = await http.post(url, content=b"{}", headers={"Content-Type": "application/json"})
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         way = "check operator.push_url, name resolution, firewall and proxy from this machine"
         fact = f"{url} cannot be reached ({kind_of_failure(error)})"
         return [CheckResult("reachability", ok=False, found=fact, way_out=way)]

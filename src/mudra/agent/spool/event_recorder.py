@@ -112,7 +112,8 @@ class EventRecorder:
                 self.positions.update(entry.positions)
         except msgspec.DecodeError as error:
             self.warn(f"the running window was stored by an older agent and is lost: {error}")
-        unlisted = self.spool.discard_unfinished(windows.open.keys()) - windows.closed
+        revisions = {start: window.revision for start, window in windows.open.items()}
+        unlisted = self.spool.discard_unfinished(revisions) - windows.closed
         windows.closed |= unlisted
         self.holds.recovered(windows.open, wall, mono)
         self._seq = found.seq

@@ -76,6 +76,10 @@ class PayloadFiles:
         """Return all payloads, oldest window first."""
         return sorted(self._index.values(), key=lambda one: (one.window, one.tag))
 
+    def holds(self, queued: QueuedPayload) -> bool:
+        """Return whether it still waits: it may be replaced."""
+        return queued.name in self._index
+
     def backlog(self) -> Backlog:
         """Return how much waits for delivery."""
         return backlog_of(list(self._index.values()))

@@ -20,7 +20,7 @@ import os
 import sqlite3
 import stat
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -140,12 +140,17 @@ class Spool:
         closed = [row[0] for row in self._db.execute("SELECT window FROM closed")]
         return Recovered(snapshot, journal, last, closed)
 
-    def discard_unfinished(self, open_windows: Collection[int]) -> set[int]:
-        """Delete the files of windows that are still open; return the windows of all others."""
+    def discard_unfinished(self, open_windows: Mapping[int, int]) -> set[int]:
+        """Delete the files of the revisions that are still open; return the windows of all others.
+
+        `open_windows` are starts and revisions. What an earlier revision says of a tag stays: the
+        one that is open may change nothing of it.
+        """
         for queued in self.queued():
-            if queued.window in open_windows:
+            revision = open_windows.get(queued.window)
+            if revision is not None and queued.revision >= revision:
                 self._files.remove(queued)
-        return {queued.window for queued in self.queued()}
+        return {queued.window for queued in self.queued()} - open_windows.keys()
 
     def write_journal(self, seq: int, entry: bytes) -> None:
         """Append one entry durably. Raises sqlite3.Error."""
@@ -204,8 +209,17 @@ class Spool:
         """Return how much waits for delivery."""
         return self._files.backlog()
 
+    def holds(self, queued: QueuedPayload) -> bool:
+        """Return whether this payload still waits, and no later one has replaced it."""
+        return self._files.holds(queued)
+
     def body(self, queued: QueuedPayload) -> bytes | None:
-        """Return the payload; None when it is damaged, and then it is dropped and counted."""
+        """Return the payload; None when it is damaged, and then it is dropped and counted.
+
+        None also when a later one has replaced it.
+        """
+        if not self.holds(queued):
+            return None
         body = self._files.read(queued)
         if body is None:
             self._files.remove(queued)

@@ -24,8 +24,12 @@ _NAMES: Final = tuple(f"HTTP_{name.upper()}" for name in TOKEN_HEADERS)
 _PROOF: Final = f"HTTP_{PROOF_HEADER.upper()}"
 _AS_SENT: Final = ("RAW_URI", "REQUEST_URI")
 """The request target as it was sent: gunicorn has the one, uWSGI and waitress the other."""
+_INSTEAD: Final = 'run the app by gunicorn with header_map = "dangerous", or by uWSGI, instead'
 _DROPPING: Final = {
-    "Werkzeug": "run the app by gunicorn, uWSGI or waitress instead of `flask run`",
+    "Werkzeug": f"{_INSTEAD} of `flask run`",
+    "WSGIServer": f"{_INSTEAD}, if this is Django's runserver",
+    "waitress": _INSTEAD,
+    "gevent": _INSTEAD,
     "gunicorn": 'set header_map = "dangerous"',
 }
 """Servers that by default pass on of TOKEN_HEADERS only Authorization."""
@@ -39,7 +43,8 @@ class EntityTokenMiddleware:
     The app finds the caller as `environ["mudra.entity"]`, an EntityToken. Requests whose path is
     in `public_paths`, such as a health check, are passed on without one. gunicorn passes headers
     with an underscore on only with `header_map = "dangerous"`, nginx only with
-    `underscores_in_headers on`, `flask run` (Werkzeug) never; `Authorization` needs none of it.
+    `underscores_in_headers on`; `flask run` (Werkzeug), waitress, gevent's own server and Django's
+    runserver never do. `Authorization` needs none of it.
 
     A token that is bound to a key (DPoP) is accepted with its proof alone, and only where `origins`
     says under which origins peers call the app, such as https://fip.example.org.

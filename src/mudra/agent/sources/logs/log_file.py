@@ -175,7 +175,12 @@ class LogFile:
         if b"\n" in rest:
             return True
         # The log may have been rotated more than once since the last read.
-        following = next_after(self.path, self._position_here(), mine)
+        here = self._position_here()
+        copy = find_copy(self.path, here)
+        if copy is not None and (copy == self.path or not mine.st_nlink):
+            self._open(copy, self._offset)  # it took the place of this file
+            return True
+        following = next_after(self.path, here, mine)
         if following == self.path and not log.st_size:
             return False  # no one has opened the new log: this one may still be written
         if file.is_packed or self._is_complete(mine.st_size):

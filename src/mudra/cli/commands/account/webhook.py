@@ -142,7 +142,7 @@ async def _forwarded(
         answer = await client.post(
             url, content=body, headers={**headers, "Content-Type": "application/json"}
         )
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         return f"not delivered: {kind_of_failure(error)}"
     return f"answered {answer.status_code}"
 

@@ -284,14 +284,14 @@ def test_lines_that_were_copied_away_before_they_were_read_are_not_lost(log: Pat
 
 
 def test_when_the_file_is_gone_older_files_are_not_read_again(log: Path) -> None:
-    older = log.with_name("access.json.2")
+    older = log.with_name("access.json.3")
     older.write_text("read long ago\n")
     os.utime(older, ns=(1, 10**18))
     file = _follow(log)
     _add(log, "1\n")
     _, place = _read(file)
     file.close()
-    log.rename(log.with_name("access.json.3.gz"))
+    log.rename(log.with_name("access.json.2.gz"))
     newer = log.with_name("access.json.1")
     newer.write_text("2\n")
     os.utime(newer, ns=(1, place.modified + 1))
