@@ -63,6 +63,7 @@ class Node:
         """Start it, once more where a start fails, as a service manager does."""
         variables: dict[str, Any] = {
             "MUDRA_SMTP_URL": f"smtp://127.0.0.1:{self._smtp}",
+            "MUDRA_SANDBOX": "true",  # for commands, which know no option of the service
             "MUDRA_REGISTRY_WRITES_PER_HOUR": "100000",
             "MUDRA_ENTITY_TOKEN_RATE": "100000+100000",
         }
