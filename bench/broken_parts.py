@@ -1,4 +1,4 @@
-"""What `bench/faults.py` breaks of a node: each is broken and repaired by one call."""
+"""Faults that `bench/faults.py` makes at a node: each breaks a part and repairs it in one call."""
 
 import contextlib
 import os

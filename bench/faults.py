@@ -135,7 +135,7 @@ class Drill:
         self._node.advance("PT1H")  # emails that were refused wait at most so long
 
         def mails() -> Counter[str]:
-            """How often the email of each reset came, by its Message-ID."""
+            """Returns how often the email of each reset came, by its Message-ID."""
             read = BytesParser(policy=default).parsebytes
             received = [read(one.content) for one in list(self._node.sink.received)]
             return Counter(str(one["Message-ID"]) for one in received if _SUBJECT in one["Subject"])
