@@ -24,7 +24,8 @@ from bench.release_node import ended, start
 from bench.sizes import SHORT
 from bench.support import free_port
 
-_ROOM, _LITTLE = "2g", "512m"
+ROOM: Final = "2g"
+_LITTLE: Final = "512m"
 """Of the watched disk; the alert is about less than 1 GiB."""
 _A_SECOND: Final = 1 << 19
 _MORE_THAN_LITTLE: Final = 1200 << 20
@@ -121,7 +122,7 @@ def _with_another_clock(folder: Path) -> Iterator[Lasting]:
 def small_disk(place: Path) -> Iterator[Path]:
     """A disk of its own in memory, with room; needs root."""
     place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_ROOM}", "tmpfs", place], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs", place], check=True)
     try:
         yield place
     finally:
@@ -130,11 +131,11 @@ def small_disk(place: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _disk_fills(place: Lasting) -> Iterator[None]:
-    _resize(place.disk, _LITTLE)
+    resize(place.disk, _LITTLE)
     try:
         yield
     finally:
-        _resize(place.disk, _ROOM)
+        resize(place.disk, ROOM)
 
 
 @contextlib.contextmanager
@@ -154,7 +155,8 @@ def _disk_fills_slowly(place: Lasting) -> Iterator[None]:
         file.unlink()
 
 
-def _resize(disk: Path, size: str) -> None:
+def resize(disk: Path, size: str) -> None:
+    """Give a disk another size."""
     subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
 
 

@@ -32,7 +32,7 @@ def _in_a_sandbox(folder: Path) -> Iterator[Lasting]:
         "MUDRA_AUDIT_EXPORT_SECRET": _WEBHOOK_KEY,
     }
     others: dict[str, Any] = {
-        "mail": Other(partial(_mail_server, smtp)),
+        "mail": Other(partial(mail_server, smtp, SmtpSink())),
         "audit": Other(partial(receiver, audit)),
     }
     with (
@@ -45,8 +45,9 @@ def _in_a_sandbox(folder: Path) -> Iterator[Lasting]:
 
 
 @contextlib.contextmanager
-def _mail_server(port: int) -> Iterator[None]:
-    controller = Controller(SmtpSink(), hostname="127.0.0.1", port=port)
+def mail_server(port: int, sink: SmtpSink) -> Iterator[None]:
+    """Let a sink listen at a port until the end of the block."""
+    controller = Controller(sink, hostname="127.0.0.1", port=port)
     controller.start()
     try:
         yield

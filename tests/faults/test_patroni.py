@@ -11,7 +11,6 @@ import signal
 import ssl
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,10 +18,10 @@ import httpx2
 import psycopg
 import pytest
 from tests.faults.patroni.cluster import SUPERUSER, Cluster, Machine, documented
-from tests.faults.patroni.load import PUSH, REGISTRY, RESET, WRITES, Journal, Load
+from tests.faults.patroni.journal_check import differences, refused_secrets
+from tests.faults.patroni.load import RESET, WRITES, Journal, Load
 from tests.faults.patroni.network import BY_HAPROXY, BY_HOSTS, PatroniNetwork, patroni_network
 from tests.support.http_clients import NO_TLS
-from tests.support.metrics.stored_blocks import stored_blocks
 
 pytestmark = pytest.mark.slow
 HOW_TO = Path("docs/how-to/run-on-patroni.md")
@@ -106,7 +105,9 @@ def test_nothing_acknowledged_is_lost_or_doubled(network: PatroniNetwork, scenar
     cluster.wait(cluster.is_whole, 120, "the cluster does not heal")
 
     journal = load.journal
-    lost = check_journal(network, journal)
+    with network.connection() as connection:
+        lost = differences(journal, connection)
+    lost[RESET] += refused_secrets(network.nodes[BY_HAPROXY].issuer, journal)
     report(scenario, journal, began, promoted, over, lost)
     assert set(lost.values()) == {0}, lost
     assert journal.wrong == []
@@ -148,79 +149,6 @@ def report(
         f"  acknowledged {journal.acknowledged()}, lost or doubled {lost}, wrong {len(journal.wrong)}",
         flush=True,
     )
-
-
-def check_journal(network: PatroniNetwork, journal: Journal) -> dict[str, int]:
-    """Compare the database with what was acknowledged; gives what differs, by kind."""
-    with network.connection() as connection:
-        return {
-            RESET: wrong_resets(network, journal, connection),
-            PUSH: wrong_pushes(journal, connection),
-            REGISTRY: wrong_entries(journal, connection),
-        }
-
-
-def wrong_resets(
-    network: PatroniNetwork, journal: Journal, connection: psycopg.Connection[tuple[object, ...]]
-) -> int:
-    """Each acknowledged secret works, each entity has one audit row a version, one current secret."""
-    wrong = 0
-    for name, secret in journal.resets.items():
-        answer = httpx2.post(
-            f"{network.nodes[BY_HAPROXY].issuer}/v1/entity/token/generate",
-            data={"id": name, "secret": secret},
-            timeout=30,
-            verify=NO_TLS,
-        )
-        wrong += answer.status_code != 200
-    rows = connection.execute(
-        "SELECT entity_id, max(version), count(*) FILTER (WHERE state = 'current'),"
-        " (SELECT count(*) FROM audit_event a WHERE a.entity_id = s.entity_id"
-        "  AND a.event LIKE '%%secret:reset' AND a.outcome = 'success')"
-        " FROM entity_secret s WHERE entity_id = ANY(%s) GROUP BY entity_id",
-        [[*journal.resets, *journal.undecided_resets]],
-    ).fetchall()
-    for name, version, current, audited in rows:
-        allowed = {2} if name in journal.resets else {1, 2}
-        assert isinstance(version, int)
-        wrong += version not in allowed or current != 1 or audited != version - 1
-    return wrong + abs(len(rows) - len(journal.resets) - len(journal.undecided_resets))
-
-
-def wrong_entries(journal: Journal, connection: psycopg.Connection[tuple[object, ...]]) -> int:
-    found = Counter(
-        name
-        for (name,) in connection.execute(
-            "SELECT entity_id FROM registry_version WHERE entity_id = ANY(%s)",
-            [[*journal.registered, *journal.undecided_entries]],
-        )
-    )
-    lost = sum(found[name] != 1 for name in journal.registered)
-    return lost + sum(found[name] > 1 for name in journal.undecided_entries)
-
-
-def wrong_pushes(journal: Journal, connection: psycopg.Connection[tuple[object, ...]]) -> int:
-    """Each acknowledged receipt is there once, and the sums are those of what was stored once."""
-    wrong = 0
-    receipts = Counter(
-        (str(txn_id), str(receipt_id))
-        for txn_id, receipt_id in connection.execute(
-            "SELECT txn_id, receipt_id FROM metrics_receipt WHERE txn_id = ANY(%s)",
-            [list(journal.pushed)],
-        )
-    )
-    stored = {txn_id for txn_id, _ in receipts}
-    wrong += sum(count != 1 for count in receipts.values()) + len(receipts) - len(stored)
-    wrong += sum(receipts[one] != 1 for one in journal.pushes.items())
-    expected: Counter[tuple[str, str]] = Counter()
-    for txn_id in stored:
-        payload = journal.pushed[txn_id]
-        for fip in payload.fips:
-            expected[payload.aa_id, payload.from_date_time] += sum(b.counts[0] for b in fip.metrics)
-    sums: Counter[tuple[str, str]] = Counter()
-    for one in stored_blocks(connection, {aa for aa, _ in expected}):
-        sums[one.aa_id, one.window] += one.calls
-    return wrong + sum(sums[key] != expected[key] for key in sums | expected)
 
 
 def test_after_all_that_jobs_run_and_the_audit_is_whole(network: PatroniNetwork) -> None:

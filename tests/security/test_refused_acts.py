@@ -1,7 +1,11 @@
 """Anyone with a token can be refused often: the audit keeps the first as rows, the rest as counts."""
 
+from uuid import uuid4
+
 import sqlalchemy as sa
+from msgspec.structs import replace
 from tests.support.members import Member, new_member
+from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import Service
 
 from mudra.audit.audit_log_store import AuditLog
@@ -58,6 +62,19 @@ def test_refused_acts_of_one_actor_are_few_rows_and_a_count(service: Service) ->
     assert sum(counted(service, actor, _ROWS)) == REFUSED
     assert max(counted(service, actor, _ROWS)) > 1
     assert len(counted(service, actor, _ROWS)) <= MOST_ROWS + 2
+
+
+def test_invalid_reports_of_one_aa_are_few_rows_and_a_count(service: Service) -> None:
+    aa = pushing_aa(service)
+    actor = f"entity:{aa.aa_id}"
+    refused = 0
+    while refused < REFUSED:
+        report = replace(aa.requests(txn_id=str(uuid4())), to_date_time="never")
+        refused += aa.push(report).status_code == 400
+
+    rows, waiting = counted(service, actor, _ROWS), counted(service, actor, _WAITING)
+    assert len(rows) <= MOST_ROWS
+    assert sum(rows) + sum(waiting) == REFUSED
 
 
 def test_guesses_at_one_person_leave_the_next_person_a_row_of_their_own(service: Service) -> None:

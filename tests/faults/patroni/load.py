@@ -5,8 +5,9 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import httpx2
 import msgspec
@@ -58,6 +59,8 @@ class Journal:
     """Every answer, and what was acknowledged."""
 
     answers: list[Answer] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    """Tokens."""
     resets: dict[str, str] = field(default_factory=dict)
     reset_at: dict[str, tuple[float, float]] = field(default_factory=dict)
     """When each acknowledged reset began and ended, by the machine's clock."""
@@ -67,6 +70,8 @@ class Journal:
     pushes: dict[str, str] = field(default_factory=dict)
     """Receipt of each acknowledged transaction of a push."""
     pushed: dict[str, RequestMetrics] = field(default_factory=dict)
+    newest: dict[str, datetime] = field(default_factory=dict)
+    """The window from which each AA goes back."""
     wrong: list[str] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
 
@@ -127,14 +132,28 @@ def entities(service: Service, count: int) -> Entities:
 
 
 class Load(SideBySide):
-    """Calls both nodes until the end of the block."""
+    """Calls all nodes until the end of the block; goes on with a journal and its AAs, if any."""
 
-    def __init__(self, nodes: list[Service], known: Entities) -> None:
+    pauses: Mapping[str, float] = {TOKEN: 0.05, RESET: 0.0, REGISTRY: 0.1, PUSH: 0.15}
+    """Seconds after each act."""
+
+    def __init__(
+        self,
+        nodes: list[Service],
+        known: Entities,
+        journal: Journal | None = None,
+        aas: Sequence[PushingAa] = (),
+    ) -> None:
         self.nodes = nodes
-        self.journal = Journal()
+        self.journal = journal or Journal()
         self._known = known
         self._resets, self._entries = known.to_reset, known.to_register
-        self._aas: list[PushingAa] = [pushing_aa(nodes[0]) for _ in range(AAS)]
+        self.aas = aas or [pushing_aa(nodes[0]) for _ in range(AAS)]
+        for aa in self.aas:
+            if aa.aa_id not in self.journal.newest:
+                self.journal.newest[aa.aa_id] = aa.last_window()
+        if known.admin.entity_id not in known.secrets:
+            known.secrets[known.admin.entity_id] = known.admin.secret()
         work: list[Callable[[], None]] = [
             *(lambda n=n: self._tokens(n) for n in range(len(nodes))),
             *(lambda n=n: self._each(self._resets, self._reset, n) for n in range(len(nodes))),
@@ -169,13 +188,14 @@ class Load(SideBySide):
 
     def _tokens(self, node: int) -> None:
         name = self._known.admin.entity_id
-        secret = self._known.secrets.get(name) or self._known.admin.secret()
-        self._known.secrets.setdefault(name, secret)
+        secret = self._known.secrets[name]
         while not self.over.is_set():
-            self._call(
+            answer = self._call(
                 TOKEN, node, "/iam/v1/entity/token/generate", data={"id": name, "secret": secret}
             )
-            time.sleep(0.05)
+            if answer is not None and answer.status_code == 200:
+                self.journal.given.append(answer.json()["accessToken"])
+            time.sleep(self.pauses[TOKEN])
 
     def _each(self, names: Iterator[str], act: Callable[[int, str], None], node: int) -> None:
         while not self.over.is_set():
@@ -184,6 +204,7 @@ class Load(SideBySide):
             if name is None:
                 return
             act(node, name)
+            time.sleep(self.pauses[RESET if act == self._reset else REGISTRY])
 
     def _reset(self, node: int, name: str) -> None:
         """Let both nodes remember the old secret, replace it, and try it again at both."""
@@ -219,16 +240,16 @@ class Load(SideBySide):
         if answer is not None and answer.status_code == 200:
             self.journal.undecided_entries.discard(name)
             self.journal.registered.add(name)
-        time.sleep(0.1)
 
     def _push_all(self, number: int) -> None:
         """Push window after window, each until it is acknowledged, as an agent does."""
-        aa, place = self._aas[number], 0
-        last = aa.last_window()
+        aa, pushed = self.aas[number], self.journal.pushed
+        last = self.journal.newest[aa.aa_id]
+        place = sum(one.aa_id == aa.aa_id for one in list(pushed.values()))
         while not self.over.is_set():
             payload = aa.requests(last - place * WINDOW, seed=place)
             place += 1
-            self.journal.pushed[payload.txn_id] = payload
+            pushed[payload.txn_id] = payload
             while not self.over.is_set():
                 answer = self._call(
                     PUSH, (number + place) % len(self.nodes), "/metrics/perf/v1/push",
@@ -238,7 +259,7 @@ class Load(SideBySide):
                     self.journal.pushes[payload.txn_id] = answer.json()["receiptId"]
                     break
                 time.sleep(0.1)
-            time.sleep(0.15)
+            time.sleep(self.pauses[PUSH])
 
 
 def _encoded(payload: RequestMetrics) -> bytes:

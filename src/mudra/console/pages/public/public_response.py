@@ -3,10 +3,10 @@
 import asyncio
 import gzip
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
-from litestar import Response
+from litestar import MediaType, Response
 from litestar.response import Stream
 from msgspec import Struct
 
@@ -60,22 +60,42 @@ def pack(body: bytes) -> PackedFile:
     return PackedFile(gzip.compress(body, _FAST, mtime=0), len(body), entity_tag(body))
 
 
-async def public(
-    request: AnyRequest, answer: Response[str] | Response[bytes]
-) -> Response[str] | Response[bytes]:
-    """Returns the answer packed where the reader can unpack it, or 304 where they have it."""
+class PublicAnswer(Struct, frozen=True):
+    """An answer as it is kept for its readers, plain and packed."""
+
+    body: bytes
+    packed: bytes
+    tag: str
+    status: int
+    media_type: MediaType | str | None
+    headers: Mapping[str, str]
+
+    def to(self, request: AnyRequest) -> Response[bytes]:
+        """Returns it packed where the reader can unpack it, or 304 where they have it."""
+        if has_it(request, self.tag):
+            return Response(b"", status_code=_NOT_MODIFIED, headers=self.headers)
+        coding = coding_for(request)
+        is_packed = coding == "only gzip" or (coding == "gzip" and len(self.body) >= _MIN_PACKED)
+        return Response(
+            self.packed if is_packed else self.body,
+            status_code=self.status,
+            media_type=self.media_type,
+            headers={**self.headers, "Content-Encoding": "gzip"} if is_packed else self.headers,
+        )
+
+
+def for_all(answer: Response[str] | Response[bytes]) -> PublicAnswer:
+    """Returns an answer with its ETag, packed once."""
     content = answer.content
     body = content.encode() if isinstance(content, str) else content
     tag = entity_tag(body)
-    headers = _headers(answer, tag)
-    if has_it(request, tag):
-        return Response(b"", status_code=_NOT_MODIFIED, headers=headers)
-    coding = coding_for(request)
-    if coding == "only gzip" or (coding == "gzip" and len(body) >= _MIN_PACKED):
-        headers["Content-Encoding"] = "gzip"
-        body = gzip.compress(body, _LEVEL, mtime=0)
-    return Response(
-        body, status_code=answer.status_code or 200, media_type=answer.media_type, headers=headers
+    return PublicAnswer(
+        body,
+        gzip.compress(body, _LEVEL, mtime=0),
+        tag,
+        answer.status_code or 200,
+        answer.media_type,
+        _headers(answer, tag),
     )
 
 

@@ -4,9 +4,9 @@ Served from a snapshot, so that it works while the database is not available, wi
 displayed. Names no AA.
 """
 
-import asyncio
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode, urljoin
 
@@ -15,12 +15,12 @@ from litestar import Response, get
 from litestar.di import Provide
 from litestar.params import FromPath
 
-from mudra.console.framework.error_page import no_such_page, out_of_reach_page
+from mudra.console.framework.error_page import out_of_reach_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
 from mudra.console.pages.public import status_downloads, subscription
-from mudra.console.pages.public.public_response import choose_language, in_language, public
+from mudra.console.pages.public.public_response import choose_language, in_language
 from mudra.console.pages.public.status_announcements import announced
 from mudra.console.pages.public.status_cache import CachedStatus, InjectedStatusCache, StatusCache
 from mudra.console.pages.public.status_groups import title_of
@@ -41,7 +41,7 @@ from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.public_rows import is_current
-from mudra.metrics.health.status_history import StatusSnapshot, open_incidents
+from mudra.metrics.health.status_history import open_incidents
 from mudra.metrics.notifications.alarm import symptoms_text
 from mudra.metrics.payload.catalogue import hour_start
 from mudra.shared.unavailable import ServiceUnavailable
@@ -61,23 +61,19 @@ async def status(
     """Show the network at a glance."""
     kept = _kept(request, dependencies)
     cached = await cache.get(dependencies)
-    facts = _site(request, dependencies, kept) | _age(cached, dependencies.clock())
     if cached is None:
-        return await _unknown(dependencies, facts)
-    # In a thread: of a nation, its rows alone are some 10 ms.
-    made = await asyncio.to_thread(
-        _network_page, request, dependencies, cached.snapshot, facts, kept
-    )
-    return await public(request, made)
+        return await _unknown(request, dependencies, kept)
+    made = partial(_network_page, request, dependencies, cached, kept)
+    return await cache.answer(request, dependencies, cached, made)
 
 
 def _network_page(
     request: AnyRequest,
     dependencies: HttpDependencies,
-    snapshot: StatusSnapshot,
-    facts: dict[str, object],
+    cached: CachedStatus,
     kept: Mapping[str, str],
 ) -> Response[str] | Response[bytes]:
+    snapshot = cached.snapshot
     reported_until = snapshot.reported_until
     silent_since = None if is_current(reported_until, dependencies.clock()) else reported_until
     query = dict(request.query_params.items())
@@ -98,8 +94,9 @@ def _network_page(
     recent = [one for one in closed if one.ended is not None and one.ended >= since][:_MAX_RECENT]
     shown = page(
         "status.html",
-        facts
+        _site(request, dependencies, kept)
         | {
+            "old": _age(cached, dependencies.clock()),
             "snapshot": snapshot,
             "found": found,
             "all": len(states),
@@ -130,20 +127,20 @@ async def status_of_fip(
     """Show one FIP: each day in a table, its APIs, all its incidents."""
     kept = _kept(request, dependencies)
     cached = await cache.get(dependencies)
-    facts = _site(request, dependencies, kept) | _age(cached, dependencies.clock())
     if cached is None:
-        return await _unknown(dependencies, facts)
-    made = await asyncio.to_thread(_fip_page, request, dependencies, cached.snapshot, facts, fip_id)
-    return await public(request, made) if made else no_such_page(dependencies, public=True)
+        return await _unknown(request, dependencies, kept)
+    made = partial(_fip_page, request, dependencies, cached, kept, fip_id)
+    return await cache.answer(request, dependencies, cached, made)
 
 
 def _fip_page(
     request: AnyRequest,
     dependencies: HttpDependencies,
-    snapshot: StatusSnapshot,
-    facts: dict[str, object],
+    cached: CachedStatus,
+    kept: Mapping[str, str],
     fip_id: str,
 ) -> Response[str] | Response[bytes] | None:
+    snapshot = cached.snapshot
     state = find_state(snapshot, fip_id, dependencies.clock())
     if state is None:
         return None
@@ -155,8 +152,9 @@ def _fip_page(
     incidents = [one for one in snapshot.incidents if one.fip_id == fip_id]
     shown = page(
         "status_fip.html",
-        facts
+        _site(request, dependencies, kept)
         | {
+            "old": _age(cached, dependencies.clock()),
             "snapshot": snapshot,
             "line": line_of(state),
             "groups": [title_of(one) for one in fip.groups],
@@ -176,10 +174,12 @@ def _fip_page(
     return in_language(shown)
 
 
-async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
+async def _unknown(
+    request: AnyRequest, dependencies: HttpDependencies, kept: Mapping[str, str]
+) -> Response[str]:
     """Returns the page without a status: not read yet, or the database is not available."""
     being_made = (await dependencies.node.readiness()).outage is None
-    values = {**facts, "being_made": being_made}
+    values = _site(request, dependencies, kept) | {"being_made": being_made}
     return page("status_unknown.html", values, status=200 if being_made else 503)
 
 
@@ -250,8 +250,6 @@ def _site(
     }
 
 
-def _age(cached: CachedStatus | None, now: datetime) -> dict[str, object]:
+def _age(cached: CachedStatus, now: datetime) -> timedelta | None:
     """Returns the age of the status, when the database could not be read."""
-    if cached is None or cached.fresh:
-        return {"old": None, "now": now}
-    return {"old": max(now - cached.snapshot.as_of, timedelta()), "now": now}
+    return None if cached.fresh else max(now - cached.snapshot.as_of, timedelta())

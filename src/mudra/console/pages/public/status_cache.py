@@ -16,12 +16,16 @@ from typing import Final, TypeAlias
 
 import msgspec
 import structlog
+from litestar import Response
 from litestar.params import SkipValidation
 from msgspec import Struct
 
-from mudra.console.pages.public.public_response import PackedFile, pack
+from mudra.console.framework.error_page import no_such_page
+from mudra.console.pages.public.public_response import PackedFile, PublicAnswer, for_all, pack
 from mudra.console.pictures.share_card import ShareCard, draw
 from mudra.http.dependencies import HttpDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.localization.language import current
 from mudra.metrics.health.latest_health import READ_S, REST
 from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at
 from mudra.metrics.health.status_snapshot import StatusReader
@@ -35,6 +39,8 @@ _STALE_S: Final = 50.0
 _WAIT_S: Final = 3.0
 """The limit of that wait; then the old status is returned."""
 _RETRY_S: Final = 5.0
+_ANSWERS: Final = 40
+"""Kept at most, of some 100 kB each."""
 _FIRST: Final = timedelta(minutes=30)
 """The maximum age of a status from disk for the first request of a process."""
 _FILE: Final = "status-snapshot.json"
@@ -62,6 +68,7 @@ class StatusCache:
     _shown: tuple[StatusSnapshot, StatusSnapshot] | None = None
     """A snapshot without recent reports, and what is shown of it."""
     _files: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic))
+    _answers: MadeOnce = field(default_factory=lambda: MadeOnce(monotonic, max_small=_ANSWERS))
     _drawing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def get(self, dependencies: HttpDependencies) -> CachedStatus | None:
@@ -82,6 +89,29 @@ class StatusCache:
             return None
         return CachedStatus(self._at(dependencies.clock()), self._cached.fresh)
 
+    async def answer(
+        self,
+        request: AnyRequest,
+        dependencies: HttpDependencies,
+        cached: CachedStatus,
+        made: Callable[[], Response[str] | Response[bytes] | None],
+    ) -> Response[str] | Response[bytes]:
+        """Returns an answer, made once for all who ask for an address in a language.
+
+        It is made again of another snapshot, and in another minute: announcements and maintenance
+        begin and end by the minute. 404 where `made` has none.
+        """
+
+        def kept() -> PublicAnswer | None:
+            answer = made()
+            return for_all(answer) if answer else None
+
+        scope = request.scope
+        question = scope["path"], scope["query_string"], current().tag
+        made_of = cached, dependencies.clock().replace(second=0, microsecond=0)
+        found = await self._answers.get(question, made_of, partial(asyncio.to_thread, kept))
+        return found.to(request) if found else no_such_page(dependencies, public=True)
+
     async def file(
         self, name: str, snapshot: StatusSnapshot, made: Callable[[StatusSnapshot], bytes]
     ) -> PackedFile:
@@ -89,15 +119,17 @@ class StatusCache:
         packed = partial(asyncio.to_thread, lambda: pack(made(snapshot)))
         return await self._files.get(name, snapshot, packed, large=True)
 
-    async def card(self, place: str, card: ShareCard) -> bytes:
+    async def card(
+        self, place: str, card: ShareCard, shown: Callable[[bytes], Response[bytes]]
+    ) -> PublicAnswer:
         """Returns the picture of a place: one is drawn at a time, and again once it says else.
 
         The latest sixty are kept, of some 20 kB each.
         """
 
-        async def drawn() -> bytes:
+        async def drawn() -> PublicAnswer:
             async with self._drawing:
-                return await asyncio.to_thread(draw, card)
+                return await asyncio.to_thread(lambda: for_all(shown(draw(card))))
 
         return await self._files.get(("card", place), card, drawn)
 

@@ -1,6 +1,8 @@
 """The public status for programs: feeds, badges, and the open data with its schema."""
 
 from collections.abc import Callable
+from functools import cache as kept_once
+from functools import partial
 from typing import Final
 from urllib.parse import urljoin
 
@@ -11,7 +13,7 @@ from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.error_page import no_such_page
-from mudra.console.pages.public.public_response import public, public_file
+from mudra.console.pages.public.public_response import PublicAnswer, for_all, public_file
 from mudra.console.pages.public.status_cache import InjectedStatusCache, StatusCache
 from mudra.console.pages.public.status_files import (
     ATOM,
@@ -152,7 +154,7 @@ async def status_card(
         "",
         _as_of(f"{len(names)} institutions", snapshot),
     )
-    return await public(request, _shared(await cache.card("", card), _PNG))
+    return (await cache.card("", card, _picture)).to(request)
 
 
 @get("/status/fip/{fip_id:str}/card.png", include_in_schema=False, opt=OPEN_DATA)
@@ -178,7 +180,11 @@ async def status_card_of_fip(
         line.marks.lstrip("n"),
         _as_of(line.summary, cached.snapshot),
     )
-    return await public(request, _shared(await cache.card(fip_id, card), _PNG))
+    return (await cache.card(fip_id, card, _picture)).to(request)
+
+
+def _picture(drawn: bytes) -> Response[bytes]:
+    return _shared(drawn, _PNG)
 
 
 def _as_of(text: str, snapshot: StatusSnapshot) -> str:
@@ -196,7 +202,7 @@ async def _of_network(
     cached = await cache.get(dependencies)
     if cached is None:
         return _not_yet(request, dependencies)
-    return await public(request, made(cached.snapshot))
+    return await cache.answer(request, dependencies, cached, partial(made, cached.snapshot))
 
 
 async def _of_fip(
@@ -210,10 +216,13 @@ async def _of_fip(
     cached = await cache.get(dependencies)
     if cached is None:
         return _not_yet(request, dependencies)
-    state = find_state(cached.snapshot, fip_id, dependencies.clock())
-    if state is None:
-        return no_such_page(dependencies, public=True)
-    return await public(request, made(cached.snapshot, state))
+    snapshot = cached.snapshot
+
+    def of_state() -> Response[bytes] | None:
+        state = find_state(snapshot, fip_id, dependencies.clock())
+        return None if state is None else made(snapshot, state)
+
+    return await cache.answer(request, dependencies, cached, of_state)
 
 
 @get(
@@ -254,8 +263,13 @@ async def status_csv(
 @get("/status/schema.json", include_in_schema=False, opt=OPEN_DATA)
 async def status_schema(request: AnyRequest) -> Response[str] | Response[bytes]:
     """Return the JSON Schema of the snapshot; docs/reference/open-data.md has it too."""
+    return _schema().to(request)
+
+
+@kept_once
+def _schema() -> PublicAnswer:
     body = msgspec.json.encode(msgspec.json.schema(StatusSnapshot))
-    return await public(request, _shared(body, "application/schema+json"))
+    return for_all(_shared(body, "application/schema+json"))
 
 
 async def _large(

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlencode
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -33,6 +34,7 @@ from mudra.metrics.health.status_history import (
     PublicIncident,
     StatusSnapshot,
 )
+from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.incidents.incident import Ending
 from mudra.shared.unavailable import DatabaseUnavailable
 
@@ -104,8 +106,9 @@ SNAPSHOT = StatusSnapshot(
 LANGUAGES = Languages()
 
 
-class Cache:
+class Cache(StatusCache):
     def __init__(self, snapshot: StatusSnapshot) -> None:
+        super().__init__(Path(), StatusReader(), monotonic)
         self.snapshot = snapshot
 
     async def get(self, _: object) -> CachedStatus:
@@ -130,7 +133,8 @@ def get(
     dependencies = SimpleNamespace(settings=settings, clock=lambda: NOW, languages=LANGUAGES)
     sent = {"accept-encoding": "gzip, br"} if headers is None else headers
     address = SimpleNamespace(path="/status/feed.atom")
-    request = SimpleNamespace(query_params=query, headers=Headers(sent), url=address)
+    scope = {"path": address.path, "query_string": urlencode(query).encode()}
+    request = SimpleNamespace(query_params=query, headers=Headers(sent), url=address, scope=scope)
     answer: Response[bytes] = asyncio.run(handler.fn(request, dependencies, Cache(snapshot)))
     return answer
 
