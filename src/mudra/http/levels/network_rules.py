@@ -42,9 +42,13 @@ async def rule(call: OperatorCall[NoParameters]) -> RulesResponse:
     gate=operator(Scope.HEALTH),
 )
 async def set_rule(call: OperatorCall[RuleRequest]) -> RuleResponse | Refusal:
-    """Set the rule about maintenance and the league table from a day on."""
-    now = await People(call.tx).now()
-    outcome = await call.tx.service(LevelService).set_rule(call.body.rule, call.caller, now)
+    """Set the rule about maintenance and the league table from a day on.
+
+    What is left out stays as it is by that day.
+    """
+    now, service = await People(call.tx).now(), call.tx.service(LevelService)
+    asked = call.body.rule(await service.rules())
+    outcome = await service.set_rule(asked, call.caller, now)
     return outcome if isinstance(outcome, Refusal) else RuleResponse(rule=outcome)
 
 

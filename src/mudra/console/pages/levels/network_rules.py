@@ -60,9 +60,9 @@ async def set_rule(page_context: PageContext, fields: Fields) -> Outcome:
     asked = decode_struct({**typed, **hours, "league": "league" in fields}, RuleRequest)
     if isinstance(asked, InvalidField):
         return asked
-    made = await page_context.tx.service(LevelService).set_rule(
-        asked.rule, page_context.caller, page_context.now
-    )
+    service = page_context.tx.service(LevelService)
+    rule = asked.rule(await service.rules())
+    made = await service.set_rule(rule, page_context.caller, page_context.now)
     return made if isinstance(made, Refusal) else GoTo(_RULE)
 
 
