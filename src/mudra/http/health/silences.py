@@ -61,6 +61,7 @@ async def begin(call: OperatorCall[SilenceRequest]) -> SilenceResponse | Refusal
 @post(
     "/operator/v1/health/silences/{silence_id:uuid}/end",
     "End a silence",
+    conflicts=conflicts.END_SILENCE,
     gate=operator(Scope.HEALTH),
 )
 async def end(
@@ -98,7 +99,12 @@ async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Re
     return await _response(call.tx, outcome)
 
 
-@post("/maintenance/{silence_id:uuid}/end", "End an own planned maintenance", gate=entity())
+@post(
+    "/maintenance/{silence_id:uuid}/end",
+    "End an own planned maintenance",
+    conflicts=conflicts.END_SILENCE,
+    gate=entity(),
+)
 async def end_own(
     call: EntityCall[NoParameters], silence_id: FromPath[UUID]
 ) -> SilenceResponse | Refusal:

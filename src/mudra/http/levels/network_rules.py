@@ -76,7 +76,13 @@ async def league(call: OperatorCall[LeagueParameters]) -> LeagueResponse:
     return await _league(call.tx.service(LevelService), call.body)
 
 
-@get("/levels/league", "Show the league table to members", gate=entity(), within_s=PAGE_S)
+@get(
+    "/levels/league",
+    "Show the league table to members",
+    conflicts=conflicts.LEAGUE,
+    gate=entity(),
+    within_s=PAGE_S,
+)
 async def own_league(call: EntityCall[LeagueParameters]) -> LeagueResponse | Refusal:
     """Show the league table to a member; 404 in a network where the operator shows none."""
     service = call.tx.service(LevelService)
