@@ -1,4 +1,4 @@
-"""What the network's rule makes of a planned maintenance: in time, or counted like an outage.
+"""Notices of planned maintenances: in time for the network's rule, or counted like an outage.
 
 Never a decision of its own: reports are made by the same rule and the same test.
 """
@@ -18,7 +18,7 @@ _HOUR = timedelta(hours=1)
 
 
 class Notice(Struct, frozen=True, rename="camel"):
-    """How far ahead a maintenance was announced, and what follows for its member's figures."""
+    """The time from an announcement to its maintenance, and what follows for its member's figures."""
 
     ahead_hours: int | None
     """Whole hours from the announcement until it begins; None where that is not known."""

@@ -323,15 +323,10 @@ def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network,
     browser.sign_in(network.noc.email)
     form = {"entity_id": fip.entity_id, "hours": "4", "reason": "new fans", "maintenance": "yes"}
     assert browser.act(page, "/console/operator/silences", **form).status_code == 303
-    shown = html.unescape(browser.get(page).text)
-    assert f"Planned maintenance: {fip.entity_id}" in shown
-    asks = "The network's rule asks for 24 hours. It is"
-    assert f"{asks} left out of availability" in shown
-    assert f"It was announced 0 hours ahead. {asks} not left out of availability" in shown
-    health = html.unescape(browser.get(f"/console/operator/health/fip/{fip.entity_id}").text)
-    assert f"It was announced 0 hours ahead. {asks} not left out of availability" in health
-    silences = network.service.cli("health", "silences").stdout
-    assert "announced too late" in silences
+    assert f"Planned maintenance: {fip.entity_id}" in browser.get(page).text
+    late = "0 hours ahead. The network's rule asks for 24 hours. It is not left out of availability"
+    for shown in (page, f"/console/operator/health/fip/{fip.entity_id}"):
+        assert late in html.unescape(browser.get(shown).text)
 
     listed = network.noc.get("/health/silences").json()["silences"]
     found = [one for one in listed if one["entityId"] == fip.entity_id]

@@ -43,7 +43,7 @@ _Api = Annotated[str, Meta(extra_json_schema={"enum": sorted(ALARM_APIS)})]
 
 
 class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
-    """What the caller changes of its preferences; what is left out stays.
+    """Changes of the caller's preferences; what is left out stays.
 
     `ofMembers` and `ofNetwork` are the least severity of alarms about one's own entities and, for
     operators, about the network; none means no alarms. Quiet hours are in `timeZone`. `channel` is

@@ -82,7 +82,7 @@ class AlarmMailer(Struct, frozen=True):
     async def send_of_member(
         self, entity_id: str, alarms: Sequence[MemberAlarm], now: datetime
     ) -> None:
-        """Sends alarms about a member to its admins, or holds them back as those of incidents."""
+        """Sends alarms about a member to its admins, or holds them back, as alarms of incidents."""
         found = await self.store.readers({entity_id}, ())
         readers = [one for one in found if entity_id in one.entities]
         ids, about = [one.user_id for one in readers], [one.about for one in alarms]
