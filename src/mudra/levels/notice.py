@@ -18,7 +18,7 @@ _HOUR = timedelta(hours=1)
 
 
 class Notice(Struct, frozen=True, rename="camel"):
-    """The time from an announcement to its maintenance, and what follows for its member's figures."""
+    """The time from an announcement to its maintenance, and what follows for the figures."""
 
     ahead_hours: int | None
     """Whole hours from the announcement until it begins; None where that is not known."""

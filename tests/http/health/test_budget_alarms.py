@@ -25,7 +25,8 @@ def test_the_alarm_waits_for_the_end_of_quiet_hours_and_comes_as_its_reader_like
     }
 
     def budget_emails() -> list[dict[str, Any]]:
-        return [one for one in net.mails_to(bank.email) if "error budget" in one["text"].lower()]
+        mails = net.mails_to(bank.email)
+        return [one for one in mails if "error budget" in one["subject"] + one["text"]]
 
     with webhook_sink() as sink:
         headers = bank.bearer()
