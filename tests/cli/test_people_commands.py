@@ -169,6 +169,15 @@ def test_a_link_is_asked_for_by_its_own_service_and_never_as_an_argument(service
         assert words in said
 
 
+def test_an_operator_made_again_without_scopes_keeps_those_that_it_has(service: Service) -> None:
+    member, email = new_member(service), "keeps@network.example"
+    first = shown(member, "operator", "create", email, "--scope", "audit")
+
+    again = shown(member, "operator", "create", email)
+
+    assert (first["scopes"], again["scopes"]) == (["audit"], ["audit"])
+
+
 def test_another_address_of_the_contact_keeps_its_telephone(service: Service) -> None:
     member, phone = new_member(service), "+91 80 4000 1234"
     shown(member, "admin", "contact", member.entity_id, "", "--phone", phone)

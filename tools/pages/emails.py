@@ -132,7 +132,12 @@ _OTHER: Final[Mapping[str, dict[str, str]]] = {
     "report_held": {"entity_id": "SAARTHI-AA", "entity_name": "Saarthi AA", "what": "calls",
                     "claimed": "4,000,000"},
     "dispute_step": {"kind": "dispute"},
-    "levels_budget": {"page": "entity/KAVERI-FIP/levels"},
+    "levels_budget": {"title": "Kaveri Bank: error budget of the month is used up",
+                      "story": "More calls failed this month than the target allows for the whole "
+                               "month. Availability, target 99.5 %. Failures so far: 14,200 of "
+                               "14,097 allowed in the month.",
+                      "over": "", "severity": "major",
+                      "link": f"{_CONSOLE}/entity/KAVERI-FIP/levels"},
     "levels_report": {"page": "entity/KAVERI-FIP/levels/0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"},
     "second_factor": {"what": "A code of an authenticator app was added."},
 }  # fmt: skip

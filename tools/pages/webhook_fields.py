@@ -84,7 +84,7 @@ _MEANINGS: Final[dict[type[Struct], dict[str, str]]] = {
     },
     AlarmsData: {"more": "alarms that were left out of the list"},
     AlarmData: {
-        "incidentId": _INCIDENT,
+        "incidentId": f"{_INCIDENT}; empty for an alarm about an error budget",
         "entityId": "the member that the alarm is about",
         "severity": "see [values](#values)",
         "over": "whether it is over",

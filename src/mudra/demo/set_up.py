@@ -14,7 +14,6 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import requested_by
 from mudra.identity.memberships.contact import set_contact
-from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
@@ -62,6 +61,6 @@ async def _onboard(dependencies: Dependencies, member: DemoMember) -> User:
         result = await onboard_member(tx, new, owner(_CALLER))
         assert isinstance(result, Onboarded), result
         number = DEMO_NETWORK.index(member) + 1
-        phone = Contact(phone=f"+91 22 5550 01{number:02}")
-        await set_contact(tx, requested_by(owner(_CALLER)), member.entity_id, phone)
+        phone = f"+91 22 5550 01{number:02}"
+        await set_contact(tx, requested_by(owner(_CALLER)), member.entity_id, "", phone)
     return result.admin

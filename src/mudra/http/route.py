@@ -176,7 +176,7 @@ def post(
 ) -> Mount[C]:
     """Mount a handler that reads a JSON body within these limits.
 
-    `status` is that of a success; `conflicts` are the refusals that it answers with 409.
+    `status` is that of a success; `conflicts` are the refusals by the present state.
     """
     return Mount(
         method="POST",

@@ -1,7 +1,7 @@
 """Makes reports of service levels and their versions, and keeps the targets."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -14,6 +14,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.levels.evidence import Evidence
 from mudra.levels.gathering import Gathering, Network, PairCalls
 from mudra.levels.months import month_of
+from mudra.levels.notice import Notice, notices_of
 from mudra.levels.printing.league import Place, league_of
 from mudra.levels.printing.printed import Printed, printed_report
 from mudra.levels.proof import Proof, unequal_days
@@ -36,7 +37,8 @@ from mudra.levels.target import (
     target_refused,
 )
 from mudra.levels.target_store import Targets
-from mudra.localization.language import gettext
+from mudra.localization.language import gettext, translatable
+from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.ports import Incidents, PublicMembers, ReportMarks, Silences
 from mudra.metrics.rollup.coverage import TimeRange, coverage_of
@@ -55,7 +57,8 @@ NO_LEVELS: Final = PlainRefusal(
     RefusalKind.NOT_FOUND, "only FIPs, AAs and the network (an empty entityId) have reports"
 )
 NOTHING_REPORTED: Final = PlainRefusal(
-    RefusalKind.CONFLICT, "no AA reported anything in this time, so there is nothing to report"
+    RefusalKind.CONFLICT,
+    translatable("no AA reported anything in this time, so there is nothing to report"),
 )
 TOO_MANY_REPORTS: Final = PlainRefusal(
     RefusalKind.CONFLICT,
@@ -123,6 +126,10 @@ class LevelService(Struct, frozen=True):
     async def rule_now(self, now: datetime) -> NetworkRule:
         """Returns the rule in force now."""
         return rule_on(await self.targets.rules(), now.astimezone(UTC).date())
+
+    async def notices(self, maintenances: Iterable[Silence]) -> Mapping[str, Notice]:
+        """Returns what the rule makes of each planned maintenance, by its ID."""
+        return notices_of(maintenances, await self.targets.rules(), ZoneInfo(self.zone))
 
     async def set_rule(
         self, rule: NetworkRule, caller: Caller, now: datetime
@@ -272,9 +279,17 @@ class LevelService(Struct, frozen=True):
     def ended_month(self, text: str, now: datetime) -> TimeRange | PlainRefusal:
         """Returns a month that is over, of which a report can be made."""
         within = self.month(text)
-        if within.end <= now:
+        if within.end > now:
+            sentence = gettext("the month %(month)s is not over", month=text)
+        elif within.start < now - self.kept:
+            sentence = gettext(
+                "the month %(month)s began more than %(days)s days ago: single windows are kept no "
+                "longer",
+                month=text,
+                days=self.kept.days,
+            )
+        else:
             return within
-        sentence = gettext("the month %(month)s is not over", month=text)
         return PlainRefusal(RefusalKind.INVALID, sentence)
 
     def _refused(self, within: TimeRange, now: datetime) -> ValueRefused | None:

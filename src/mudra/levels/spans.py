@@ -166,7 +166,7 @@ def _of_maintenances(
                 peers=(one.entity_id,),
             )
             continue
-        in_time = _in_time(one, rule)
+        in_time = announced_in_time(one, rule)
         free = min(end, start + left) if in_time else start
         free = window_start(free)
         left -= max(free - start, timedelta()) if in_time else timedelta()
@@ -177,7 +177,8 @@ def _of_maintenances(
             yield Span(Fate.OWN, one.silence_id, why, free, end)
 
 
-def _in_time(one: Silence, rule: MaintenanceRule) -> bool:
+def announced_in_time(one: Silence, rule: MaintenanceRule) -> bool:
+    """Returns whether a maintenance was announced as far ahead as the rule asks."""
     notice = timedelta(hours=rule.notice_hours)
     return one.announced_at is not None and one.begins - one.announced_at >= notice
 

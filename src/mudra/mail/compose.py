@@ -96,6 +96,7 @@ _LINK_LABELS: Final = {
     NoticeKind.HEALTH_ALARM: translatable("Open the incident"),
     NoticeKind.HEALTH_DIGEST: translatable("Open the console"),
     NoticeKind.HEALTH_ESCALATED: translatable("Open the console"),
+    NoticeKind.LEVELS_BUDGET: translatable("Open the console"),
     NoticeKind.SECRET_EXPIRY: translatable("Open the page Secret"),
     NoticeKind.SECRET_EXPIRED: translatable("Open the page Secret"),
     NoticeKind.SECRET_RESET: translatable("Open the page Secret"),

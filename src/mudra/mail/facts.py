@@ -104,11 +104,7 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *(*_OF_SECRET, "kind", "about", "since", "until", "act", "by", "state"),
         *("said", "due_at", "waits_for", "page"),
     ),
-    # outlook is burning or gone; measure as in reports; gone_at is empty where it is gone.
-    NoticeKind.LEVELS_BUDGET: (
-        *(*_OF_SECRET, "outlook", "measure", "target", "allowed", "spent"),
-        *("day_rate", "week_rate", "gone_at", "page"),
-    ),
+    NoticeKind.LEVELS_BUDGET: ("title", "story", "entity_id", "over", "severity", "link"),
     # entity_name is empty for the network; from_day and to_day are days of the network's zone,
     # missed is empty where no target was missed.
     NoticeKind.LEVELS_REPORT: (*_OF_SECRET, "from_day", "to_day", "version", "missed", "page"),
@@ -168,8 +164,8 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     ),
     NoticeKind.ADDRESSES_BOUND: f"Addresses of an entity are enforced, or no longer: {_PEOPLE}.",
     NoticeKind.LEVELS_BUDGET: (
-        "A month's error budget will be gone before its end, or is gone: to the member's contact, "
-        "and to admins whose alarms include it (*minor*, once it is gone *major*)."
+        "A month's error budget will be gone before its end, or is gone: to those whose alarms "
+        "include it (*minor*, once it is gone *major*)."
     ),
     NoticeKind.LEVELS_REPORT: (
         "The service made a report of a month: to the member's admins and readers (that of the "

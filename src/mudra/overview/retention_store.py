@@ -214,7 +214,10 @@ RULES: Final[Mapping[str, Rule]] = {
     "dispute_evidence": Kept("5 files of each dispute at most"),
     "dispute_correction": Kept("what corrected figures are made of"),
     "alarm_preference": Kept("one for each person at most"),
-    "alarm_mail": ByJob("deleted by `metrics-retention` 90 days after its alarm was over"),
+    "alarm_mail": ByJob(
+        "deleted by `metrics-retention` 90 days after its alarm was over; a budget's after "
+        "it was sent"
+    ),
     # The service itself
     "node": Aged(t.node.c.proven_at, timedelta(hours=1), by_machine_time=True),
     "job_run": Kept("one for each job, with its last failure"),

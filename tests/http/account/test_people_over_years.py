@@ -146,6 +146,16 @@ def test_the_backup_contact_gets_the_emails_of_the_secret(member: Member):
     assert len(about_secrets) == 1
 
 
+def test_another_address_of_the_contact_keeps_its_telephone(member: Member):
+    phone = "+91 80 4000 1234"
+    ask(member, "/entity/contact/set", email="", phone=phone)
+
+    answer = ask(member, "/entity/contact/set", email=(staff := address())).json()
+
+    assert (answer["contact"], answer["phone"]) == (staff, phone)
+    assert ask(member, "/entity/contact/set", email=staff, phone="").json()["phone"] == ""
+
+
 def test_own_tokens_are_listed_with_their_last_use_and_revoked_one_by_one(member: Member):
     first, second = member.sign_in(), member.sign_in()
     member.read(first)

@@ -53,6 +53,21 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
     assert "user:alarms:change" in events
 
 
+def test_a_call_changes_what_it_names_and_keeps_the_rest(member: Member) -> None:
+    everything = {
+        "timeZone": "Asia/Dubai", "quietFrom": "22:00", "quietUntil": "07:00", "breaksQuiet": "none",
+        "ofMembers": "major", "ofNetwork": "none", "channel": "none", "apis": ["fif"],
+        "levelReports": True,
+    }  # fmt: skip
+    asked = {"headers": member.bearer()}
+    assert member.client.post(PREFERENCES, json=everything, **asked).status_code == 200
+
+    changed = member.client.post(PREFERENCES, json={"ofMembers": "minor"}, **asked)
+
+    assert changed.status_code == 200, changed.text
+    assert changed.json().items() >= {**everything, "ofMembers": "minor"}.items()
+
+
 def test_only_a_fiu_follows_and_only_fips(service: Service) -> None:
     fiu, bank = new_member(service, "FIU"), new_member(service, "FIP")
     for member, fip_id, problem in (

@@ -1,5 +1,6 @@
 """Alarms as their readers live them: webhooks, silences, acknowledgement."""
 
+import html
 import json
 import uuid
 from datetime import datetime
@@ -315,7 +316,7 @@ def test_what_a_silence_held_back_is_escalated_only_once_someone_could_take_it(n
 
 def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network, fip):
     made = network.service.cli(
-        *("health", "maintenance", fip.entity_id, "--for", "PT2H", "--in", "P1D"),
+        *("health", "maintenance", fip.entity_id, "--for", "PT2H", "--in", "P2D"),
         *("--reason", "new disks", "--json"),
     )
     browser, page = reader(network.service), "/console/operator/incidents"
@@ -323,6 +324,9 @@ def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network,
     form = {"entity_id": fip.entity_id, "hours": "4", "reason": "new fans", "maintenance": "yes"}
     assert browser.act(page, "/console/operator/silences", **form).status_code == 303
     assert f"Planned maintenance: {fip.entity_id}" in browser.get(page).text
+    late = "0 hours ahead. The network's rule asks for 24 hours. It is not left out of availability"
+    for shown in (page, f"/console/operator/health/fip/{fip.entity_id}"):
+        assert late in html.unescape(browser.get(shown).text)
 
     listed = network.noc.get("/health/silences").json()["silences"]
     found = [one for one in listed if one["entityId"] == fip.entity_id]

@@ -292,7 +292,14 @@ def test_the_rule_of_the_network_decides_what_maintenance_counts_and_who_sees_th
     assert league().json()["places"] == []
     assert wrong.status_code == 400
     assert "noticeHours" in wrong.json()["errorMsg"]
-    back = noc.post("/levels/rule", **{**asked, "noticeHours": 24, "hoursAMonth": 24})
+    kept = noc.post("/levels/rule", since=today, reason="fewer hours", hoursAMonth=6)
+    assert kept.json()["rule"] == {**made.json()["rule"], "hoursAMonth": 6, "reason": "fewer hours"}
+    typed = ("--since", today, "--reason", "as shipped", "--notice-hours", "24")
+    by_command = world.network.service.cli("report", "set-rule", *typed, "--json").stdout
+    assert json.loads(by_command) == [
+        {**kept.json()["rule"], "noticeHours": 24, "reason": "as shipped"}
+    ]
+    back = noc.post("/levels/rule", **{**asked, "noticeHours": 24, "hoursAMonth": 24}, league=False)
     assert back.json()["rule"]["league"] is False
 
 

@@ -106,6 +106,26 @@ def test_a_maintenance_begins_with_the_window_after_it_was_announced(bank: Bank)
     assert datetime.fromisoformat(later["begins"]) == begins + timedelta(minutes=3)
 
 
+def test_the_answer_says_whether_it_is_in_time_for_the_networks_rule(bank: Bank) -> None:
+    now = bank.now()
+
+    late = bank.announce(now + 22 * HOUR, now + 20.5 * HOUR)["notice"]
+    in_time = bank.announce(now + 32 * HOUR, now + 30.5 * HOUR)["notice"]
+
+    assert (late["inTime"], late["aheadHours"], late["noticeHours"]) == (False, 20, 24)
+    assert late["follows"] == (
+        "It was announced 20 hours ahead. The network's rule asks for 24 hours. It is not left out of "
+        "availability: calls that fail in it count as an outage."
+    )
+    assert (in_time["inTime"], in_time["aheadHours"], in_time["hoursAMonth"]) == (True, 30, 24)
+    assert in_time["follows"] == (
+        "It was announced 30 hours ahead. The network's rule asks for 24 hours. It is left out of "
+        "availability, as far as it is within the first 24 hours of maintenance in 30 days."
+    )
+    listed = bank.member.client.get(f"{bank.service.root}{OWN}", headers=bank.headers).json()
+    assert [one["notice"] for one in listed["silences"]] == [late, in_time]
+
+
 def test_one_that_ends_within_the_window_is_refused_by_its_field(bank: Bank) -> None:
     refused = bank.ask(bank.now() + timedelta(minutes=1))
 

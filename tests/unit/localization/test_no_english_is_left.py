@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from jinja2 import nodes
 
+import mudra.disputes
+import mudra.levels
+import mudra.metrics
 from mudra.console.framework.navigation import MEMBER_ITEMS
 from mudra.console.framework.render import environment
 from mudra.console.framework.table import Table
@@ -17,6 +20,7 @@ from mudra.console.pages import member, webhooks
 from mudra.localization.catalogue import message_ids
 from mudra.localization.languages import TEMPLATE
 from mudra.metrics.rollup.step import Step
+from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, Refusal
 
 TEMPLATES = Path("src/mudra/console/templates")
 IN_ENGLISH = {
@@ -55,6 +59,35 @@ _HEARD = re.compile(r'(?:aria-label|placeholder|title|alt)="([^"]*)"|data-\w+="(
 _IN_ENGLISH = re.compile(r'<(ul|p|span) [^>]*lang="en".*?</\1>', re.DOTALL)
 _UNSEEN = re.compile(r"<(script|style|pre|code).*?</\1>|<[^>]+>", re.DOTALL)
 _MARKED = {"_", "gettext", "ngettext"}
+
+
+TO_OPERATORS_AND_PROGRAMS = {
+    "it was closed more than 90 days ago and can no longer be reopened",
+    "no target of this ID holds or will",
+    "500 rules are stored: replace one that has not begun",
+    "500 targets are stored: end one first",
+    "the incident is announced already: add an update to its announcement",
+    "the announcement is not published yet: change it instead",
+    "no current or scheduled announcement of this ID",
+    "20 announcements are shown or scheduled, or 20 were made in 24 hours: end one, or wait",
+    "the incident is over or was closed before, so nothing was changed",
+    "the incident is open, withdrawn or part of another one: there is nothing to reopen",
+    (
+        "10 maintenances are active or scheduled, or began within 24 hours: end one that has not "
+        "begun, or wait"
+    ),
+    (
+        "the maintenances of some 7 days would be more than 24 hours: announce a shorter or later "
+        "one"
+    ),
+    "no active or scheduled silence of this ID",
+    "the AA has reported this window again; the later report counts",
+    "no implausible report has this receipt",
+    "as many pushes are in progress as can be accepted at once; nothing was stored, try again",
+    "more pushes of this tag than are permitted",
+    "no subscription has this link",
+}
+"""Refusals that no page of a member shows."""
 
 
 def templates() -> list[str]:
@@ -118,6 +151,24 @@ def test_every_title_of_a_table_is_a_message() -> None:
     titles = {title for one in tables for title in (one.title, *(c.title for c in one.columns))}
     assert len(titles) > 30  # the tables were found
     assert titles - message_ids(TEMPLATE) == {"5xx", "AA", "FIP"}
+
+
+def test_every_refusal_of_members_pages_is_in_hindi() -> None:
+    modules = [
+        importlib.import_module(one.name)
+        for package in (mudra.disputes, mudra.levels, mudra.metrics)
+        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
+    sentences = {
+        one.sentence
+        for module in modules
+        for one in vars(module).values()
+        if isinstance(one, PlainRefusal)
+        or (isinstance(one, type) and issubclass(one, Refusal) and isinstance(one.sentence, str))
+    }
+    texts = {one.partition(f"; {WAIT_TEXT}")[0] for one in sentences}
+
+    assert texts - message_ids(TEMPLATE) == TO_OPERATORS_AND_PROGRAMS
 
 
 def test_every_item_of_the_menu_is_a_message() -> None:

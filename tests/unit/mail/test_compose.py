@@ -50,6 +50,7 @@ def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
         NoticeKind.HEALTH_ALARM,
         NoticeKind.HEALTH_DIGEST,
         NoticeKind.HEALTH_ESCALATED,
+        NoticeKind.LEVELS_BUDGET,
         NoticeKind.SUBSCRIPTION_CONFIRM,
         NoticeKind.STATUS_INCIDENT,
         NoticeKind.STATUS_ANNOUNCEMENT,

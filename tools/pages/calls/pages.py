@@ -36,7 +36,7 @@ _METHODS: Final = ("get", "post", "put", "delete")
 """What is read comes first, then what is made, changed and removed."""
 _FORM: Final = "application/x-www-form-urlencoded"
 _SPECIAL: Final = {"304": "may answer 304"}
-_STATE: Final = "409"
+_STATES: Final = ("404", "409")
 _SHORT: Final = (
     (r"Entity Access Token of this entity, or User .*", "entity, user or operator: registry"),
     (r"User Access Token of its admin, or of .*", "user or operator: registry"),
@@ -174,14 +174,18 @@ def _headers(call: Call) -> list[str]:
 
 def _refused(call: Call, shapes: Shapes) -> list[str]:
     """Returns what of the present state refuses a call, in the sentences that a caller reads."""
-    responses = call.operation["responses"]
-    if _STATE not in responses:
-        return []
-    _, *sentences = shapes.answer(responses[_STATE])["description"].split("\n- ")
-    first, *more = sentences
-    if not more:
-        return [f"409: *{first}*", ""]
-    return ["409, with one of these sentences:", "", *(f"- *{one}*" for one in sentences), ""]
+    lines: list[str] = []
+    for status in _STATES:
+        if status not in call.operation["responses"]:
+            continue
+        answer = shapes.answer(call.operation["responses"][status])
+        _, *sentences = answer["description"].split("\n- ")
+        if len(sentences) == 1:
+            lines += [f"{status}: *{sentences[0]}*", ""]
+        elif sentences:
+            listed = (f"- *{one}*" for one in sentences)
+            lines += [f"{status}, with one of these sentences:", "", *listed, ""]
+    return lines
 
 
 def _is_array(call: Call) -> bool:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from mudra.audit.audit_log_store import AuditLog
+from mudra.bootstrap.alarm_wiring import alarm_mailer
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.budgets.burn_store import Burns
 from mudra.levels.gathering import Gathering
@@ -14,7 +15,6 @@ from mudra.levels.target_store import Targets
 from mudra.metrics.incidents.silence_service import RETENTION
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.alarm_mails import PostgresAlarmPreferences
 from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incident_acts import PostgresSilences
@@ -58,5 +58,5 @@ def budget_service(parts: "Dependencies", transaction: Transaction) -> BudgetSer
         level_service(parts, transaction),
         Burns(transaction),
         PostgresWebhooks(transaction, parts.encryption),
-        PostgresAlarmPreferences(transaction),
+        alarm_mailer(parts, transaction),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import quote, urljoin
 
 import httpx2
@@ -26,6 +26,8 @@ _ENVELOPE: Final = ("ver", "timestamp", "txnId")
 Names: TypeAlias = Mapping[str, str]
 """How a command calls the fields of a request."""
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+T = TypeVar("T")
 
 
 class Answer(dict[str, Any]):
@@ -230,3 +232,8 @@ def _filled(query: Mapping[str, str]) -> dict[str, str]:
 def in_path(segment: object) -> str:
     """Return a text as one segment of a path."""
     return quote(str(segment), safe="")
+
+
+def given(options: Mapping[str, T | None]) -> dict[str, T]:
+    """Return the options that were typed, as a body that changes nothing else."""
+    return {name: one for name, one in options.items() if one is not None}

@@ -51,7 +51,7 @@ async def remove(call: UserCall[AdminRemovalRequest]) -> AdminsResponse | Refusa
 @post(
     "/entity/admin/handover",
     "Hand over your own admin role",
-    conflicts=conflicts.ADD_ADMIN,
+    conflicts=conflicts.HAND_OVER,
     gate=SIGNED_IN,
 )
 async def hand_over(call: UserCall[OwnHandOverRequest]) -> AdminsResponse | Refusal:
@@ -63,7 +63,12 @@ async def hand_over(call: UserCall[OwnHandOverRequest]) -> AdminsResponse | Refu
     return await _changed(call)
 
 
-@post("/entity/admin/invite-again", "Send an invitation again", gate=SIGNED_IN)
+@post(
+    "/entity/admin/invite-again",
+    "Send an invitation again",
+    conflicts=conflicts.INVITE_AGAIN,
+    gate=SIGNED_IN,
+)
 async def invite_again(call: UserCall[SendAgainRequest]) -> AdminsResponse | Refusal:
     """Send a pending invitation of your own entity again, with a new link for 24 hours."""
     return await _changed(call)

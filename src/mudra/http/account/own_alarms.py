@@ -42,14 +42,13 @@ async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
     gate=SIGNED_IN,
 )
 async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
-    """Replace all of them. What quiet hours hold back comes in one email at their end.
+    """Change what is named. What quiet hours hold back comes in one email at their end.
 
     The channels `webhook` and `both` need a webhook of your own: add it first.
     """
-    wanted = call.body.preferences()
-    outcome = await call.tx.service(AlarmPreferenceService).set(
-        call.user.user_id, wanted, call.caller
-    )
+    service, user_id = call.tx.service(AlarmPreferenceService), call.user.user_id
+    wanted = call.body.preferences(await service.of(user_id))
+    outcome = await service.set(user_id, wanted, call.caller)
     return outcome if isinstance(outcome, Refusal) else _response(outcome)
 
 

@@ -61,6 +61,7 @@ async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementRespon
 @post(
     "/operator/v1/announcements/{announcement_id:uuid}",
     "Change an announcement",
+    conflicts=conflicts.CHANGE_ANNOUNCEMENT,
     gate=operator(Scope.HEALTH),
     limits=TEXT_LIMITS,
 )
@@ -96,6 +97,7 @@ async def update(
 @post(
     "/operator/v1/announcements/{announcement_id:uuid}/end",
     "End an announcement",
+    conflicts=conflicts.CHANGE_ANNOUNCEMENT,
     gate=operator(Scope.HEALTH),
 )
 async def end(

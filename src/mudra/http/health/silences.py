@@ -24,9 +24,11 @@ from mudra.http.response.alarm_responses import (
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
+from mudra.levels.level_service import LevelService
 from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.shared.refusal import Refusal
+from mudra.storage.database.transaction import Transaction
 
 
 @get("/operator/v1/health/silences", "List silences", gate=operator(Scope.HEALTH))
@@ -34,7 +36,8 @@ async def silences(call: OperatorCall[SilencesParameters]) -> SilencesResponse:
     """List active and scheduled silences, earliest end first."""
     now = await People(call.tx).now()
     found = await call.tx.service(SilenceService).list(now, past=call.body.past == "true")
-    return SilencesResponse(silences=[silence_details(one) for one in found])
+    notices = await call.tx.service(LevelService).notices(found)
+    return SilencesResponse(silences=[silence_details(one, notices) for one in found])
 
 
 @post("/operator/v1/health/silences", "Begin a silence", gate=operator(Scope.HEALTH))
@@ -50,16 +53,15 @@ async def begin(call: OperatorCall[SilenceRequest]) -> SilenceResponse | Refusal
         call.body.peer_id,
         call.body.maintenance,
     )
-    return _response(
-        await call.tx.service(SilenceService).begin(
-            command, call.caller, await People(call.tx).now()
-        )
-    )
+    now = await People(call.tx).now()
+    outcome = await call.tx.service(SilenceService).begin(command, call.caller, now)
+    return await _response(call.tx, outcome)
 
 
 @post(
     "/operator/v1/health/silences/{silence_id:uuid}/end",
     "End a silence",
+    conflicts=conflicts.END_SILENCE,
     gate=operator(Scope.HEALTH),
 )
 async def end(
@@ -67,7 +69,8 @@ async def end(
 ) -> SilenceResponse | Refusal:
     """End a silence now; alarms resume for incidents that continue."""
     now = await People(call.tx).now()
-    return _response(await call.tx.service(SilenceService).end(str(silence_id), call.caller, now))
+    outcome = await call.tx.service(SilenceService).end(str(silence_id), call.caller, now)
+    return await _response(call.tx, outcome)
 
 
 @get("/maintenance", "List own planned maintenances", gate=entity())
@@ -75,7 +78,8 @@ async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     """List the calling entity's active and scheduled maintenances, earliest end first."""
     now = await People(call.tx).now()
     found = await call.tx.service(SilenceService).own(call.entity.entity_id, now)
-    return SilencesResponse(silences=[own_silence_details(one) for one in found])
+    notices = await call.tx.service(LevelService).notices(found)
+    return SilencesResponse(silences=[own_silence_details(one, notices) for one in found])
 
 
 @post(
@@ -91,25 +95,33 @@ async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Re
         call.entity.entity_id, "", begins, call.body.ends, call.body.reason, maintenance=True
     )
     now = await People(call.tx).now()
-    return _response(await call.tx.service(SilenceService).announce(command, call.caller, now))
+    outcome = await call.tx.service(SilenceService).announce(command, call.caller, now)
+    return await _response(call.tx, outcome)
 
 
-@post("/maintenance/{silence_id:uuid}/end", "End an own planned maintenance", gate=entity())
+@post(
+    "/maintenance/{silence_id:uuid}/end",
+    "End an own planned maintenance",
+    conflicts=conflicts.END_SILENCE,
+    gate=entity(),
+)
 async def end_own(
     call: EntityCall[NoParameters], silence_id: FromPath[UUID]
 ) -> SilenceResponse | Refusal:
     """End a maintenance now, also one that has not begun."""
     own, now = call.entity.entity_id, await People(call.tx).now()
     ended = await call.tx.service(SilenceService).end(str(silence_id), call.caller, now, own_of=own)
-    return (
-        ended if isinstance(ended, Refusal) else SilenceResponse(silence=own_silence_details(ended))
-    )
+    if isinstance(ended, Refusal):
+        return ended
+    notices = await call.tx.service(LevelService).notices([ended])
+    return SilenceResponse(silence=own_silence_details(ended, notices))
 
 
-def _response(outcome: Silence | Refusal) -> SilenceResponse | Refusal:
+async def _response(tx: Transaction, outcome: Silence | Refusal) -> SilenceResponse | Refusal:
     if isinstance(outcome, Refusal):
         return outcome
-    return SilenceResponse(silence=silence_details(outcome))
+    notices = await tx.service(LevelService).notices([outcome])
+    return SilenceResponse(silence=silence_details(outcome, notices))
 
 
 operator_handlers: Final[list[HTTPRouteHandler]] = [silences, begin, end]

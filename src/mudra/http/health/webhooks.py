@@ -195,7 +195,10 @@ def _with_one(
         post(f"{one}/rotate", f"Rotate the key of {noun}", gate=gate)(rotate),
         get(f"{one}/events", f"List the latest events of {noun}", gate=gate)(events),
         post(
-            f"{one}/events/{{message_id:uuid}}/resend", f"Send an event of {noun} again", gate=gate
+            f"{one}/events/{{message_id:uuid}}/resend",
+            f"Send an event of {noun} again",
+            conflicts=conflicts.RESEND,
+            gate=gate,
         )(resend),
         get(f"{one}/attempts", f"List the latest deliveries of {noun}", gate=gate)(attempts),
     ]

@@ -1,11 +1,13 @@
 """Requests and responses about service levels, as the wire carries them."""
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
-from mudra.http.request.fields import LATER_DAY, Instant
+from mudra.http.request.fields import LATER_DAY, Instant, named
 from mudra.http.response.response_body import ResponseBody
 from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.evidence import Evidence, TimedCalls
@@ -20,6 +22,7 @@ from mudra.levels.target import (
     NetworkRule,
     Target,
     TargetCommand,
+    rule_on,
 )
 from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.entity_type import EntityType
@@ -148,27 +151,9 @@ class ProofResponse(ResponseBody, kw_only=True):
 
 
 class RuleRequest(Struct, frozen=True, rename="camel"):
-    """The rule of the network from a day on."""
+    """The rule of the network from a day on; what is left out stays as it is by then."""
 
     since: _FirstDay
-    notice_hours: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=MAX_NOTICE_HOURS,
-            description="maintenance is left out if announced so many hours ahead",
-            examples=[48],
-        ),
-    ]
-    hours_a_month: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=MAX_HOURS_A_MONTH,
-            description="so many hours of maintenance in 30 days are left out",
-            examples=[24],
-        ),
-    ]
     reason: Annotated[
         str,
         Meta(
@@ -179,14 +164,37 @@ class RuleRequest(Struct, frozen=True, rename="camel"):
             extra_json_schema={"format": "plain-line"},
         ),
     ]
-    league: Annotated[bool, Meta(description="whether members see a league table")] = False
+    notice_hours: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=MAX_NOTICE_HOURS,
+                description="maintenance is left out if announced so many hours ahead",
+                examples=[48],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    hours_a_month: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=MAX_HOURS_A_MONTH,
+                description="so many hours of maintenance in 30 days are left out",
+                examples=[24],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    league: Annotated[bool, Meta(description="whether members see a league table")] | UnsetType = (
+        UNSET
+    )
 
-    @property
-    def rule(self) -> NetworkRule:
-        """The rule of the use case."""
-        return NetworkRule(
-            self.since, self.notice_hours, self.hours_a_month, self.league, self.reason
-        )
+    def rule(self, stored: Iterable[NetworkRule]) -> NetworkRule:
+        """Returns the rule of its first day as it is stored, with what is named."""
+        return replace(rule_on(stored, self.since), **named(self))
 
 
 class RulesResponse(ResponseBody, kw_only=True, rename="camel"):

@@ -42,9 +42,13 @@ async def rule(call: OperatorCall[NoParameters]) -> RulesResponse:
     gate=operator(Scope.HEALTH),
 )
 async def set_rule(call: OperatorCall[RuleRequest]) -> RuleResponse | Refusal:
-    """Set the rule about maintenance and the league table from a day on."""
-    now = await People(call.tx).now()
-    outcome = await call.tx.service(LevelService).set_rule(call.body.rule, call.caller, now)
+    """Set the rule about maintenance and the league table from a day on.
+
+    What is left out stays as it is by that day.
+    """
+    now, service = await People(call.tx).now(), call.tx.service(LevelService)
+    asked = call.body.rule(await service.rules())
+    outcome = await service.set_rule(asked, call.caller, now)
     return outcome if isinstance(outcome, Refusal) else RuleResponse(rule=outcome)
 
 
@@ -72,7 +76,13 @@ async def league(call: OperatorCall[LeagueParameters]) -> LeagueResponse:
     return await _league(call.tx.service(LevelService), call.body)
 
 
-@get("/levels/league", "Show the league table to members", gate=entity(), within_s=PAGE_S)
+@get(
+    "/levels/league",
+    "Show the league table to members",
+    conflicts=conflicts.LEAGUE,
+    gate=entity(),
+    within_s=PAGE_S,
+)
 async def own_league(call: EntityCall[LeagueParameters]) -> LeagueResponse | Refusal:
     """Show the league table to a member; 404 in a network where the operator shows none."""
     service = call.tx.service(LevelService)

@@ -42,7 +42,10 @@ async def set_target(call: OperatorCall[TargetRequest]) -> TargetResponse | Refu
 
 
 @post(
-    "/operator/v1/levels/targets/{target_id:uuid}/end", "End a target", gate=operator(Scope.HEALTH)
+    "/operator/v1/levels/targets/{target_id:uuid}/end",
+    "End a target",
+    conflicts=conflicts.END_TARGET,
+    gate=operator(Scope.HEALTH),
 )
 async def end_target(
     call: OperatorCall[NoParameters], target_id: FromPath[UUID]

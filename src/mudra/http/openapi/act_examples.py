@@ -68,6 +68,7 @@ ACT_EXAMPLES: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
             "SilenceDetails.reason": "planned work of the bank until 04:00",
             "SilenceDetails.madeBy": _OPERATOR,
             "SilenceDetails.maintenance": False,
+            "SilenceDetails.notice": None,
         },
         "endAnnouncement": {
             "AnnouncementDetails.state": "over",

@@ -303,7 +303,7 @@ _WHETHER: Final[_Shown] = (
         (
             "active certain intact open passes met complete AttemptDetails.delivered levelReports "
             "keyProven created invited league secondFactor needsApproval "
-            "SilenceDetails.maintenance BulkResponse.dryRun"
+            "SilenceDetails.maintenance BulkResponse.dryRun Notice.inTime"
         ),
     ),
     (
@@ -319,6 +319,14 @@ _WORDS: Final[_Shown] = (
     ("path", "FeedPlace.kind"),
     ("major", "IncidentDetails.severity"),
     (None, "IncidentDetails.ended"),
+    (30, "aheadHours"),
+    (
+        (
+            "It was announced 30 hours ahead. The network's rule asks for 24 hours. It is left out "
+            "of availability, as far as it is within the first 24 hours of maintenance in 30 days."
+        ),
+        "Notice.follows",
+    ),
     ("", "IncidentDetails.peerId SilenceDetails.peerId FeedCause.peer_id"),
     ("GOOD", "ApiDetails.status CellDetails.status PublicRow.status FipSummary.data_flow"),
     ("GOOD", "FipSummary.discovery_and_linking FipSummary.consent_and_notification"),

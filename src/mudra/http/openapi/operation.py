@@ -26,6 +26,7 @@ from mudra.http.openapi.components import mapping
 from mudra.http.openapi.operation_ids import operation_id
 from mudra.http.request.request_context import RequestEnvelope
 from mudra.http.request.validation import needs_fields
+from mudra.http.response.errors import problem_of
 from mudra.http.response.response_body import (
     CsvText,
     ErrorBody,
@@ -95,7 +96,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
 
     `reads` is a struct, to which the envelope's fields are added, or a JSON Schema.
     `answers` are the types of its response; CsvText, PdfFile and EventStream are no JSON.
-    `conflicts`: the refusals that it returns with 409.
+    `conflicts`: the refusals by the present state, each with the status of its kind.
     `needs`: which token the caller presents, such as "Entity Access Token of an AA".
     `findings`: its 400 may list all findings in a document. `headers`: those of a response
     that can be revalidated, with their descriptions; such a handler may return 304.
@@ -180,11 +181,13 @@ def _errors(
     bodies = {status: refuses if status in _OF_THE_CALL else ErrorBody for status in ERRORS}
     if findings:
         bodies["400"] = FindingsErrorBody
-    sentences = tuple(dict.fromkeys(one.sentence for one in conflicts))
+    said: dict[str, dict[str, None]] = {}
+    for one in conflicts:
+        said.setdefault(str(problem_of(one).status), {})[one.sentence] = None
     return {
-        status: _error(status, body, sentences if status == "409" else ())
+        status: _error(status, body, tuple(said.get(status, ())))
         for status, body in bodies.items()
-        if conflicts or status != "409"
+        if status in said or status != "409"
     }
 
 

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.request.fields import Flag, NoParameters, PageLimit, UuidOrNone
+from mudra.http.response import conflicts
 from mudra.http.response.account_responses import MailDetails, mail_details
 from mudra.http.response.response_body import Page, StatusResponse, cut_page
 from mudra.http.route import get, post
@@ -49,7 +50,12 @@ async def list_mails(call: OperatorCall[MailQuery]) -> MailsPage:
     return MailsPage(mails=[mail_details(row) for row in shown], next=following)
 
 
-@post("/mails/{mail_id:uuid}/retry", "Try a mail again", gate=operator(Scope.MEMBERS))
+@post(
+    "/mails/{mail_id:uuid}/retry",
+    "Try a mail again",
+    conflicts=conflicts.RETRY_MAIL,
+    gate=operator(Scope.MEMBERS),
+)
 async def retry(
     call: OperatorCall[NoParameters], mail_id: FromPath[UUID]
 ) -> StatusResponse | Refusal:

@@ -169,7 +169,7 @@ async def remove_admin(call: OperatorCall[AdminRemovalRequest]) -> AdminsRespons
 @post(
     "/members/admins/handover",
     "Replace an admin",
-    conflicts=conflicts.ADD_ADMIN,
+    conflicts=conflicts.HAND_OVER,
     gate=operator(Scope.MEMBERS),
 )
 async def replace_admin(call: OperatorCall[HandOverRequest]) -> AdminsResponse | Refusal:

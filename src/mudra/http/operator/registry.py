@@ -327,6 +327,7 @@ async def probe(
 @get(
     "/registry/entries/{entity_id:str}/probe",
     "Show the latest probe of an entry",
+    conflicts=conflicts.PROBED,
     gate=operator(Scope.REGISTRY),
 )
 async def show_probe(

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeVar
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.request.fields import EMAIL_OR_NONE, PLAIN_LINE, Email, EntityId, Name, Username
 from mudra.identity.accounts.email_address import MAX_ADDRESS, MAX_NAME
@@ -22,7 +22,7 @@ from mudra.identity.memberships.hand_over import (
     send_again,
 )
 from mudra.identity.memberships.invitation import Invitee
-from mudra.identity.memberships.member import Contact, Role
+from mudra.identity.memberships.member import Role
 from mudra.identity.memberships.onboard import NewMember
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -168,7 +168,7 @@ class HandOverRequest(OwnHandOverRequest, frozen=True):
 
 
 class ContactRequest(AdminChangeRequest, frozen=True):
-    """Set the backup contact; empty values remove it."""
+    """Set the backup contact; an empty value removes it, and without `phone` it stays."""
 
     email: Annotated[
         str,
@@ -179,19 +179,23 @@ class ContactRequest(AdminChangeRequest, frozen=True):
             extra_json_schema=EMAIL_OR_NONE,
         ),
     ]
-    phone: Annotated[
-        str,
-        Meta(
-            max_length=32,
-            description="a telephone number that is answered day and night, or empty",
-            examples=["+91 80 4000 1234", ""],
-            extra_json_schema={"pattern": r"^(\+?[0-9][0-9 ()./-]{3,30})?$"},
-        ),
-    ] = ""
+    phone: (
+        Annotated[
+            str,
+            Meta(
+                max_length=32,
+                description="a telephone number that is answered day and night, or empty",
+                examples=["+91 80 4000 1234", ""],
+                extra_json_schema={"pattern": r"^(\+?[0-9][0-9 ()./-]{3,30})?$"},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
     async def run(self, tx: Transaction, requester: Requester) -> ContactResult:
         """Set the contact."""
-        return await set_contact(tx, requester, self.entity_id, Contact(self.email, self.phone))
+        phone = self.phone if isinstance(self.phone, str) else None
+        return await set_contact(tx, requester, self.entity_id, self.email, phone)
 
 
 class OnboardRequest(Struct, frozen=True):

@@ -1,11 +1,14 @@
 """Requests about a person's own alarms, which the API and the console read alike."""
 
+from collections.abc import Callable, Mapping
 from datetime import time
-from typing import Annotated
+from typing import Annotated, Any, Final
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
-from mudra.metrics.notifications.preferences import ALARM_APIS, USUAL, AlarmPreferences, Channel
+from mudra.http.request.fields import named
+from mudra.metrics.notifications.preferences import ALARM_APIS, AlarmPreferences, Channel
 from mudra.metrics.notifications.severity import Severity
 
 _NONE = "none"
@@ -40,7 +43,7 @@ _Api = Annotated[str, Meta(extra_json_schema={"enum": sorted(ALARM_APIS)})]
 
 
 class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
-    """All preferences of the caller; what is left out becomes as usual.
+    """Changes of the caller's preferences; what is left out stays.
 
     `ofMembers` and `ofNetwork` are the least severity of alarms about one's own entities and, for
     operators, about the network; none means no alarms. Quiet hours are in `timeZone`. `channel` is
@@ -49,41 +52,46 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     service levels come by email.
     """
 
-    time_zone: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=64,
-            description="a name of the time zone database",
-            examples=["Asia/Kolkata"],
-        ),
-    ] = USUAL.time_zone
-    quiet_from: _Clock = ""
-    quiet_until: Annotated[_Clock, Meta(examples=["07:00"])] = ""
-    breaks_quiet: _Severity = Severity.CRITICAL.value
-    of_members: _Severity = Severity.MINOR.value
-    of_network: _Severity = Severity.MAJOR.value
-    channel: _Channel = Channel.EMAIL.value
-    apis: Annotated[
-        list[_Api],
-        Meta(max_length=len(ALARM_APIS), description="codes of APIs", examples=[["fireq", "fif"]]),
-    ] = []
-    level_reports: Annotated[
-        bool, Meta(description="whether monthly reports of service levels come by email")
-    ] = False
+    time_zone: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=64,
+                description="a name of the time zone database",
+                examples=["Asia/Kolkata"],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    quiet_from: _Clock | UnsetType = UNSET
+    quiet_until: Annotated[_Clock, Meta(examples=["07:00"])] | UnsetType = UNSET
+    breaks_quiet: _Severity | UnsetType = UNSET
+    of_members: _Severity | UnsetType = UNSET
+    of_network: _Severity | UnsetType = UNSET
+    channel: _Channel | UnsetType = UNSET
+    apis: (
+        Annotated[
+            list[_Api],
+            Meta(
+                max_length=len(ALARM_APIS), description="codes of APIs", examples=[["fireq", "fif"]]
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    level_reports: (
+        Annotated[
+            bool,
+            Meta(description="whether monthly reports of service levels come by email"),
+        ]
+        | UnsetType
+    ) = UNSET
 
-    def preferences(self) -> AlarmPreferences:
-        """Returns the preferences that are asked for."""
-        return AlarmPreferences(
-            self.time_zone,
-            _time(self.quiet_from),
-            _time(self.quiet_until),
-            _severity(self.breaks_quiet),
-            _severity(self.of_members),
-            _severity(self.of_network),
-            Channel(self.channel),
-            frozenset(self.apis),
-            self.level_reports,
+    def preferences(self, known: AlarmPreferences) -> AlarmPreferences:
+        """Returns the preferences that are known, with what is named."""
+        changes = named(self)
+        return replace(
+            known, **{name: _READ.get(name, _same)(one) for name, one in changes.items()}
         )
 
 
@@ -93,6 +101,22 @@ def _time(text: str) -> time | None:
 
 def _severity(word: str) -> Severity | None:
     return None if word == _NONE else Severity(word)
+
+
+def _same(value: object) -> object:
+    return value
+
+
+_READ: Final[Mapping[str, Callable[[Any], object]]] = {
+    "quiet_from": _time,
+    "quiet_until": _time,
+    "breaks_quiet": _severity,
+    "of_members": _severity,
+    "of_network": _severity,
+    "channel": Channel,
+    "apis": frozenset,
+}
+"""How a value of a request is read; the others are as they are."""
 
 
 def clock_text(at: time | None) -> str:

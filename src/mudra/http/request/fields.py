@@ -1,9 +1,10 @@
 """Types of fields that several requests have, and how an error text describes each."""
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
+from msgspec.structs import asdict
 
 from mudra.identity.accounts.email_address import MAX_ADDRESS, MAX_NAME
 
@@ -77,3 +78,8 @@ EventNumber = Annotated[str, Meta(pattern=r"^[0-9]{0,18}\Z", description="the nu
 
 class NoParameters(Struct, frozen=True):
     """A request without parameters: an empty query, or the body {}."""
+
+
+def named(request: Struct) -> dict[str, Any]:
+    """Return the fields that a request names, by attribute; those that it left out are unset."""
+    return {name: one for name, one in asdict(request).items() if one is not UNSET}

@@ -1,6 +1,6 @@
 """Responses about incidents, silences and webhooks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from mudra.http.response.operator_name import shown_to_members
 from mudra.http.response.response_body import DateTime, ResponseBody
+from mudra.levels.notice import Notice
 from mudra.metrics.incidents.acts.act import Act
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import StoredIncident
@@ -105,6 +106,8 @@ class SilenceDetails(Struct, rename="camel", kw_only=True):
     reason: str
     made_by: str
     maintenance: bool
+    notice: Notice | None
+    """What the network's rule makes of a planned maintenance."""
 
 
 class SilencesResponse(ResponseBody, kw_only=True):
@@ -257,7 +260,7 @@ def own_incident_details(stored: StoredIncident) -> IncidentDetails:
     return replace(incident_details(stored), acknowledged_by=owner and shown_to_members(owner))
 
 
-def silence_details(silence: Silence) -> SilenceDetails:
+def silence_details(silence: Silence, notices: Mapping[str, Notice]) -> SilenceDetails:
     """Return a silence as the wire has it."""
     return SilenceDetails(
         silence_id=silence.silence_id,
@@ -269,12 +272,13 @@ def silence_details(silence: Silence) -> SilenceDetails:
         reason=silence.reason,
         made_by=silence.made_by,
         maintenance=silence.maintenance,
+        notice=notices.get(silence.silence_id),
     )
 
 
-def own_silence_details(silence: Silence) -> SilenceDetails:
+def own_silence_details(silence: Silence, notices: Mapping[str, Notice]) -> SilenceDetails:
     """Return a maintenance as its member sees it."""
-    return replace(silence_details(silence), made_by=shown_to_members(silence.made_by))
+    return replace(silence_details(silence, notices), made_by=shown_to_members(silence.made_by))
 
 
 def webhook_details(webhook: Webhook, owner: Owner | None) -> WebhookDetails:

@@ -45,19 +45,21 @@ ContactResult: TypeAlias = EntityAdmins | Forbidden | ValueRefused | TooManyCont
 
 
 async def set_contact(
-    tx: Transaction, requester: Requester, entity_id: str, contact: Contact
+    tx: Transaction, requester: Requester, entity_id: str, email: str, phone: str | None
 ) -> ContactResult:
     """Set the backup contact: its address gets the same emails; an empty one removes it.
 
-    The admins and both contacts get an email about another address.
+    Without `phone` the telephone stays. About another address the admins and both contacts get
+    an email.
     """
     member = await authorized_member(tx, requester, entity_id)
     if isinstance(member, Refusal):
         return member
-    checked = checked_contact(contact)
+    known = await Memberships(tx).contact(entity_id)
+    checked = checked_contact(Contact(email, known.phone if phone is None else phone))
     if isinstance(checked, ValueRefused):
         return checked
-    former = (await Memberships(tx).contact(entity_id)).email
+    former = known.email
     if requester.user is not None and checked.email not in {"", former}:
         refused = await _too_many(tx, requester.caller, entity_id)
         if refused is not None:

@@ -1,11 +1,12 @@
 """Works out the budgets of members in the caller's transaction, and sends an alarm once for each.
 
-An alarm is sent when the outlook becomes worse than any that was announced in the month. While a
+An alarm is sent when the outlook becomes worse than any that was announced in the month, as alarms
+of incidents are: by email or webhook as its reader likes, and not in quiet hours. While a
 silence covers the member, none is sent and none counts as announced: the next run sends it.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -13,9 +14,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.memberships.notices import NoticeService
-from mudra.levels.budgets.burn_message import EVENT, body_of, facts_of
+from mudra.levels.budgets.burn_message import EVENT, alarm_of, body_of
 from mudra.levels.budgets.burn_rule import LONG, SHORT, Burn, Outlook, Seen, burns_of
 from mudra.levels.budgets.burn_store import Burns, StoredBurn
 from mudra.levels.calculation import Figure, figures
@@ -25,14 +24,12 @@ from mudra.levels.months import month_of
 from mudra.levels.spans import Member
 from mudra.metrics.incidents.incident import AaCalls, Fip, Subject
 from mudra.metrics.incidents.silence import is_silenced
-from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
-from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.sums.percentiles import percentile_of
 from mudra.shared.entity_type import EntityType
-from mudra.shared.notice import NoticeKind
 from mudra.storage.database.transaction import Transaction
 
 SETTLED: Final = timedelta(hours=1)
@@ -83,7 +80,7 @@ class BudgetService(Struct, frozen=True):
     levels: LevelService
     burns: Burns
     messages: WebhookMessages
-    preferences: AlarmPreferenceStore
+    mailer: AlarmMailer
 
     async def of_now(
         self, now: datetime, *, entity_id: str | None = None, in_danger: bool = False
@@ -139,18 +136,13 @@ class BudgetService(Struct, frozen=True):
             worse = burn.outlook.is_worse_than(known) and not silent
             await self.burns.put(stored, burn.outlook if worse else known)
             if worse:
-                await self._announce(stored)
+                await self._announce(member, stored)
                 sent += 1
         return sent
 
-    async def _announce(self, stored: StoredBurn) -> None:
+    async def _announce(self, member: Member, stored: StoredBurn) -> None:
         entity_id, burn = stored.entity_id, stored.burn
-        await self.tx.service(NoticeService).notify(
-            entity_id,
-            NoticeKind.LEVELS_BUDGET,
-            facts_of(stored),
-            without=await self._without(entity_id, burn.outlook),
-        )
+        await self.mailer.send_of_member(entity_id, [alarm_of(member, stored)], stored.at)
         await self.messages.post([entity_id], body_of(stored), stored.at, event=EVENT)
         detail: Mapping[str, str | int] = {
             "month": stored.month.isoformat(),
@@ -162,17 +154,6 @@ class BudgetService(Struct, frozen=True):
         await self.levels.audit_log.append(
             AuditEntry(EventName.LEVELS_BUDGET_ALARM, _SYSTEM, entity_id, detail=detail)
         )
-
-    async def _without(self, entity_id: str, outlook: Outlook) -> Collection[str]:
-        """Returns the addresses of admins who chose to get no email of such an alarm."""
-        severity = Severity.MAJOR if outlook is Outlook.GONE else Severity.MINOR
-        found = []
-        for one in await Memberships(self.tx).admins(entity_id):
-            chosen = await self.preferences.of(one.user_id)
-            wanted = chosen.of_members is not None and severity.at_least(chosen.of_members)
-            if not (wanted and chosen.channel.has_email):
-                found.append(one.email)
-        return found
 
 
 def _subject(member: Member) -> Subject:

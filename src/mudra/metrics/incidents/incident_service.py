@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import translatable
 from mudra.metrics.incidents.explanation import causes_of
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.ports import Incidents
@@ -19,7 +20,7 @@ class NoSuchIncident(Refusal, frozen=True):
     """No incident has this ID."""
 
     kind = RefusalKind.NOT_FOUND
-    sentence = "no incident of this ID"
+    sentence = translatable("no incident of this ID")
 
 
 class IncidentService(Struct, frozen=True):

@@ -4,7 +4,7 @@ Each incident once: what waits is replaced by what is known of the same incident
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
@@ -94,6 +94,7 @@ class PersonalAlarm(Struct, frozen=True):
     """
 
     incident_id: str
+    """What it is about: an incident, or what else `page` shows."""
     entity_id: str
     severity: Severity
     title: str
@@ -106,6 +107,20 @@ class PersonalAlarm(Struct, frozen=True):
     """The headline of the FIPs that fell at once, if it is about one; of what has waited empty."""
     apis: frozenset[str] = frozenset()
     """What it is about; empty for all APIs, and for what has waited: it was wanted then."""
+    page: str = ""
+    """The page about it, below the console; empty for an incident, which has one of its own."""
+
+
+class MemberAlarm(Struct, frozen=True):
+    """An alarm about a member that is about no incident, in the words of each reader."""
+
+    about: str
+    """The ID (a UUID) of what it is about: a later alarm about it takes the place of this one."""
+    entity_id: str
+    severity: Severity
+    page: str
+    words: Callable[[tzinfo], tuple[str, str]]
+    """Returns title and text in the current language, with times in a zone."""
 
 
 class HeldAlarm(Struct, frozen=True):

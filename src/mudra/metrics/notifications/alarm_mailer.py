@@ -1,7 +1,7 @@
 """Sends alarms to people by email or webhook, each in their time zone; digests for storms."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from mudra.metrics.notifications.alarm_mail import (
     Called,
     HeldAlarm,
     History,
+    MemberAlarm,
     PersonalAlarm,
     Reader,
     StormRule,
@@ -77,6 +78,21 @@ class AlarmMailer(Struct, frozen=True):
             new = [one for one in found if one is not None]
             known = history.get(reader.user_id, History())
             await self._send_to(reader, new, own, known, now)
+
+    async def send_of_member(
+        self, entity_id: str, alarms: Sequence[MemberAlarm], now: datetime
+    ) -> None:
+        """Sends alarms about a member to its admins, or holds them back, as alarms of incidents."""
+        found = await self.store.readers({entity_id}, ())
+        readers = [one for one in found if entity_id in one.entities]
+        ids, about = [one.user_id for one in readers], [one.about for one in alarms]
+        history = await self.store.history(ids, about, now - self.rule.within)
+        waiting = await self.store.waiting(ids, about)
+        for reader in readers:
+            with written_in(self.languages.of(reader.language)):
+                new = [_of_member(one, reader.preferences.zone) for one in alarms]
+            own = [one for one in waiting if one.user_id == reader.user_id]
+            await self._send_to(reader, new, own, history[reader.user_id], now)
 
     async def members(self, incidents: Sequence[StoredIncident]) -> Names:
         """Returns the names of the members that incidents are about or affect."""
@@ -131,7 +147,8 @@ class AlarmMailer(Struct, frozen=True):
         mailing = mailing_of(reader, new, waiting, history, now, self.rule)
         for alarm in mailing.alone:
             if reader.wants_email:
-                await self._post(reader, NoticeKind.HEALTH_ALARM, self._facts(alarm))
+                kind = NoticeKind.LEVELS_BUDGET if alarm.page else NoticeKind.HEALTH_ALARM
+                await self._post(reader, kind, self._facts(alarm))
             await self._post_message(reader, [alarm], now)
         if mailing.digest:
             if reader.wants_email:
@@ -184,10 +201,17 @@ class AlarmMailer(Struct, frozen=True):
         }
 
     def _page(self, alarm: PersonalAlarm) -> str:
+        if alarm.page:
+            return f"{self.console}/{alarm.page}"
         if alarm.entity_id:
             home = f"{self.console}/entity/{alarm.entity_id}"
             return f"{home}/health/incidents/{alarm.incident_id}"
         return f"{self.console}/operator/incidents/{alarm.incident_id}"
+
+
+def _of_member(one: MemberAlarm, zone: tzinfo) -> PersonalAlarm:
+    title, text = one.words(zone)
+    return PersonalAlarm(one.about, one.entity_id, one.severity, title, text, page=one.page)
 
 
 def _headline(urgent: Sequence[PersonalAlarm]) -> str:

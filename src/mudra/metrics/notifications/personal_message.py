@@ -14,7 +14,10 @@ PERSONAL: Final = "alarms"
 
 
 class AlarmData(msgspec.Struct, rename="camel", kw_only=True):
-    """One alarm; `entityId` is the reader's entity, empty for alarms of the network."""
+    """One alarm; `entityId` is the reader's entity, empty for alarms of the network.
+
+    `incidentId` is empty for one about an error budget.
+    """
 
     incident_id: str
     entity_id: str
@@ -51,7 +54,7 @@ def personal_body(
         return chat
     data = [
         AlarmData(
-            incident_id=one.incident_id,
+            incident_id="" if one.page else one.incident_id,
             entity_id=one.entity_id,
             severity=one.severity.value,
             over=one.over,

@@ -177,7 +177,9 @@ class TooManyWebhooks(Refusal, frozen=True):
 
 ALREADY_ADDED: Final = PlainRefusal(
     RefusalKind.CONFLICT,
-    "url is the address of a webhook that gets the same messages already: remove that one first",
+    translatable(
+        "url is the address of a webhook that gets the same messages already: remove that one first"
+    ),
 )
 
 

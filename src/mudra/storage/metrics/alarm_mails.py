@@ -56,7 +56,7 @@ _ADD: Final = insert(alarm_mail)
 
 
 def _putting(*names: str) -> Insert:
-    described = ("entity_id", "severity", "title", "over", "due_at", "text", *names)
+    described = ("entity_id", "severity", "title", "over", "due_at", "text", "page", *names)
     return _ADD.on_conflict_do_update(
         index_elements=["user_id", "incident_id"],
         set_={name: _ADD.excluded[name] for name in described},
@@ -288,6 +288,7 @@ class PostgresAlarmMails:
             "severity": alarm.severity.value,
             "title": alarm.title,
             "over": alarm.over,
+            "page": alarm.page,
             **values,
         }
         await self._tx.connection.execute(putting, row)
@@ -319,5 +320,6 @@ def _held(row: sa.RowMapping) -> HeldAlarm:
         row["title"],
         row["text"],
         over=row["over"],
+        page=row["page"],
     )
     return HeldAlarm(row["user_id"], alarm, row["due_at"])

@@ -69,7 +69,8 @@ class PostgresMetricsTables:
         await self._tx.connection.execute(
             sa.delete(health_silence).where(health_silence.c.ends < before)
         )
-        of_old = alarm_mail.c.over & (alarm_mail.c.notified_at < before)
+        ends = sa.or_(alarm_mail.c.over, alarm_mail.c.page != "")  # what is no incident has no end
+        of_old = ends & (alarm_mail.c.notified_at < before)
         await self._tx.connection.execute(sa.delete(alarm_mail).where(of_old))
 
     async def drop_raw(self, before: datetime) -> str | None:

@@ -171,10 +171,13 @@ alarm_mail: Final = sa.Table(
     sa.Column("notified_at", TIMESTAMP(timezone=True)),
     sa.Column("in_storm", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("due_at", TIMESTAMP(timezone=True)),
+    sa.Column("page", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_alarm_mail_notified_at", "user_id", "notified_at"),
     sa.Index("alarm_mail_waits", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
 )
-"""What a reader knows of an incident, and until when an alarm about it waits for them."""
+"""What a reader knows of an incident, and until when an alarm about it waits for them.
+
+One with a `page` is about something else that this page shows, such as an error budget."""
 
 followed_fip: Final = sa.Table(
     "followed_fip",

@@ -64,7 +64,6 @@ def test_every_table_sorts_filters_pages_and_exports() -> None:
         "health.html",
         "health_matrix.html",
         "health_subject.html",
-        "league.html",
         "level_parts.html",
         "level_report.html",
         "operator_levels.html",

@@ -1,4 +1,7 @@
-"""Each call says what of the present state refuses it, and its code has no other refusal."""
+"""Each call says what of the present state refuses it, and its code has no other refusal.
+
+That is each 409, and each 404 that says more than that nothing has this ID.
+"""
 
 import ast
 import inspect
@@ -23,6 +26,15 @@ NOT_OF_THE_CALL = {
         "Attach a file to an own dispute": {"TOO_LATE_TO_REOPEN"},
         "Take a step in an own dispute": {"TOO_LATE_TO_REOPEN"},
         "Stop following a FIP": {"fips_refused"},
+        "Publish an announcement": {"NoSuchAnnouncement"},
+        **dict.fromkeys(
+            (
+                *("Show the entity's timeline", "Show the timeline"),
+                *("Show what changed before an incident",),
+                "Show what changed before an incident of the entity",
+            ),
+            frozenset({"NoSuchAnnouncement", "NO_SUCH_SILENCE"}),
+        ),
         **dict.fromkeys(
             (
                 *("Enable an account", "End a user's tokens", "List a user's tokens"),
@@ -37,7 +49,7 @@ NOT_OF_THE_CALL = {
                 "Retire an entry",
             ),
             frozenset(
-                {"SecondOperatorNeeded", "SecondOperatorTied", "content_differs"}
+                {"SecondOperatorNeeded", "SecondOperatorTied", "content_differs", "unknown_version"}
                 | {"version_moved", "AlreadyHeld", "duplicate_entity"}
             ),
         ),
@@ -51,12 +63,19 @@ NOT_OF_THE_CALL = {
     "of one member of many, in the answer": {
         "Act on many members": {
             *("LastOperator", "OwnAccount", "WrongAccountKind", "already_suspended"),
-            *("already_retired", "no_admin_invited", "entry_not_live"),
+            *("already_retired", "no_admin_invited", "entry_not_live", "NoSuchUser"),
         },
         "Onboard the members of a file": {"MemberDiffers", "WrongAccountKind"},
     },
 }
 """What the code of a call names, and this call never comes to, by the reason."""
+
+
+UNKNOWN = {
+    *("no_such_entity", "unknown_entity", "NoSuchIncident", "NoSuchDispute", "NoSuchEvidence"),
+    *("NoSuchWebhook", "NO_SUCH_REPORT", "NO_SUCH_HELD_REPORT", "NO_SUCH_ADDRESS", "UnknownKey"),
+}
+"""Refusals that say no more than that nothing has this ID or address: those of any call."""
 
 
 def mounted() -> Iterator[tuple[Mount[Any], Any]]:
@@ -75,21 +94,23 @@ def mounted() -> Iterator[tuple[Mount[Any], Any]]:
 CALLS = {f"{mount.method} {mount.path}": (mount, handler) for mount, handler in mounted()}
 
 
+@pytest.mark.parametrize("kind", [RefusalKind.CONFLICT, RefusalKind.NOT_FOUND])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_call_says_each_refusal_by_the_state(call: str) -> None:
+def test_a_call_says_each_refusal_by_the_state(call: str, kind: RefusalKind) -> None:
     mount, handler = CALLS[call]
+    said = [one for one in mount.conflicts if one.kind is kind]
 
-    found = refusals_of(handler, RefusalKind.CONFLICT)
+    found = refusals_of(handler, kind)
 
     aside = {name for calls in NOT_OF_THE_CALL.values() for name in calls.get(mount.summary, set())}
     assert [
         name
         for name, one in found.items()
-        if name not in aside and not is_said(one, mount.conflicts)
+        if name not in aside | UNKNOWN and not is_said(one, said)
     ] == []
     assert [
         one.sentence
-        for one in mount.conflicts
+        for one in said
         if one is not NO_PDF and not any(is_said(known, (one,)) for known in found.values())
     ] == []
 

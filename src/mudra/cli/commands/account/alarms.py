@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mudra.cli.client.api import Answer, Api
+from mudra.cli.client.api import Answer, Api, given
 from mudra.cli.command import user_command
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, facts
@@ -71,7 +71,6 @@ async def change(  # noqa: PLR0913, PLR0917  # one option for each preference
     ] = None,
 ) -> Shown:
     """Change what is named; the rest stays."""
-    known = await api.get(_PREFERENCES)
     changes: dict[str, object] = {
         "timeZone": time_zone,
         "breaksQuiet": breaks,
@@ -82,16 +81,15 @@ async def change(  # noqa: PLR0913, PLR0917  # one option for each preference
         "levelReports": level_reports,
         **_quiet(quiet),
     }
-    named = {name: value for name, value in changes.items() if value is not None}
-    return _shown(await api.post(_PREFERENCES, _picked(known, _FIELDS) | named))
+    return _shown(await api.post(_PREFERENCES, given(changes)))
 
 
-def _quiet(given: str | None) -> dict[str, str | None]:
-    if given is None:
+def _quiet(typed: str | None) -> dict[str, str | None]:
+    if typed is None:
         return {}
-    if given == "none":
+    if typed == "none":
         return {"quietFrom": "", "quietUntil": ""}
-    begins, dash, ends = given.partition("-")
+    begins, dash, ends = typed.partition("-")
     if not dash:
         fail("--quiet must be two times of day, such as 22:00-07:00, or none", Exit.USAGE)
     return {"quietFrom": begins, "quietUntil": ends}

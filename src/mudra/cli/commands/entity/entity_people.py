@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.client.api import Answer, Api
+from mudra.cli.client.api import Answer, Api, given
 from mudra.cli.command import user_command
 from mudra.cli.output.output import show_table
 from mudra.cli.output.shown import Shown, warned
@@ -68,14 +68,11 @@ async def contact(
 
     Without --phone the telephone stays.
     """
-    if phone is None:
-        known = await api.post("v1/entity/admin/list", {"entityId": entity_id})
-        phone = str(known["phone"])
     return await _call(api, "contact/set", entityId=entity_id, email=email, phone=phone)
 
 
-async def _call(api: Api, path: str, **body: str) -> Shown:
-    answer = await api.post(f"v1/entity/{path}", body)
+async def _call(api: Api, path: str, **body: str | None) -> Shown:
+    answer = await api.post(f"v1/entity/{path}", given(body))
 
     def show() -> None:
         show_table(

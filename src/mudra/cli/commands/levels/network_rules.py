@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.client.api import Answer, Api
+from mudra.cli.client.api import Answer, Api, given
 from mudra.cli.command import owner_command, user_command
 from mudra.cli.output.shown import Shown, table
 
@@ -44,24 +44,22 @@ async def rule(
 
 async def set_rule(
     api: Api,
-    notice_hours: Annotated[
-        int, typer.Option(help="Maintenance announced so many hours ahead is left out.")
-    ],
-    hours_a_month: Annotated[int, typer.Option(help="Hours of it in 30 days are left out.")],
     since: Annotated[str, typer.Option("--since", help="The first day (UTC), today or later.")],
     reason: Annotated[str, typer.Option(help="Why.")],
+    notice_hours: Annotated[
+        int | None, typer.Option(help="Maintenance announced so many hours ahead is left out.")
+    ] = None,
+    hours_a_month: Annotated[
+        int | None, typer.Option(help="Hours of it in 30 days are left out.")
+    ] = None,
     league_: Annotated[
-        bool, typer.Option("--league/--no-league", help="Whether members see a league table.")
-    ] = False,
+        bool | None,
+        typer.Option("--league/--no-league", help="Whether members see a league table."),
+    ] = None,
 ) -> Shown:
-    """Set the rule from a day on; each report keeps the one of its first day."""
-    body = {
-        "since": since,
-        "noticeHours": notice_hours,
-        "hoursAMonth": hours_a_month,
-        "league": league_,
-        "reason": reason,
-    }
+    """Change what is named of the rule from a day on; each report keeps that of its first day."""
+    named = {"noticeHours": notice_hours, "hoursAMonth": hours_a_month, "league": league_}
+    body = {"since": since, "reason": reason} | given(named)
     return _rules([(await api.post(f"{_PATH}/rule", body))["rule"]])
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.client.api import Answer, Api
+from mudra.cli.client.api import Answer, Api, given
 from mudra.cli.command import owner_command
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.shown import Shown, facts, warned
@@ -109,10 +109,7 @@ async def contact(
 
     Without --phone the telephone stays.
     """
-    if phone is None:
-        found = await api.pages("/operator/v1/members", "members", {"words": entity_id})
-        phone = next((one["phone"] for one in found if one["entityId"] == entity_id), "")
-    body = {"entityId": entity_id, "email": email, "phone": phone}
+    body = given({"entityId": entity_id, "email": email, "phone": phone})
     done = await api.post("/operator/v1/members/contact", body)
     return facts({"contact": done["contact"] or "none", "phone": done["phone"] or "none"})
 

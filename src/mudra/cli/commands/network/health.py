@@ -5,7 +5,7 @@ from uuid import UUID
 
 import typer
 
-from mudra.cli.client.api import Api
+from mudra.cli.client.api import Answer, Api
 from mudra.cli.command import owner_command
 from mudra.cli.commands.comparison.health_comparison import app as comparison_commands
 from mudra.cli.commands.network import health_reports, incident_acts
@@ -112,7 +112,7 @@ async def silences(
         [
             [
                 *(one["silenceId"], one["entityId"] or "all", one["type"] or "all"),
-                "yes" if one["maintenance"] else "no",
+                _maintenance(one),
                 *(one["begins"], one["ends"], one["madeBy"], one["reason"]),
             ]
             for one in found
@@ -127,7 +127,7 @@ async def unsilence(
     silence_id: Annotated[UUID, typer.Argument(help="ID, as mudra health silences shows it.")],
 ) -> Shown:
     """End a silence now; alerts resume for incidents that continue."""
-    return facts((await api.post(f"{_SILENCES}/{silence_id}/end"))["silence"])
+    return _shown((await api.post(f"{_SILENCES}/{silence_id}/end"))["silence"])
 
 
 async def _begin(api: Api, body: dict[str, object], for_: str, in_: str) -> Shown:
@@ -135,4 +135,19 @@ async def _begin(api: Api, body: dict[str, object], for_: str, in_: str) -> Show
     later, length = read_duration("--in", in_ or "PT0S"), read_duration("--for", for_)
     begins = await api.now() + later
     times = {"begins": iso_ms(begins), "ends": iso_ms(begins + length)}
-    return facts((await api.post(_SILENCES, {**body, **times}))["silence"])
+    return _shown((await api.post(_SILENCES, {**body, **times}))["silence"])
+
+
+def _shown(made: Answer) -> Shown:
+    """Show a silence; of a planned maintenance what the network's rule makes of it, as well."""
+    shown = {name: one for name, one in made.items() if name != "notice"}
+    if (notice := made["notice"]) is not None:
+        shown["in time"] = "yes" if notice["inTime"] else "no"
+        shown["availability"] = notice["follows"]
+    return facts(shown, made)
+
+
+def _maintenance(one: Answer) -> str:
+    if not one["maintenance"]:
+        return "no"
+    return "yes" if one["notice"]["inTime"] else "yes, announced too late"

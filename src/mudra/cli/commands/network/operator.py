@@ -10,6 +10,7 @@ from mudra.cli.command import owner_command, store_command
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.output.shown import Shown, facts, table
+from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 
@@ -24,12 +25,16 @@ async def create(
     api: Api,
     email: Annotated[str, typer.Argument(help="The operator's email address.")],
     scope: Annotated[
-        list[Scope] | None, typer.Option(help="A scope to grant; repeat for more. All if omitted.")
+        list[Scope] | None,
+        typer.Option(
+            help="A scope to grant; repeat for more. Omitted, a new operator gets all, and an "
+            "existing one keeps its own."
+        ),
     ] = None,
     name: Annotated[str, typer.Option(help="The operator's name.")] = "",
 ) -> Shown:
-    """Create an operator and invite it by email; an existing operator gets these scopes."""
-    body = {"email": email, "name": name, "scopes": sorted({*(scope or Scope)})}
+    """Create an operator and invite it by email; an existing one gets the scopes that are named."""
+    body = {"email": email, "name": name, "scopes": sorted(scope or await _held(api, email))}
     saved = await api.post("/operator/v1/operators", body, _FIELDS)
     document = {name: saved[name] for name in ("email", "scopes", "invited", "tokensEnded")}
     return facts(
@@ -41,6 +46,14 @@ async def create(
         },
         document,
     )
+
+
+async def _held(api: Api, email: str) -> list[Scope]:
+    """Return the scopes that an operator has, all for one who has none."""
+    found = await api.pages("/operator/v1/users", "users", {"operators": "true"})
+    address = normalize_email(email)
+    own = (one["scopes"] for one in found if one["email"] == address)
+    return [Scope(each) for each in next(own, [])] or list(Scope)
 
 
 @store_command(app, "mudra operator allow-password chief@network.example --minutes 30")

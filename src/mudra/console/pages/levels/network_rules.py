@@ -12,6 +12,7 @@ from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import READER, operator
 from mudra.http.levels.level_shapes import LeagueParameters, RuleRequest, TargetRequest
 from mudra.http.request.validation import decode_struct
@@ -19,7 +20,8 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_before
-from mudra.levels.printing.league import NO_LEAGUE
+from mudra.levels.printing.league import NO_LEAGUE, Place
+from mudra.localization.language import translatable
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
@@ -27,6 +29,20 @@ _WORD: Final = "levels"
 _TARGETS: Final = operator_path("levels#targets")
 _RULE: Final = operator_path("levels#rule")
 _MAX_DIGITS: Final = 6
+PLACES: Final = Table[Place](
+    "places",
+    translatable("Places"),
+    (
+        Column("member", translatable("Member"), lambda one: one.name or one.entity_id),
+        Column("place", translatable("Place"), lambda one: one.place, "number"),
+        Column("up", translatable("Availability, %"), lambda one: one.availability, "number"),
+        Column("success", translatable("Success, %"), lambda one: one.success, "number"),
+        Column("calls", translatable("Calls"), lambda one: one.calls, "number"),
+        Column("missed", translatable("Targets missed"), lambda one: one.missed, "number"),
+        Column("id", translatable("Entity ID"), lambda one: one.entity_id, "code"),
+    ),
+    first_sort="place",
+)
 
 
 @page.post("/operator/levels/targets", gate=operator(Scope.HEALTH))
@@ -60,9 +76,9 @@ async def set_rule(page_context: PageContext, fields: Fields) -> Outcome:
     asked = decode_struct({**typed, **hours, "league": "league" in fields}, RuleRequest)
     if isinstance(asked, InvalidField):
         return asked
-    made = await page_context.tx.service(LevelService).set_rule(
-        asked.rule, page_context.caller, page_context.now
-    )
+    service = page_context.tx.service(LevelService)
+    rule = asked.rule(await service.rules())
+    made = await service.set_rule(rule, page_context.caller, page_context.now)
     return made if isinstance(made, Refusal) else GoTo(_RULE)
 
 
@@ -90,7 +106,11 @@ async def _league_page(page_context: PageContext, path: str) -> Outcome:
     if isinstance(asked, InvalidField):
         return asked
     places = await service.league(service.month(asked.month), EntityType(asked.role))
-    facts = {"path": path, "places": places, "month": asked.month, "role": asked.role}
+    export = PLACES.export(places, query)
+    if export is not None:
+        return export
+    view = PLACES.view(places, query)
+    facts = {"path": path, "view": view, "month": asked.month, "role": asked.role}
     return RenderedPage("league.html", facts)
 
 

@@ -96,9 +96,9 @@ async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
     wanted = decode_struct(chosen, AlarmPreferencesRequest)
     if isinstance(wanted, InvalidField):
         return wanted
-    outcome = await page_context.tx.service(AlarmPreferenceService).set(
-        page_context.user.user_id, wanted.preferences(), page_context.caller
-    )
+    service, user_id = page_context.tx.service(AlarmPreferenceService), page_context.user.user_id
+    preferences = wanted.preferences(await service.of(user_id))
+    outcome = await service.set(user_id, preferences, page_context.caller)
     return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=alarms#alarms")
 
 

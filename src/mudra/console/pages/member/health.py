@@ -27,6 +27,7 @@ from mudra.console.health.health_query import USUAL as LATEST
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.planned import planned_maintenances
 from mudra.console.pages.member.incident import incident_path
 from mudra.console.pages.member.is_it_me import ComparisonLine, compared_with_others
 from mudra.console.pages.member.own_reports import OwnReports, own_reports
@@ -244,8 +245,8 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             recovering=recovering_ids(incidents, judged_until, page_context.now),
         ),
         "lines": lines,
-        "planned": await page_context.tx.service(HealthService).maintenances(
-            within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
+        "planned": await planned_maintenances(
+            page_context, within, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
         "proof": own.coverage.proof() if own.rows else None,
         "contest": contest_path(entity_id, about="day", day=_last_whole_day(page_context, view)),

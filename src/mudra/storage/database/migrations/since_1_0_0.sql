@@ -43,6 +43,7 @@ CREATE INDEX ix_webhook_event_webhook_id ON webhook_event (webhook_id, over_at);
 -- The APIs that a person wants alarms about; none are all.
 ALTER TABLE alarm_preference ADD COLUMN apis text[] NOT NULL DEFAULT '{}';
 ALTER TABLE alarm_preference ADD COLUMN level_reports boolean NOT NULL DEFAULT false;
+ALTER TABLE alarm_mail ADD COLUMN page text NOT NULL DEFAULT '';
 
 -- A hand-over waits for acceptance: its invitation names the admin from whom it takes over.
 ALTER TABLE admin_invitation ADD COLUMN takes_over text NOT NULL DEFAULT '';

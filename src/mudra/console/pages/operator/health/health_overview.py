@@ -18,6 +18,7 @@ from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.heatmap import Worst, heat_map, worst_of
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, named_headline
+from mudra.console.health.planned import planned_maintenances
 from mudra.console.health.trend import TREND, TREND_PART, trend
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
@@ -116,7 +117,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         else await trend(page_context, view, names, matrix.causes),
         "causes": cause_lines(matrix.causes, heading=named_headline(names), recovering=recovering),
         "proof": coverage.proof(),
-        "planned": await health.maintenances(within, page_context.now),
+        "planned": await planned_maintenances(page_context, within),
         "silent": silent,
         "never": await health.never_reported([aa for aa, heard, _ in silent if not heard]),
         "names": names,

@@ -18,6 +18,7 @@ from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.planned import planned_maintenances
 from mudra.console.health.tables import (
     ApiRow,
     api_rows,
@@ -178,8 +179,8 @@ async def _content(
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
         "causes": _causes(stored, about, view, names, recovering),
-        "planned": await tx.service(HealthService).maintenances(
-            within, page_context.now, {about.aa_id or "", about.fip_id or ""}
+        "planned": await planned_maintenances(
+            page_context, within, {about.aa_id or "", about.fip_id or ""}
         ),
         "outvoted": sorted({aa_id for one in found.disputed.values() for aa_id in one.outvoted}),
         **_counts(page_context, about, totals),

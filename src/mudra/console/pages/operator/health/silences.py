@@ -21,6 +21,7 @@ from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.levels.level_service import LevelService
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
@@ -85,10 +86,12 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
     export = table.export(rows, page_context.query)
     if export is not None:
         return export
+    silences = await page_context.tx.service(SilenceService).list(page_context.now)
     facts = {
         "view": table.view(rows, page_context.query),
         "only_open": only_open,
-        "silences": await page_context.tx.service(SilenceService).list(page_context.now),
+        "silences": silences,
+        "notices": await page_context.tx.service(LevelService).notices(silences),
         "apis": {code: api_name(code) for code in CALL_CODES},
         "lengths": LENGTHS,
         "member_names": names,
