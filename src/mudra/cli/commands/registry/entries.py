@@ -194,7 +194,7 @@ async def _show_pending(api: Api, entity_id: str) -> NoReturn:
 
 
 def _compared(pending: Answer, versions: Sequence[Answer]) -> list[list[str]]:
-    """Return a row for each change; of a key its thumbprint, which people compare, not its number."""
+    """Return a row for each change; of a key its thumbprint, which people can compare."""
     older = [one for one in versions if one["version"] < pending["version"]]
     replaced = next((one for one in reversed(older) if one["liveFrom"]), (older or [pending])[-1])
     return [
