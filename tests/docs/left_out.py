@@ -322,6 +322,10 @@ NOT_RUN: Final = {
     "docs/explanation/whose-fault.md": {
         "ratio = bad × t − events × ln(1 + rate × (e^t − 1))": "is a formula"  # noqa: RUF001
     },
+    "docs/tutorials/verify-a-token.md": {
+        "# application.yml": "needs Spring Boot",
+        "@RestController": "needs Spring Boot",
+    },
     "docs/how-to/move-from-keycloak.md": {
         "kc.sh export --realm aa --file realm-export.json --users skip": "needs a Keycloak"
     },
