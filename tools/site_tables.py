@@ -10,9 +10,14 @@ from typing import Final
 
 _FENCE: Final = re.compile(r" *(```|~~~)")
 _ROW: Final = re.compile(r" *\|.*\|\s*$")
-_CODE: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-_WORD: Final = re.compile(r"\S{14,}")
-"""A word that is longer than what a column of three has on a telephone."""
+_LONG: Final = 14
+"""Characters that a column has on a telephone, where there are three."""
+_PIECE: Final = re.compile(
+    r"(?<!`)`(?P<code>[^`\n]+)`(?!`)|\]\([^)]*\)|<[^>]*>"
+    rf"|(?P<word>[^\s|`<>\[\]()*&\\]{{{_LONG},}})"
+)
+"""Code, where a link leads, a tag, a long word."""
+_WORD: Final = re.compile(rf"\S{{{_LONG},}}")
 _PART: Final = re.compile(
     r"(?<=[a-z0-9\]])(?=[A-Z])|(?<=[\w\]][_./,:=+@&?\]-])(?=[^_./,:=+@&?\]\[-])"
 )
@@ -20,18 +25,20 @@ _PART: Final = re.compile(
 
 
 def breakable(markdown: str) -> str:
-    """Returns a page whose code in tables may break between the parts of a long word."""
+    """Returns a page whose long words in tables, of code and others, break between their parts."""
     lines, fenced = [], False
     for line in markdown.splitlines(keepends=True):
         fenced ^= _FENCE.match(line) is not None
-        lines.append(line if fenced or not _ROW.match(line) else _CODE.sub(_broken, line))
+        lines.append(line if fenced or not _ROW.match(line) else _PIECE.sub(_broken, line))
     return "".join(lines)
 
 
-def _broken(code: re.Match[str]) -> str:
-    words = code[1].replace("\\|", "|")
-    if not _WORD.search(words):
-        return code[0]
+def _broken(piece: re.Match[str]) -> str:
+    if piece["word"]:
+        return _PART.sub("<wbr>", piece["word"])
+    if not piece["code"] or not _WORD.search(piece["code"]):
+        return piece[0]
+    words = piece["code"].replace("\\|", "|")
     parts = _WORD.sub(lambda word: _PART.sub("\0", word[0]), words)
     shown = escape(parts, quote=False).replace("|", "&#124;").replace("\0", "<wbr>")
     return f"<code>{shown}</code>"

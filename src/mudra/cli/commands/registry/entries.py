@@ -103,7 +103,7 @@ async def approve(
     """Approve the version that you reviewed: live at once, or from a time.
 
     Without `--version` nothing is approved: it shows what the pending version changes, and the
-    command that approves exactly that.
+    command that approves exactly that, and ends with exit code 2.
     """
     if from_ and in_:
         fail("give --from or --in, not both", Exit.USAGE)
