@@ -163,7 +163,7 @@ docs: $(STAMP) assets ## write the generated reference, and the site that the se
 	@$(MAKE) --no-print-directory site
 
 # In an environment of its own, which the service and its tests do not load.
-$(SITE_STAMP): mkdocs.yml tools/site_links.py $(shell find docs -type f) $(ASSETS_STAMP) | $(STAMP)
+$(SITE_STAMP): mkdocs.yml tools/site_links.py tools/site_tables.py $(shell find docs -type f) $(ASSETS_STAMP) | $(STAMP)
 	@$(BIN)/python -m tools.site_links && \
 		UV_PROJECT_ENVIRONMENT=$(SITE_ENV) $(UV) sync --quiet --frozen --only-group site --no-install-project && \
 		NO_MKDOCS_2_WARNING=1 $(SITE_ENV)/bin/mkdocs build --quiet --strict && \

@@ -10,6 +10,8 @@ import shutil
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from tools.site_tables import breakable
+
 _ROOT: Final = Path(__file__).parents[1]
 _DOCS: Final = _ROOT / "docs"
 _COPY: Final = _ROOT / ".build" / "site-docs"
@@ -23,7 +25,7 @@ def copy_docs(docs: Path = _DOCS, copy: Path = _COPY) -> None:
     shutil.copytree(docs, copy)
     for page in copy.rglob("*.md"):
         folder = PurePosixPath(page.relative_to(copy)).parent
-        page.write_text(inside_links(page.read_text(), folder))
+        page.write_text(breakable(inside_links(page.read_text(), folder)))
 
 
 def inside_links(markdown: str, folder: PurePosixPath) -> str:

@@ -2,17 +2,19 @@
 
 import json
 import shlex
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.support.documents.blocks import blocks_of, filled_in
+from tests.support.documents.blocks import Block, blocks_of, filled_in
 from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.process import running_service
 from tests.support.service import Service
 
+PAGE = "docs/how-to/service-levels.md"
 MADE = ("REPORT_ID", "TARGET_ID")
 """What the commands of the page name by its ID."""
 
@@ -36,6 +38,18 @@ def report(service: Service) -> datetime:
     return datetime.fromtimestamp(service.wall(), UTC)
 
 
+def set_by_reader(variables: Block) -> None:
+    """The times of the page are a month that is over, and a week that is."""
+    shown = 'printf "%s\\n" "$MONTH" "$FROM" "$TO"'
+    done = subprocess.run(
+        ["bash", "-euc", variables.body + shown], capture_output=True, text=True, check=True
+    )
+    month, *times = done.stdout.splitlines()
+    start, end = map(datetime.fromisoformat, times)
+    assert datetime.strptime(f"{month}-01Z", "%Y-%m-%d%z") < start < end < datetime.now(UTC)
+    assert end - start == timedelta(days=7)
+
+
 def test_the_commands_of_the_guide_are_answered(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,22 +59,19 @@ def test_the_commands_of_the_guide_are_answered(
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     filled = {
         "KAVERI-FIP": bank.entity_id,
-        "2026-03-02T18:30:00Z": (today - timedelta(days=9)).isoformat(),
-        "2026-03-09T18:30:00Z": (today - timedelta(days=2)).isoformat(),
-        "2026-03 ": f"{now.replace(day=1) - timedelta(days=2):%Y-%m} ",
-        "2026-04-01": now.date().isoformat(),
+        "$FROM": (today - timedelta(days=9)).isoformat(),
+        "$TO": (today - timedelta(days=2)).isoformat(),
+        "$MONTH": f"{now.replace(day=1) - timedelta(days=2):%Y-%m}",
     }
     service.cli("login", bank.email, "--password-stdin", stdin=bank.password)
-    blocks = [one for one in blocks_of("docs/how-to/service-levels.md") if one.kind == "sh"]
+    variables, *blocks = [one for one in blocks_of(PAGE) if one.kind == "sh"]
     lines = [line for one in blocks for line in one.body.splitlines()]
     assert len(lines) == 22
 
+    set_by_reader(variables)
     made, said = "", []
     for line in lines:
-        # A word ends with a space.
-        words = shlex.split(
-            filled_in(f"{line} ", filled | dict.fromkeys(MADE, made)), comments=True
-        )
+        words = shlex.split(filled_in(line, filled | dict.fromkeys(MADE, made)), comments=True)
         if words[0] == "curl":
             Path("jwks.json").write_text(
                 service.client().get(f"{service.issuer}/.well-known/jwks.json").text

@@ -68,6 +68,10 @@ def approved_as_shown(service: Service, entity_id: str) -> dict[str, Any]:
     not_named = service.cli("registry", "approve", entity_id, check=False)
     assert not_named.exit_code == 2
     assert "$.entityinfo.certificate.kid" in not_named.output
+    history = run(service, "history", entity_id)
+    keys = [one["thumbprint"] for one in history["versions"][-2:]]
+    assert f"key (thumbprint of RFC 7638)  {keys[0]}  {keys[1]}" in not_named.output
+    assert max(len(line) for line in not_named.output.splitlines()) < 200
     command = re.search(r"`mudra (registry approve .* --hash [0-9a-f]{64})`", not_named.output)
     assert command, not_named.output
     words = command[1].split()[1:]

@@ -30,7 +30,6 @@ def own_names() -> dict[str, str]:
     return {
         "KAVERI-FIP": f"KAVERI{own.upper()}-FIP",
         "kaveribank.example": f"kaveri{own}.example",
-        "@kaveri.example": f"@kaveri{own}.example",
     }
 
 
@@ -112,7 +111,7 @@ mudra registry approve KAVERI-FIP --version 1"""
 
 @contextlib.contextmanager
 def registry(service: Service, folder: Path) -> Iterator[Fill]:
-    names = chosen(own_names(), "KAVERI-FIP", "@kaveri.example")
+    names = chosen(own_names(), "KAVERI-FIP", "kaveribank.example")
     from_then_on = datetime.now(UTC) + timedelta(days=300)
     directory = [older(fip(uuid.uuid4().int % 10**9 + 10**6))]
     submit = "mudra registry submit entry.json"
@@ -124,7 +123,7 @@ def registry(service: Service, folder: Path) -> Iterator[Fill]:
         },
         {
             "mudra jwk new --private-key signing-key.pem > certificate.json": (
-                "onboard KAVERI-FIP asha@kaveri.example"
+                "onboard KAVERI-FIP lakshmi@kaveribank.example"
             ),
             "mudra registry lint entry.json": entry("KAVERI-FIP"),
             "mudra registry approve KAVERI-FIP --version 2 --from 2026-03-01T00:00:00Z": (

@@ -67,7 +67,8 @@ _LEVELS: Final = "cli/test_levels_guide.py::test_the_commands_of_the_guide_are_a
 
 BY_ANOTHER_TEST: Final = {
     "docs/how-to/service-levels.md": {
-        "mudra report make KAVERI-FIP --from 2026-03-02T18:30:00Z --to 2026-03-09T18:30:00Z": _LEVELS,
+        'MONTH=$(date -d "$(date +%Y-%m-01) -1 day" +%Y-%m)': _LEVELS,
+        "mudra report make KAVERI-FIP --from $FROM --to $TO": _LEVELS,
         "mudra report targets": _LEVELS,
         "mudra report budgets": _LEVELS,
         "mudra report own KAVERI-FIP": _LEVELS,
@@ -78,7 +79,8 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/how-to/monitor-the-network.md": {"mudra webhook events --entity KAVERI-FIP": _LISTEN},
     "docs/how-to/dispute-a-figure.md": {
-        'mudra dispute raise KAVERI-FIP --day 2026-01-31 --text "Our gateway answered all calls of this day."': (
+        "DAY=$(date -u -d '2 days ago' +%Y-%m-%d)": _BAD_DAY,
+        'mudra dispute raise KAVERI-FIP --day $DAY --text "Our gateway answered all calls of this day."': (
             _DISPUTE
         ),
         'curl -sS --fail-with-body "$ROOT/iam/v1/entity/disputes" -H "Authorization: Bearer $USER_TOKEN" \\': (
@@ -319,6 +321,10 @@ NOT_RUN: Final = {
     },
     "docs/explanation/whose-fault.md": {
         "ratio = bad × t − events × ln(1 + rate × (e^t − 1))": "is a formula"  # noqa: RUF001
+    },
+    "docs/tutorials/verify-a-token.md": {
+        "# application.yml": "needs Spring Boot",
+        "@RestController": "needs Spring Boot",
     },
     "docs/how-to/move-from-keycloak.md": {
         "kc.sh export --realm aa --file realm-export.json --users skip": "needs a Keycloak"

@@ -40,7 +40,7 @@ class HealthSettings:
         "more alarms than so many for one reader are a storm: one email lists them all")
     health_storm_minutes: int = setting("HEALTH_STORM_MINUTES", 10, parse.whole(1, 240), "1 to 240",
         "within how many minutes; a storm that continues has one email in each of them")
-    health_feed_degraded: bool = setting("HEALTH_FEED_DEGRADED", True, parse.flag, "true, false",
+    health_feed_degraded: bool = setting("HEALTH_FEED_DEGRADED", True, parse.flag, "true or false",
         "DEGRADED in the health feed: slow or refused calls while the network's rule is kept; "
         "false for readers that know GOOD, BAD and UNSURE alone, who get UNSURE then")
     health_runbook: str = setting("HEALTH_RUNBOOK", "", parse.url,

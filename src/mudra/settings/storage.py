@@ -76,7 +76,7 @@ class StorageSettings:
         "whsec_ and 24 to 64 bytes in base64",
         "key that signs what a webhook of MUDRA_AUDIT_EXPORT is sent", secret=True)
     backup_dir: Path | None = setting("BACKUP_DIR", None, Path, "a directory",
-        "where mudra backup create puts backups")
+        "where mudra backup create puts backups, unless its option --to says it")
     backup_every_hours: int = setting("BACKUP_EVERY_HOURS", 6, parse.whole(1, 168), "1 to 168",
         "how often a backup is made, by a timer or another way: the alarm of an old one waits an "
         "hour longer")
@@ -85,7 +85,8 @@ class StorageSettings:
         "whose disks are watched as well, such as that of PostgreSQL's data on this machine")
     backup_recipients: tuple[str, ...] = setting("BACKUP_RECIPIENTS", (), parse.public_keys,
         "keys age1…, separated by commas",
-        "public keys to which backups are encrypted; mudra backup key makes a pair", first=True)
+        "public keys to which backups are encrypted, unless the option --recipient names them; "
+        "mudra backup key makes a pair", first=True)
     # fmt: on
 
 

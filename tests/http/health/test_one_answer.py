@@ -259,8 +259,19 @@ def test_a_planned_maintenance_is_on_every_surface(surfaces: Surfaces) -> None:
     line = f"planned maintenance: {bank} from {silence['begins']}"
     assert line in surfaces.service.cli("health", "matrix").stdout
     assert line in surfaces.service.cli("health", "picture", "fips").stdout
+    withdrawn = network.noc.post(
+        "/health/silences",
+        entityId=network.fips[4].entity_id,
+        begins=(network.aas[0].now() + timedelta(hours=1)).isoformat(),
+        ends=ends,
+        reason="new disks",
+        maintenance=True,
+    ).json()["silence"]
+    network.noc.post(f"/health/silences/{withdrawn['silenceId']}/end")
     network.service.advance("PT1S")
     surfaces.shows(lambda: gauge(surfaces, bank), 1.0)
+    assert surfaces.matrix()["maintenance"] == planned
+    assert surfaces.service.cli("health", "matrix").stdout.count("planned maintenance") == 1
 
     network.noc.post(f"/health/silences/{silence['silenceId']}/end")
     network.service.advance("PT1S")

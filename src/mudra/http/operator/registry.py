@@ -62,6 +62,7 @@ class VersionResponse(Struct, frozen=True, rename="camel"):
     live_from: DateTime | None
     live_until: DateTime | None
     equal_to: int
+    thumbprint: str
     changes: Sequence[FieldChangeResponse]
 
 
@@ -179,6 +180,7 @@ def _version(step: Step) -> VersionResponse:
         live_from=_time(version.live_from),
         live_until=_time(version.live_until),
         equal_to=version.equal_to,
+        thumbprint=version.key.thumbprint,
         changes=[_change(change) for change in step.changes],
     )
 

@@ -87,7 +87,10 @@ class HealthService(Struct, frozen=True):
         return [
             one
             for one in found
-            if one.maintenance and one.begins < end and (of is None or one.entity_id in of)
+            if one.maintenance
+            and one.has_time
+            and one.begins < end
+            and (of is None or one.entity_id in of)
         ]
 
     async def coverage(

@@ -125,8 +125,10 @@ def test_the_story_is_in_the_order_of_time_and_names_who_did_what() -> None:
     ]
     about = Silence("s", "F", "", BEGAN + WINDOW, LATER - WINDOW, "works", "operator:b@n.example")
     other = replace(about, entity_id="G")
+    withdrawn = replace(about, ends=about.begins)
+    silences = [about, other, withdrawn]
 
-    story = story_of(Case().stored, [(BEGAN + WINDOW, "opened")], acts, [about, other], LATER)
+    story = story_of(Case().stored, [(BEGAN + WINDOW, "opened")], acts, silences, LATER)
 
     assert [one.at for one in story] == sorted(one.at for one in story)
     assert [(one.by, one.text) for one in story if one.by][:2] == [

@@ -24,7 +24,8 @@ async def binding(
         typer.Argument(
             help="enforce: only addresses that the live entry lists get tokens; network: as the "
             "network's setting says, or back to an operator's exemption; watch: exempt it from "
-            "that setting (operators, who end it by network). Without it, nothing is switched."
+            "that setting (operators, who end it by network or enforce). Without it, nothing is "
+            "switched."
         ),
     ] = None,
     even_so: Annotated[

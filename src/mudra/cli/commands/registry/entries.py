@@ -1,13 +1,14 @@
 """mudra registry: the entries of the registry, their history, and decisions on them."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import msgspec
 import typer
 
-from mudra.cli.client.api import Api, in_path
+from mudra.cli.client.api import Answer, Api, in_path
 from mudra.cli.command import owner_command, store_command
 from mudra.cli.commands.registry import addresses, binding, payload_files, probe, vocabulary
 from mudra.cli.local.duration_option import read_duration
@@ -27,6 +28,8 @@ probe.add_to(app)
 app.add_typer(vocabulary.app, name="vocabulary")
 
 _PENDING = ("submitted", "approved")
+_SIDES = ("before", "after")
+_KEY = "key (thumbprint of RFC 7638)"
 _ENTRIES = "/operator/v1/registry/entries"
 EntityId = Annotated[str, typer.Argument(help="ID of the entity, such as KAVERI-FIP.")]
 Reason = Annotated[str, typer.Option(help="Why; the member and the history show it.")]
@@ -100,7 +103,7 @@ async def approve(
     """Approve the version that you reviewed: live at once, or from a time.
 
     Without `--version` nothing is approved: it shows what the pending version changes, and the
-    command that approves exactly that.
+    command that approves exactly that, and ends with exit code 2.
     """
     if from_ and in_:
         fail("give --from or --in, not both", Exit.USAGE)
@@ -181,17 +184,25 @@ async def _show_pending(api: Api, entity_id: str) -> NoReturn:
     pending = next((one for one in versions if one["status"] in _PENDING), None)
     if pending is None:
         fail(f"{entity_id} has no version that waits for approval", Exit.FAILED)
-    rows = [
-        [one["path"], *(msgspec.json.encode(one[side]).decode() for side in ("before", "after"))]
-        for one in pending["changes"]
-    ]
-    show_table(["FIELD", "BEFORE", "AFTER"], rows)
+    show_table(["FIELD", "BEFORE", "AFTER"], _compared(pending, versions))
     number, content = pending["version"], pending["hash"]
     fail(
         f"nothing was approved: review version {number}, then run "
         f"`mudra registry approve {entity_id} --version {number} --hash {content}`",
         Exit.USAGE,
     )
+
+
+def _compared(pending: Answer, versions: Sequence[Answer]) -> list[list[str]]:
+    """Return a row for each change; of a key its thumbprint, which people can compare."""
+    older = [one for one in versions if one["version"] < pending["version"]]
+    replaced = next((one for one in reversed(older) if one["liveFrom"]), (older or [pending])[-1])
+    return [
+        [_KEY, replaced["thumbprint"], pending["thumbprint"]]
+        if one["path"] == "$.entityinfo.certificate.n"
+        else [one["path"], *(msgspec.json.encode(one[side]).decode() for side in _SIDES)]
+        for one in pending["changes"]
+    ]
 
 
 async def _decide(api: Api, act: str, entity_id: str, **body: object) -> Shown:

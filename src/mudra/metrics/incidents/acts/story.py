@@ -97,7 +97,7 @@ def _line(act: Act) -> StoryLine:
 def _overlaps(silence: Silence, stored: StoredIncident, now: datetime) -> bool:
     incident = stored.incident
     end = incident.ended if incident.ended is not None and not stored.is_open else now
-    return silence.begins <= end and silence.ends >= incident.began
+    return silence.has_time and silence.begins <= end and silence.ends >= incident.began
 
 
 def _silence_lines(one: Silence, now: datetime) -> list[StoryLine]:
