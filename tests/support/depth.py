@@ -4,8 +4,10 @@ import os
 from typing import Final
 
 DEEP: Final = os.environ.get("TEST_DEEP", "") == "1"
-"""Set by `make test-slow`, which runs what is marked `deeper` again."""
+"""Set by `make test-slow`, which runs every search, and what is marked `deeper`, again."""
 _MORE: Final = 25
+USUAL: Final = 20
+"""Examples of a search that names no number."""
 
 
 def examples(few: int) -> int:
