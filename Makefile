@@ -139,7 +139,7 @@ fuzz: $(STAMP) ## change inputs of each parser, led by the code that they reach 
 
 test-slow: $(STAMP) ## what needs minutes, before a release
 	@$(PROGRAMS) --slow --brief
-	@TEST_DEEP=1 $(BIN)/pytest --processes 2 -m "slow or deeper" --ignore tests/browser
+	@TEST_DEEP=1 $(BIN)/pytest --processes 2 -m "slow or deeper or hypothesis" --ignore tests/browser
 	@TEST_DEEP=1 $(BIN)/pytest -m "" tests/browser # all of them: each may look at a page in every look
 
 bench: $(STAMP) ## the headline figures, as ratios

@@ -2,7 +2,8 @@
 
     python -m bench.truth_recount [SITUATIONS]
 
-The suite plays three of them (tests/http/health/test_recount.py); this plays 300, in 40 minutes.
+The suite plays two of them (tests/http/health/test_recount.py), and fifty in `make test-slow`; this
+plays 300, in 40 minutes.
 """
 
 import os

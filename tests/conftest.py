@@ -9,6 +9,7 @@ import structlog
 from hypothesis import settings
 from tests.support import patient_http, shared_tls
 from tests.support.database.template_database import share
+from tests.support.depth import USUAL, examples
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.members import Member, new_member
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
@@ -26,7 +27,13 @@ __all__ = [
 
 # A machine that runs other things as well is slow: no example fails for its time. No example of an
 # earlier run is kept: a test that is red prints how to see that example again.
-settings.register_profile("of_this_run", deadline=None, database=None, print_blob=True)
+settings.register_profile(
+    "of_this_run",
+    max_examples=examples(USUAL),
+    deadline=None,
+    database=None,
+    print_blob=True,
+)
 settings.load_profile("of_this_run")
 # A failure that is logged is shown as Python does: with the values of all frames, as structlog
 # shows it where nothing is configured, each takes a second of CPU.

@@ -1,7 +1,7 @@
 """Every benchmark starts, measures and prints, in the smallest size (bench/sizes.py).
 
-Those whose smallest size still takes more than two seconds of CPU wait for `make test-slow`: with
-every change mypy checks that they fit what they call.
+All but three wait for `make test-slow`: they measure, and prove no behavior that another test does not.
+With every change mypy checks that they fit what they call.
 """
 
 import os
@@ -55,31 +55,10 @@ PRINTED = {
     "what_changed": "every goal of what changed met: ",
 }
 """What each prints among its last statistics."""
-LONG = {
-    "agent",
-    "agent_return",
-    "alerts",
-    "entity_token",
-    "faults",
-    "full_traffic",
-    "kills",
-    "level_reports",
-    "long_ranges",
-    "one_address",
-    "pages",
-    "push",
-    "ratios",
-    "restore",
-    "soak",
-    "start",
-    "systemd_units",
-    "truth_recount",
-    "truth_said",
-    "upgrade",
-}
-"""Nine tenths of the CPU that all of them take.
+SHORT = {"directory", "hostile", "verify"}
+"""Two with a service and one without: what all of them share works.
 
-The situations of truth_recount are those of tests/http/health/test_recount.py, which plays three.
+The limit of test_worst_bodies.py is a time, which hostile shows.
 """
 
 
@@ -87,12 +66,12 @@ def test_every_benchmark_is_run_here():
     programs = {path.stem for path in ROOT.glob("bench/*.py") if "__main__" in path.read_text()}
 
     assert programs - {"hostile_load"} == set(PRINTED)  # a part of bench/hostile
-    assert set(PRINTED) > LONG
+    assert set(PRINTED) > SHORT
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in PRINTED],
+    [pytest.param(name, marks=[] if name in SHORT else [pytest.mark.slow]) for name in PRINTED],
 )
 def test_a_benchmark_runs_in_its_short_form_and_prints_its_statistics(name: str, tmp_path: Path):
     environment = {**os.environ, "BENCH_SHORT": "1", "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}

@@ -1,6 +1,7 @@
 """The mudra command: exit codes, JSON shapes, files, help."""
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -43,13 +44,20 @@ def admin(service: Service) -> Member:
     return member
 
 
+@functools.cache
+def help_of(words: tuple[str, ...]) -> str:
+    """The help of a command, which two tests look at."""
+    done = CliRunner().invoke(app, [*words, "--help"])
+    assert done.exit_code == 0
+    return done.stdout
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_command_shows_an_example_in_its_help(words: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(app, [*words, "--help"])
+    shown = help_of(words)
 
-    assert done.exit_code == 0
-    assert f"mudra {' '.join(words)}" in " ".join(done.stdout.split())
-    assert "Example:" in done.stdout
+    assert f"mudra {' '.join(words)}" in " ".join(shown.split())
+    assert "Example:" in shown
 
 
 def test_the_help_shows_what_is_in_brackets() -> None:
@@ -71,7 +79,7 @@ RUN_ON = {("serve",)}
     "words", [w for w in COMMANDS if w not in RUN_ON | NOTHING_BUT_JSON], ids=" ".join
 )
 def test_every_command_speaks_json(words: tuple[str, ...]) -> None:
-    assert "--json" in CliRunner().invoke(app, [*words, "--help"]).stdout
+    assert "--json" in help_of(words)
 
 
 def test_the_exit_codes_are_explained_in_the_help() -> None:

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from joserfc import jws
 from joserfc.jwk import RSAKey
+from tests.support.depth import examples
 
 from mudra.client import BodySigner, RegisteredKey, SignatureRefused
 
@@ -50,7 +51,7 @@ def test_a_signed_body_is_accepted_with_the_registered_key(algorithm: str) -> No
     assert ".." in signature
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(8))
 @given(st.text(max_size=200), st.integers(0, 199), st.integers(1, 255))
 @example("url-safe_characters", 3, 1)
 @example("", 0, 1)

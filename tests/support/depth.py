@@ -1,11 +1,22 @@
 """The depth of a test: a little with every change, deep before a release."""
 
 import os
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 DEEP: Final = os.environ.get("TEST_DEEP", "") == "1"
-"""Set by `make test-slow`, which runs what is marked `deeper` again."""
+"""Set by `make test-slow`, which runs every search, and what is marked `deeper`, again."""
 _MORE: Final = 25
+_PARTS: Final = 5
+USUAL: Final = 20
+"""Examples of a search that names no number."""
+
+
+def part(values: Sequence[T], turn: int) -> Sequence[T]:
+    """Return a fifth of the values with every change, another one each turn; deep all of them."""
+    return values if DEEP else values[turn % _PARTS :: _PARTS]
 
 
 def examples(few: int) -> int:

@@ -22,7 +22,6 @@ _WAIT_LONGEST: Final = (
 
 LONGEST: Final = (
     "tests/browser/test_every_page.py",
-    "tests/bench/test_benchmarks_run.py",
     *_WAIT_LONGEST,
     "tests/faults/test_every_statement.py",
     "tests/storage/metrics/blocks/test_sums.py",

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.http.health.service_in_process import service_in_process
+from tests.http.public_status import open_data
 from tests.support.alarm_network import Network, as_entity
 from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import a_network
@@ -66,8 +67,7 @@ class Bank:
         return self.member.client.get(f"{self.service.root}{path}").text
 
     def published(self) -> list[dict[str, Any]]:
-        answer = self.member.client.get(f"{self.service.root}/status/network.json")
-        shown = answer.json()["maintenance"]
+        shown = open_data(self.service)["maintenance"]
         return [one for one in shown if one["fip_id"] == self.member.entity_id]
 
     @property

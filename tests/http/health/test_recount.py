@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
+from tests.support.depth import examples
 from tests.support.members import new_member
 from tests.support.metrics.health_network import a_network
 from tests.support.metrics.recounted import (
@@ -25,7 +26,7 @@ from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 CLOSE_AFTER = 3
 SITUATIONS = "MUDRA_TEST_SITUATIONS"
-"""The variable by which bench/truth_recount asks for more of them."""
+"""The variable by which bench/truth_recount asks for more of them; the first are a path and a FIP."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,8 @@ def noc(network: RecountedNetwork) -> Reader:
     return reader(network.service)
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get(SITUATIONS, "3"))))
+@pytest.mark.deeper
+@pytest.mark.parametrize("seed", range(int(os.environ.get(SITUATIONS, examples(2)))))
 def test_each_number_is_that_of_the_recount_in_a_random_situation(
     network: RecountedNetwork, noc: Reader, sink: WebhookSink, seed: int
 ) -> None:

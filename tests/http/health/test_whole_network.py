@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.http.health.service_in_process import service_in_process
-from tests.http.public_status import until_shown
+from tests.http.public_status import open_data, until_shown
 from tests.support.metrics.health_network import Fault, HealthNetwork, a_network
 
 CLOSE_AFTER = 3
@@ -38,7 +38,7 @@ def test_a_fault_of_the_whole_network_is_no_operational_network(network: HealthN
     assert [one["kind"] for one in network.incidents(open="true")] == ["network"]
 
     until_shown(service, lambda: page() == "6 of 6 institutions disrupted")
-    snapshot = service.client().get(f"{service.root}/status/network.json").json()
+    snapshot = open_data(service)
     assert snapshot["network_since"] is not None
     badge = service.client().get(f"{service.root}/status/badge.svg").text
     assert "6 of 6 disrupted" in badge
@@ -51,7 +51,7 @@ def test_a_fault_of_the_whole_network_is_no_operational_network(network: HealthN
     network.settled()
     assert network.incidents(open="true") == []
     until_shown(service, lambda: "operational" in page())
-    snapshot = service.client().get(f"{service.root}/status/network.json").json()
+    snapshot = open_data(service)
     assert snapshot["network_since"] is None
     for one in snapshot["fips"]:  # it was none of theirs; midnight may have passed
         assert {day["state"] for day in one["days"][-2:]} <= {"good", "no-data", "too-few"}

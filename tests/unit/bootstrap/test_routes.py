@@ -4,6 +4,7 @@ import pytest
 
 from mudra.bootstrap import routes
 from mudra.bootstrap.routes import build_ahead, take_routes
+from mudra.http.route_settings import RouteSettings
 from mudra.http.server.given import Given
 from mudra.settings.settings import Settings
 
@@ -41,7 +42,8 @@ def test_settings_that_differ_in_their_routes_get_routes_of_their_own() -> None:
     build_ahead(SANDBOX)
     (ahead,) = routes._ahead.values()
 
-    assert all(take_routes(other) is not ahead for other in OTHERS)
+    assert routes._ahead.keys().isdisjoint(map(RouteSettings.of, OTHERS))
+    assert take_routes(OTHERS[0]) is not ahead
 
 
 def test_what_is_not_given_yet_cannot_be_asked_for() -> None:

@@ -52,7 +52,7 @@ def test_an_answer_requires_what_each_answer_has(document: dict[str, Any]) -> No
 
 
 def test_no_page_cites_a_specification_that_its_reader_has_not(pages: str) -> None:
-    assert re.findall(r"[^|]*\b(?:spec|part) \d[^|]*", pages) == []
+    assert [cell for cell in pages.split("|") if re.search(r"\b(?:spec|part) \d", cell)] == []
 
 
 def test_a_type_is_one_that_readers_know(pages: str) -> None:

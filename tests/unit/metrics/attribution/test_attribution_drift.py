@@ -48,7 +48,7 @@ def drifted(seed: int, calls: int, rise: float, windows: int) -> tuple[set[Locus
 
 
 @pytest.mark.parametrize("calls", [7, 15])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_times_that_rise_to_three_times_in_90_minutes_are_found_in_70(
     calls: int, seed: int
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.support.depth import examples
 from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.incidents.incident import AaReporting, Fip, Incident, Network, Path, Symptom
@@ -176,7 +177,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(EVENTS, st.sampled_from([USUAL, NIGHT]), st.integers(0, 23))
 def test_what_began_reaches_its_reader_in_time_and_mails_stay_few(
     events: list[tuple[int, str, Severity, int]], preferences: AlarmPreferences, hour: int
@@ -225,7 +226,7 @@ def test_quiet_hours_are_those_of_the_wall_clock(zone: str, now: str, end: str |
     assert (found.isoformat()[:16] if found else None) == end
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(
     st.integers(0, 730 * 24 * 60),
     st.times(),

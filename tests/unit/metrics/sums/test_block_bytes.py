@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zstandard
 from hypothesis import given, settings
+from tests.support.depth import examples
 from tests.support.metrics.metrics_payloads import SOON_AFTER, as_value, request_metrics
 from tests.support.metrics.random_blocks import Reported, reported_once, reports_of
 
@@ -49,7 +50,7 @@ def read(numbers: bytes, times: bytes | None) -> Cells:
     return decoded(numbers, times, Names(), 1, AT)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(12))
 @given(reported_once())
 def test_a_report_comes_back_as_it_was_sent(blocks: list[Reported]):
     for checked in reports_of(blocks):
@@ -64,7 +65,7 @@ def test_a_report_comes_back_as_it_was_sent(blocks: list[Reported]):
         assert set(back.keys["aa"].tolist()) == {1}
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(12))
 @given(reported_once())
 def test_sums_of_some_fips_are_those_among_all(blocks: list[Reported]):
     names = Names()

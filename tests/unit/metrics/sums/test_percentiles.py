@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.depth import examples
 from tests.support.metrics.random_blocks import Reported, reported_once, reports_of
 
 from mudra.metrics.payload.catalogue import Tag
@@ -18,7 +19,7 @@ from mudra.metrics.sums.plain_percentile import plain_percentile
 from mudra.metrics.sums.report_cells import report_cells
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(12))
 @given(reported_once(), st.sampled_from([(), ("fip",), ("at", "type")]), st.integers(0, 70))
 def test_a_percentile_is_in_the_cell_of_its_rank(
     blocks: list[Reported], by: tuple[str, ...], doublings: int

@@ -6,6 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.depth import examples
 from tests.support.metrics.metrics_payloads import SOON_AFTER, WINDOW_START, request_metrics
 from tests.support.metrics.random_blocks import Reported, reported_once, reports_of
 
@@ -51,7 +52,6 @@ def rows_by_key(sums: Cells, by: tuple[str, ...]) -> dict[tuple[int, ...], Plain
     return dict(zip(keys, plain_rows(sums), strict=True))
 
 
-@settings(max_examples=100)
 @given(reported_once(), st.sampled_from(BY), st.randoms(use_true_random=False))
 def test_sums_in_any_order_and_through_bytes_are_those_of_a_recount(
     blocks: list[Reported], by: tuple[str, ...], dice: random.Random
@@ -73,7 +73,7 @@ def test_sums_in_any_order_and_through_bytes_are_those_of_a_recount(
     assert without.rises is None
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(10))
 @given(reported_once(), st.sampled_from(BY))
 def test_every_answered_request_has_an_estimated_time(blocks: list[Reported], by: tuple[str, ...]):
     names = Names()
@@ -115,7 +115,7 @@ def test_a_running_sum_of_many_parts_is_the_sum_of_all(times: bool):
         assert (total.rises.calls == 300 * once.rises.calls).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(8))
 @given(reported_once())
 def test_parts_below_each_other_are_those_of_each(blocks: list[Reported]):
     names = Names()

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.depth import examples
 
 from mudra.tokens.reminders.remind import (
     AFTER_EXPIRY,
@@ -77,7 +78,7 @@ def test_a_clock_that_jumps_back_sends_nothing_again():
     assert due(20, {14, 7}) == Reminder(None, frozenset({30}))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(1, 180), st.lists(st.floats(0, 200), min_size=1, max_size=60))
 def test_whenever_one_looks_no_mark_is_sent_twice_and_urgency_only_grows(
     life: int, looks: list[float]
