@@ -34,6 +34,10 @@ _ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
 _OF_ALL: Final = frozenset({"X-Request-Id", "Cache-Control", "Vary"})
 _METHODS: Final = ("get", "post", "put", "delete")
 """What is read comes first, then what is made, changed and removed."""
+_REMOVES: Final = re.compile(
+    r"^delete |/(remove|end|revoke|retire|reset|decline|disable)$|/members/\{entity_id\}/status$"
+)
+"""Calls after which others find a thing no more."""
 _FORM: Final = "application/x-www-form-urlencoded"
 _SPECIAL: Final = {"304": "may answer 304"}
 _STATE: Final = "409"
@@ -62,11 +66,20 @@ def calls_pages() -> Mapping[str, str]:
         for method in filter(operations.__contains__, _METHODS):
             area, part = place_of(method, path)
             placed[area.file][part].append(Call(method, path, operations[method]))
+    placed = {
+        file: {part: _last_what_ends(calls) for part, calls in parts.items()}
+        for file, parts in placed.items()
+    }
     pages = {
         f"calls/{area.file}.md": _page(area, placed[area.file], document["components"])
         for area in AREAS
     }
     return {"calls.md": _index(placed), **pages}
+
+
+def _last_what_ends(calls: list[Call]) -> list[Call]:
+    """Returns calls in the order in which a reader can make them: what removes a thing is last."""
+    return sorted(calls, key=lambda call: _REMOVES.search(f"{call.method} {call.path}") is not None)
 
 
 def _index(placed: Mapping[str, Mapping[str, list[Call]]]) -> str:
@@ -106,6 +119,7 @@ def _page(area: Area, parts: Mapping[str, list[Call]], components: Json) -> str:
         f"# {area.title}\n",
         f"{area.about}\n",
         _COMMON,
+        f"The account of the sandbox in all commands of this page: {area.who}\n",
     ]
     for part, calls in parts.items():
         texts.append(f"## {part}\n")

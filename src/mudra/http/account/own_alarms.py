@@ -42,8 +42,9 @@ async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
     gate=SIGNED_IN,
 )
 async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
-    """Replace all of them. What quiet hours hold back comes in one email at their end.
+    """Replace all of them: what is left out gets its default.
 
+    What quiet hours hold back comes in one email at their end.
     The channels `webhook` and `both` need a webhook of your own: add it first.
     """
     wanted = call.body.preferences()

@@ -179,7 +179,9 @@ class RuleRequest(Struct, frozen=True, rename="camel"):
             extra_json_schema={"format": "plain-line"},
         ),
     ]
-    league: Annotated[bool, Meta(description="whether members see a league table")] = False
+    league: Annotated[
+        bool, Meta(description="whether members see a league table", examples=[True])
+    ] = False
 
     @property
     def rule(self) -> NetworkRule:

@@ -69,7 +69,10 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
         Meta(max_length=len(ALARM_APIS), description="codes of APIs", examples=[["fireq", "fif"]]),
     ] = []
     level_reports: Annotated[
-        bool, Meta(description="whether monthly reports of service levels come by email")
+        bool,
+        Meta(
+            description="whether monthly reports of service levels come by email", examples=[True]
+        ),
     ] = False
 
     def preferences(self) -> AlarmPreferences:

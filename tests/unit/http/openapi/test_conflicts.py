@@ -23,6 +23,7 @@ NOT_OF_THE_CALL = {
         "Attach a file to an own dispute": {"TOO_LATE_TO_REOPEN"},
         "Take a step in an own dispute": {"TOO_LATE_TO_REOPEN"},
         "Stop following a FIP": {"fips_refused"},
+        "Add your own webhook": {"fips_refused", "ALREADY_ADDED"},  # a second one is too many
         **dict.fromkeys(
             (
                 *("Enable an account", "End a user's tokens", "List a user's tokens"),
