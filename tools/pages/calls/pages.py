@@ -18,6 +18,7 @@ from tools.pages.calls.areas import AREAS, Area, place_of
 from tools.pages.calls.call import Call
 from tools.pages.calls.commands import command
 from tools.pages.calls.shapes import Json, Shapes, cell, meaning
+from tools.pages.calls.words import with_one_list_each
 from tools.pages.calls.written import written
 
 _INTRO: Final = (Path(__file__).parent / "intro.md").read_text(encoding="utf-8")
@@ -127,7 +128,7 @@ def _page(area: Area, parts: Mapping[str, list[Call]], components: Json) -> str:
     objects = list(_objects(shapes))
     if objects:
         texts += ["## Objects\n", *objects]
-    page = "\n".join(texts)
+    page = with_one_list_each("\n".join(texts))
     headings = [_anchor(one) for one in re.findall(r"^#+ (.+)$", page, re.MULTILINE)]
     assert len(headings) == len(set(headings)), f"two parts of {area.file} have one anchor"
     return page

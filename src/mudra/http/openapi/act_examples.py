@@ -168,7 +168,10 @@ _BY_CALL: Final[Mapping[str, _Values]] = MappingProxyType(
         },
         "confirmUserEmail": {**_ACTIVE, "AccountResponse.email": "ravi.iyer@kaveribank.example"},
         "resetSecondFactor": _ACTIVE,
-        "addOperator": {"OperatorResponse.email": "leela@network.example"},
+        "addOperator": {
+            "OperatorResponse.email": "leela@network.example",
+            "OperatorResponse.scopes": ["health"],
+        },
         "updateEntry": _UPDATED,
         "updateEntryByPayload": _UPDATED,
         "retireEntry": {"WriteResponse.status": "retired", "WriteResponse.version": 0},

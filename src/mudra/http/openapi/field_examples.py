@@ -312,11 +312,12 @@ _WORDS: Final[_Shown] = (
     ("major", "AlarmPreferencesResponse.ofNetwork"),
     ("approval", "DashboardRowResponse.kind"),
     ("waits", "DashboardRowResponse.urgency"),
-    (["fif"], "DisputeDetails.apis"),
+    (["fif"], "DisputeDetails.apis Span.apis"),
+    ("fif", "TimedCalls.api"),
     (
         {
             **{"status": "GOOD", "reasons": [], "p50_response_time": 320, "success_percentage": 97.5},
-            **{"causes": [], "confidence": 0.975, "calls": 400, "failed": 10, "reporters": 1},
+            **{"causes": [], "confidence": 0.975, "calls": 400, "failed": 10, "reporters": 2},
             **{"evidence_from": "2026-01-31T08:30:00.000Z", "since": "2026-01-31T08:30:00.000Z"},
         },
         (

@@ -22,7 +22,7 @@ TIMES: Final[Sequence[tuple[object, str]]] = (
     (
         NOW,
         (
-            "at madeAt changedAt decidedAt timestamp addedAt published updated deliveredAt to end "
+            "activeFrom at madeAt changedAt decidedAt timestamp addedAt published updated deliveredAt to end "
             "end_time judged_until as_of heard_until"
         ),
     ),
@@ -43,7 +43,7 @@ TIMES: Final[Sequence[tuple[object, str]]] = (
         "MaintenanceDetails.begins FeedMaintenance.begins CorrectionDetails.end",
     ),
     ("2026-01-31T11:00:00.000Z", "MaintenanceDetails.ends FeedMaintenance.ends"),
-    ("2026-01-31T09:10:00.000Z", "raisedAt DisputeDetails.changedAt"),
+    ("2026-01-31T09:10:00.000Z", "raisedAt DisputeDetails.changedAt DisputeStep.at"),
     ("2026-02-05T09:10:00.000Z", "dueAt"),
     ("2026-01-31T09:25:00.000Z", "SecretUseResponse.lastUsedAt AddressUseResponse.lastUsedAt"),
     ("2026-01-31T10:30:00.000Z", "SandboxFault.endsAt ended over"),
@@ -57,10 +57,11 @@ TIMES: Final[Sequence[tuple[object, str]]] = (
     (_INCIDENT[0], "Span.start TimedCalls.at"),
     (_INCIDENT[1], "Span.end TimedCalls.until"),
     ("2026-01-01T00:00:00.000Z", "network_since"),
+    ("2026-01-05T09:30:00.000Z", "AdminDetails.since UserDetails.createdAt"),
     ("2026-01-31", "day"),
     ("2026-01-30", "VolumeDayDetails.day"),
     ("2026-02-01", "ExpectedDayDetails.day"),
-    ("2026-01-01", "NetworkRule.since Target.since"),
+    ("2025-10-01", "NetworkRule.since Target.since"),
     ("2026-01-12", "handledDay"),
     ("22:00", "quietFrom"),
     ("07:00", "quietUntil"),
@@ -86,7 +87,8 @@ TIMES: Final[Sequence[tuple[object, str]]] = (
     (
         None,
         (
-            "VersionResponse.liveUntil goesLiveAt KeyPeriodResponse.until Target.until goneAt "
+            "VersionResponse.liveUntil VersionResponse.goesLiveAt PendingEntryResponse.goesLiveAt "
+            " KeyPeriodResponse.until Target.until goneAt "
             "previousKeyUntil HappeningDetails.until ReceiptsResponse.next "
             "HeldReportDetails.decidedAt endedAt AnnouncementDetails.changedAt"
         ),
