@@ -25,9 +25,9 @@ AREAS: Final[Sequence[Area]] = (
         "Tokens and secrets",
         "Tokens of people and entities, the entity's secret, keys and revoked tokens. Programs in "
         "five languages are in [token service](../token-service.md#samples).",
-        "lakshmi@kaveribank.example, an admin of KAVERI-FIP; entity ID, secret and Entity Access Token "
-        "are those of KAVERI-FIP. \"Replace the entity's secret\" gives a new `$ENTITY_SECRET`; the "
-        "one before works on for as many days as the call says.",
+        "lakshmi@kaveribank.example, an admin of KAVERI-FIP; entity ID, secret and Entity Access "
+        "Token are those of KAVERI-FIP. [Replace](#replace-the-entitys-secret) answers with a new "
+        "`$ENTITY_SECRET`; the one before works on for as many days as the call says.",
         {
             "Get a token": r"/iam/v1/(user|entity)/token/generate|/iam/oauth2/token",
             "Check and end tokens": (

@@ -42,6 +42,12 @@ _REMOVES: Final = re.compile(
 _FORM: Final = "application/x-www-form-urlencoded"
 _SPECIAL: Final = {"304": "may answer 304"}
 _STATE: Final = "409"
+_BOUND: Final = "../token-service.md#bound-to-a-key-dpop"
+_WITH_PROOF: Final = f"""\
+With an Entity Access Token that is [bound to a key]({_BOUND}) the header is
+`Authorization: DPoP $ENTITY_TOKEN` in place of `Bearer`, and a header `DPoP` has a new proof.
+"""
+_OAUTH: Final = "Refusals: [OAuth's errors](../errors.md#oauth)."
 _SHORT: Final = (
     (r"Entity Access Token of this entity, or User .*", "entity, user or operator: registry"),
     (r"User Access Token of its admin, or of .*", "user or operator: registry"),
@@ -122,6 +128,8 @@ def _page(area: Area, parts: Mapping[str, list[Call]], components: Json) -> str:
         _COMMON,
         f"The account of the sandbox in all commands of this page: {area.who}\n",
     ]
+    if any("Entity Access Token" in call.needs for calls in parts.values() for call in calls):
+        texts.append(_WITH_PROOF)
     for part, calls in parts.items():
         texts.append(f"## {part}\n")
         texts += [_section(call, shapes, answers) for call in calls]
@@ -170,7 +178,7 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
         lines += sample
     elif answered:
         lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, "", *sample]
-    lines += _refused(call, shapes)
+    lines += [_OAUTH, ""] if call.is_oauth else _refused(call, shapes)
     return "\n".join(lines)
 
 
@@ -205,6 +213,10 @@ def _is_array(call: Call) -> bool:
 
 
 def _parameters(call: Call, shapes: Shapes) -> Iterator[str]:
+    if call.gives_entity_token:
+        yield _line(
+            "`DPoP`", "header, string", f"a [proof]({_BOUND}), for a token bound to its key"
+        )
     for one in call.operation.get("parameters", []):
         if one["in"] in {"query", "path"}:
             schema = one.get("schema", {})

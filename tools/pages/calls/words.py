@@ -33,9 +33,9 @@ def _words_of(row: str) -> _Words:
 
 
 def _heading(fields: list[str]) -> str:
-    """Returns a heading by the fields' shortest name."""
-    names = [re.sub(r"\[\]", "", field.rpartition(".")[2]) for field in fields]
-    return f"Words of {min(names, key=lambda name: (len(name), name))}"
+    """Returns a heading by the name that most of the fields have."""
+    names = sorted(field.rpartition(".")[2] for field in fields)
+    return f"Words of {max(names, key=names.count)}"
 
 
 def _linked(row: str, shared: dict[_Words, str]) -> str:

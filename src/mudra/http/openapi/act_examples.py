@@ -66,12 +66,20 @@ _BY_ADDRESS: Final[Mapping[str, _Values]] = MappingProxyType(
 """Whose things are read and written, by the begin of the address."""
 
 _ADMIN: Final = {
-    **{"userId": _USER, "email": "lakshmi@kaveribank.example", "name": "Lakshmi Iyer"},
-    **{"state": "active", "role": "admin", "since": "2026-01-05T09:30:00.000Z"},
+    "userId": _USER,
+    "email": "lakshmi@kaveribank.example",
+    "name": "Lakshmi Iyer",
+    "state": "active",
+    "role": "admin",
+    "since": "2026-01-05T09:30:00.000Z",
 }
 _INVITED: Final = {
-    **{"userId": "0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01", "email": "ravi@kaveribank.example"},
-    **{"name": "Ravi Iyer", "state": "invited", "role": "admin", "since": NOW},
+    "userId": "0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01",
+    "email": "ravi@kaveribank.example",
+    "name": "Ravi Iyer",
+    "state": "invited",
+    "role": "admin",
+    "since": NOW,
     "invitedUntil": IN_A_DAY,
 }
 _ADMIN_INVITED: Final = {"AdminsResponse.admins": [_ADMIN, _INVITED]}
@@ -91,7 +99,10 @@ _DECIDED: Final = {
 _UPDATED: Final = {"WriteResponse.version": 2}
 _NOT_DECIDED: Final[_Values] = {"DisputeResponse.corrections": []}
 _RAISED: Final = {
-    **{"at": "2026-01-31T09:10:00.000Z", "by": "member", "act": "raise", "state": "raised"},
+    "at": "2026-01-31T09:10:00.000Z",
+    "by": "member",
+    "act": "raise",
+    "state": "raised",
     "text": "Our gateway answered all these calls: see the log.",
 }
 _ACCEPTED: Final = "Your log shows it: these calls are left out."
@@ -101,12 +112,18 @@ _ACTIVE: Final = {"AccountResponse.state": "active"}
 _ENDED_SILENCE: Final = {"SilenceDetails.begins": AN_HOUR_AGO, "SilenceDetails.ends": NOW}
 _SUSPENDED: Final = [
     {
-        **{"entityId": "FINSIGHT-FIU", "name": "Finsight Lending", "result": "ready"},
-        **{"people": ["asha@finsight.example"], "problem": ""},
+        "entityId": "FINSIGHT-FIU",
+        "name": "Finsight Lending",
+        "result": "ready",
+        "people": ["asha@finsight.example"],
+        "problem": "",
     },
     {
-        **{"entityId": "KAVERI-FIP", "name": "Kaveri Bank", "result": "ready"},
-        **{"people": ["lakshmi@kaveribank.example"], "problem": ""},
+        "entityId": "KAVERI-FIP",
+        "name": "Kaveri Bank",
+        "result": "ready",
+        "people": ["lakshmi@kaveribank.example"],
+        "problem": "",
     },
 ]
 _BEFORE: Final = {
@@ -225,7 +242,10 @@ _BY_CALL: Final[Mapping[str, _Values]] = MappingProxyType(
             "DisputeResponse.steps": [
                 _RAISED,
                 {
-                    **{"at": NOW, "by": "member", "act": "inform", "state": "raised"},
+                    "at": NOW,
+                    "by": "member",
+                    "act": "inform",
+                    "state": "raised",
                     "text": "The log of our gateway follows as a file.",
                 },
             ],
@@ -239,7 +259,10 @@ _BY_CALL: Final[Mapping[str, _Values]] = MappingProxyType(
             "DisputeResponse.steps": [
                 _RAISED,
                 {
-                    **{"at": NOW, "by": "operator", "act": "accept", "state": "accepted"},
+                    "at": NOW,
+                    "by": "operator",
+                    "act": "accept",
+                    "state": "accepted",
                     "text": _ACCEPTED,
                 },
             ],

@@ -29,6 +29,7 @@ _IDS: Final[_Shown] = (
         ),
     ),
     ("0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01", "txnId txnid"),
+    (EXAMPLE["txnid"], "WriteResponse.txnid"),
     ("0f1e2d3c4b5a6978", "sessionId"),
     ("20260131-6d00d5b60274", "kid"),
     ("200", "ActivityResponse.next EventsPage.next"),
@@ -131,10 +132,7 @@ _TEXTS: Final[_Shown] = (
     ("serviceLevels", "purpose"),
     (
         "fif",
-        (
-            "IncidentDetails.type FeedCause.type FeedPlace.type FeedChange.type "
-            "PublicIncident.type"
-        ),
+        ("IncidentDetails.type FeedCause.type FeedPlace.type FeedChange.type PublicIncident.type"),
     ),
     ("submitted", "WriteResponse.status"),
     ("MUDRA_ENTITY_TOKEN_RATE", "SettingResponse.name"),
@@ -316,9 +314,17 @@ _WORDS: Final[_Shown] = (
     ("fif", "TimedCalls.api"),
     (
         {
-            **{"status": "GOOD", "reasons": [], "p50_response_time": 320, "success_percentage": 97.5},
-            **{"causes": [], "confidence": 0.975, "calls": 400, "failed": 10, "reporters": 2},
-            **{"evidence_from": "2026-01-31T08:30:00.000Z", "since": "2026-01-31T08:30:00.000Z"},
+            "status": "GOOD",
+            "reasons": [],
+            "p50_response_time": 320,
+            "success_percentage": 97.5,
+            "causes": [],
+            "confidence": 0.975,
+            "calls": 400,
+            "failed": 10,
+            "reporters": 2,
+            "evidence_from": "2026-01-31T08:30:00.000Z",
+            "since": "2026-01-31T08:30:00.000Z",
         },
         (
             "FipFeed.discovery FipFeed.linking FipFeed.confirm_linking FipFeed.consent "

@@ -22,8 +22,8 @@ TIMES: Final[Sequence[tuple[object, str]]] = (
     (
         NOW,
         (
-            "activeFrom at madeAt changedAt decidedAt timestamp addedAt published updated deliveredAt to end "
-            "end_time judged_until as_of heard_until"
+            "activeFrom at madeAt changedAt decidedAt timestamp addedAt published updated "
+            "deliveredAt to end end_time judged_until as_of heard_until"
         ),
     ),
     (

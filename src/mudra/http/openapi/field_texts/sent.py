@@ -50,7 +50,7 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "AlarmPreferencesRequest.apis": "APIs that you hear of; left out, all",
         "PersonalWebhookRequest.format": "what the address reads: our own form, or that of a chat",
         "WebhookRequest.format": "what the address reads: our own form, or that of a chat",
-        "WebhookRequest.entityId": "whose alarms are posted; left out, those of the whole network",
+        "WebhookRequest.entityId": "whose alarms are posted; left out, the whole network's",
         "OnboardRequest.adminEmail": "who is invited as its admin",
         "StatusRequest.status": "what the entity is from now on",
         "StatusRequest.reason": _OPERATOR_REASON,
@@ -71,7 +71,7 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "SilenceRequest.begins": _BEGIN,
         "SilenceRequest.ends": "when it is over",
         "SilenceRequest.reason": "why alarms are silenced",
-        "SilenceRequest.entityId": "whose alarms are silenced; left out, those of the whole network",
+        "SilenceRequest.entityId": "whose alarms are silenced; left out, the whole network's",
         "SilenceRequest.peerId": "only its calls with this entity; left out, all",
         "SilenceRequest.type": "only this API; left out, all",
         "PeriodRequest.month": "the month; left out with the period, the one that ended last",
@@ -85,7 +85,7 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "AnnouncementRequest.fipIds": "whom it concerns; left out, the whole network",
         "AnnouncementRequest.translations": "the same in other languages; left out, none",
         "AnnouncementRequest.publishAt": "when it is published; left out, now",
-        "AnnouncementRequest.begins": "when that of which it speaks begins; left out, no time is shown",
+        "AnnouncementRequest.begins": "when that of which it speaks begins; left out, shown without",
         "AnnouncementRequest.ends": (
             "when it moves to the history; left out, only when it is ended by a call"
         ),
