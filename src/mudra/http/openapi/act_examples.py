@@ -83,8 +83,16 @@ _INVITED: Final = {
     "invitedUntil": IN_A_DAY,
 }
 _ADMIN_INVITED: Final = {"AdminsResponse.admins": [_ADMIN, _INVITED]}
+_FOLLOWS: Final = {"email": "priya@kaveribank.example", "name": "Priya Nair"}
 _ADMIN_FOLLOWS: Final = {
-    "AdminsResponse.admins": [_ADMIN, {**_INVITED, "takesOverFrom": "lakshmi@kaveribank.example"}]
+    "OwnHandOverRequest.email": _FOLLOWS["email"],
+    "OwnHandOverRequest.name": _FOLLOWS["name"],
+    "HandOverRequest.email": _FOLLOWS["email"],
+    "HandOverRequest.name": _FOLLOWS["name"],
+    "AdminsResponse.admins": [
+        _ADMIN,
+        {**_INVITED, **_FOLLOWS, "takesOverFrom": "lakshmi@kaveribank.example"},
+    ],
 }
 _BOUND: Final = {
     "BindingResponse.binding": "enforce",

@@ -85,7 +85,7 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "AnnouncementRequest.fipIds": "whom it concerns; left out, the whole network",
         "AnnouncementRequest.translations": "the same in other languages; left out, none",
         "AnnouncementRequest.publishAt": "when it is published; left out, now",
-        "AnnouncementRequest.begins": "when that of which it speaks begins; left out, shown without",
+        "AnnouncementRequest.begins": "when that of which it speaks begins; left out, not shown",
         "AnnouncementRequest.ends": (
             "when it moves to the history; left out, only when it is ended by a call"
         ),
