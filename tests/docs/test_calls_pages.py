@@ -41,15 +41,15 @@ PEOPLE: Final = {
 }
 IST: Final = ZoneInfo("Asia/Kolkata")
 OPERATOR: Final = "vikram@network.example"
-ENDS: Final = re.compile("(Disable|End (?!faults)|Remove|Refuse|Revoke|Stop|Replace|Hand|Switch)")
 LAST: Final = (
+    "Remove an admin",
     "Change an address",
     "Replace an admin",
     "Disable an account",
-    "Suspend, restore, retire",
     "Retire an entry",
+    "Suspend, restore, retire",
 )
-"""Calls after which others find nothing any more: they are made last."""
+"""Calls after which others of their page and of the next ones find nothing any more."""
 OTHERWISE: Final = {
     **dict.fromkeys(
         (
@@ -222,12 +222,10 @@ def account_of(block: Block) -> tuple[str, str]:
     return ("" if OPERATOR in says else entity), entity or "KAVERI-FIP"
 
 
-def order(block: Block) -> tuple[int, int, bool]:
-    """On each page lists and what makes something, then what needs its ID; what ends it is last."""
-    ends = 2 + LAST.index(block.heading) if block.heading in LAST else 0
-    needs_an_id = re.search(r"\$[A-Z]+_ID[/\"]", block.body) is not None
-    later = ends or int(ENDS.match(block.heading) is not None)
-    return later, PAGES.index(block.document), needs_an_id
+def order(block: Block) -> tuple[int, int]:
+    """Each page from its top to its end, but for what ends that of which other pages speak."""
+    last = 1 + LAST.index(block.heading) if block.heading in LAST else 0
+    return last, PAGES.index(block.document)
 
 
 @pytest.fixture(scope="module")

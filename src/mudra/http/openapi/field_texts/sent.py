@@ -42,7 +42,7 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "TokenRequest.jti": "ID of the token, of the list of your tokens",
         "AlarmPreferencesRequest.timeZone": "time zone of the quiet hours and of times in emails",
         "AlarmPreferencesRequest.quietFrom": "begin of the quiet hours; left out, there are none",
-        "AlarmPreferencesRequest.quietUntil": "end of the quiet hours",
+        "AlarmPreferencesRequest.quietUntil": "end of the quiet hours; left out, there are none",
         "AlarmPreferencesRequest.breaksQuiet": f"{_SEVERITY} that come in quiet hours",
         "AlarmPreferencesRequest.ofMembers": f"{_SEVERITY} about your entities",
         "AlarmPreferencesRequest.ofNetwork": f"{_SEVERITY} about the network, for operators",
@@ -82,6 +82,7 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "ReportRequest.start": "begin of the period, in place of a month",
         "ReportRequest.end": "end of the period",
         "HeldReportRequest.reason": _OPERATOR_REASON,
+        "UpdateRequest.translations": "the same in other languages; left out, none",
         "AnnouncementRequest.fipIds": "whom it concerns; left out, the whole network",
         "AnnouncementRequest.translations": "the same in other languages; left out, none",
         "AnnouncementRequest.publishAt": "when it is published; left out, now",
@@ -89,7 +90,7 @@ SENT_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "AnnouncementRequest.ends": (
             "when it moves to the history; left out, only when it is ended by a call"
         ),
-        "AnnouncementRequest.incidentId": "the incident that it is about",
+        "AnnouncementRequest.incidentId": "its incident; a change leaves it as it is",
         "OperatorStepRequest.text": "what the member reads; a review needs none",
         "OperatorStepRequest.start": "begin of the accepted part",
         "OperatorStepRequest.end": "end of the accepted part",
