@@ -46,8 +46,8 @@ LAST: Final = (
     "Change an address",
     "Replace an admin",
     "Disable an account",
-    "Retire an entry",
     "Suspend, restore, retire",
+    "Retire an entry",
 )
 """Calls after which others of their page and of the next ones find nothing any more."""
 OTHERWISE: Final = {
@@ -169,6 +169,8 @@ class Reader:
 
     def _environment(self, block: Block) -> dict[str, str]:
         user, caller = account_of(block)
+        if block.heading == LAST[-1]:  # its member is suspended: only an operator may
+            user = ""
         unknown = {name: str(uuid.uuid4()) for name in re.findall(r"\$([A-Z]+_ID)\b", block.body)}
         return {
             **unknown,
