@@ -298,7 +298,7 @@ _BY_CALL: Final[Mapping[str, _Values]] = MappingProxyType(
 
 
 def examples_of_call(path: str, operation: str) -> _Values:
-    """Return the values that the examples of an operation have in place of those of all."""
+    """Return the values that the examples of an operation have instead of the usual ones."""
     found = {
         name: value
         for begin, values in _BY_ADDRESS.items()
