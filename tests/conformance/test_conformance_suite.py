@@ -194,9 +194,10 @@ def test_a_token_that_has_not_expired_proves_nothing(network: Network, tmp_path:
     file.write_text(network.fip.entity_token(network.fip.secret()).json()["accessToken"])
     words = ("conformance", "run", "--base-url", network.service.issuer, "--only", "T-5-5")
 
-    shown = network.service.cli(*words, "--expired-token-file", str(file)).stdout
+    done = network.service.cli(*words, "--expired-token-file", str(file), check=False)
 
-    assert "the token of --expired-token-file has not expired" in shown
+    assert "the token of --expired-token-file has not expired" in done.stdout
+    assert (done.exit_code, "nothing was checked" in done.output) == (1, True)
 
 
 def test_an_address_where_no_one_answers_is_exit_code_5(service: Service) -> None:

@@ -67,8 +67,10 @@ OPERATIONS = {
 @pytest.fixture(scope="module")
 def fuzzed(own: Service) -> Member:
     """The member of the document's own examples, so that they succeed."""
-    entity_id, email, password = "FINSIGHT-FIU", "asha@finsight.example", "try-me-in-the-sandbox"
-    own.cli("member", "onboard", entity_id, "--type", "FIU", "--name", "Finsight", "--admin", email)
+    entity_id, email, password = "KAVERI-FIP", "lakshmi@kaveribank.example", "try-me-in-the-sandbox"
+    own.cli(
+        "member", "onboard", entity_id, "--type", "FIP", "--name", "Kaveri Bank", "--admin", email
+    )
     client = own.client()
     assert set_password(client, latest_link(own, email), password).status_code == 200
     return Member(own, entity_id, email, password, client)
@@ -146,9 +148,9 @@ def test_whatever_is_sent_the_answer_is_as_described(
     spared = [claims_of(one)[name] for one in {token, *callers.values()} for name in ("sub", "jti")]
     hooks = {
         "SCHEMATHESIS_HOOKS": "tests.conformance.fuzz_hooks",
-        "FUZZ_SPARED": ",".join({*spared, "FINSIGHT-FIU"}),
+        "FUZZ_SPARED": ",".join({*spared, "KAVERI-FIP"}),
         "FUZZ_AA": claims["sub"] if caller == "reporter" else "",
-        "FUZZ_ENTITY": "" if caller == "operator" else "FINSIGHT-FIU",
+        "FUZZ_ENTITY": "" if caller == "operator" else "KAVERI-FIP",
     }
 
     code, said = runs.run(command, hooks, 400)

@@ -32,7 +32,7 @@ PAGES: Final = tuple(f"docs/reference/calls/{name}.md" for name in _NAMES.split(
 LIST: Final = "docs/reference/calls.md"
 INCIDENT: Final = "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"
 """The incident of the samples."""
-INVITED: Final = "ravi@finsight.example"
+INVITED: Final = "ravi@kaveribank.example"
 """The user on whom operators act in the samples."""
 PEOPLE: Final = {
     "FINSIGHT-FIU": "asha@finsight.example",
@@ -41,23 +41,15 @@ PEOPLE: Final = {
 }
 IST: Final = ZoneInfo("Asia/Kolkata")
 OPERATOR: Final = "vikram@network.example"
-MAY: Final = {
-    "AA": "SAARTHI-AA",
-    "AA or FIP": "KAVERI-FIP",
-    "FIP or AA": "KAVERI-FIP",
-    "FIU": "FINSIGHT-FIU",
-    "FIU or AA": "FINSIGHT-FIU",
-}
-"""A member of each type that calls are for."""
-ENDS: Final = re.compile("(Disable|End (?!faults)|Remove|Refuse|Revoke|Stop|Replace|Hand|Switch)")
 LAST: Final = (
+    "Remove an admin",
     "Change an address",
     "Replace an admin",
     "Disable an account",
     "Suspend, restore, retire",
     "Retire an entry",
 )
-"""Calls after which others find nothing any more: they are made last."""
+"""Calls after which others of their page and of the next ones find nothing any more."""
 OTHERWISE: Final = {
     **dict.fromkeys(
         (
@@ -176,10 +168,9 @@ class Reader:
         return int(status), body
 
     def _environment(self, block: Block) -> dict[str, str]:
-        needs = needs_of(block)
-        named = next((one for one in PEOPLE if one in block.body), "KAVERI-FIP")
-        found = re.search("(?:type|of an) ((?:AA|FIP|FIU)(?: or (?:AA|FIP|FIU))?)$", needs)
-        caller = MAY[found[1]] if found else "SAARTHI-AA" if "`aaId`" in needs else named
+        user, caller = account_of(block)
+        if block.heading == LAST[-1]:  # its member is suspended: only an operator may
+            user = ""
         unknown = {name: str(uuid.uuid4()) for name in re.findall(r"\$([A-Z]+_ID)\b", block.body)}
         return {
             **unknown,
@@ -187,7 +178,7 @@ class Reader:
             **self._ids[block.document],
             "PATH": os.environ["PATH"],
             "ROOT": self.service.root,
-            "USER_TOKEN": self.user_tokens["" if "operator" in needs else named],
+            "USER_TOKEN": self.user_tokens[user],
             "ENTITY_ID": caller,
             "ENTITY_SECRET": self.secrets[caller],
             "ENTITY_TOKEN": self.entity_tokens[caller],
@@ -218,20 +209,25 @@ def is_uuid(text: str) -> bool:
     return re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
 
 
-def needs_of(block: Block) -> str:
-    """The token that a call needs, as its page says."""
-    part = text_of(block.document).partition(f"\n### {block.heading}\n")[2]
-    found = re.match(r"\n`\w+ [^`]+` · ([^\n]*?)(?: · may answer.*| · 202.*)?\n", part)
-    assert found, block.heading
-    return found[1]
+def account_of(block: Block) -> tuple[str, str]:
+    """Whose tokens all commands of a page use, as its head says: of which person and entity.
+
+    The head names the one part of a page that needs another.
+    """
+    text = text_of(block.document)
+    [says] = re.findall(r"The account of the sandbox in all commands of this page: ([^\n]+)", text)
+    part = re.findall(r"^## (.+)$", text.partition(f"\n### {block.heading}\n")[0], re.MULTILINE)[-1]
+    other = re.search(rf"\[{part}\]\([^)]*\) need that of an FIU, such as ([A-Z-]+)", says)
+    if other:
+        return other[1], other[1]
+    [entity] = re.findall("|".join(PEOPLE), says)[:1] or [""]
+    return ("" if OPERATOR in says else entity), entity or "KAVERI-FIP"
 
 
-def order(block: Block) -> tuple[int, int, bool]:
-    """On each page lists and what makes something, then what needs its ID; what ends it is last."""
-    ends = 2 + LAST.index(block.heading) if block.heading in LAST else 0
-    needs_an_id = re.search(r"\$[A-Z]+_ID[/\"]", block.body) is not None
-    later = ends or int(ENDS.match(block.heading) is not None)
-    return later, PAGES.index(block.document), needs_an_id
+def order(block: Block) -> tuple[int, int]:
+    """Each page from its top to its end, but for what ends that of which other pages speak."""
+    last = 1 + LAST.index(block.heading) if block.heading in LAST else 0
+    return last, PAGES.index(block.document)
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,7 @@ def _lists() -> str:
 
 
 def _examples() -> str:
-    tabs = [(kind, _example(kind)) for kind in ("FIP", "FIU", "AA")]
+    tabs = [(kind, example(kind)) for kind in ("FIP", "FIU", "AA")]
     return "\n\n".join(
         f'=== "{kind}"\n\n'
         + _indented(f"```json\n{json.dumps(body, indent=2, ensure_ascii=False)}\n```")
@@ -135,11 +135,4 @@ def example(kind: str) -> dict[str, Any]:
         info["baseurl"] = f"v2:https://aa.{address}.example/v2"
     if kind == "AA":
         info |= {"entityhandle": "@saarthi", "webviewurl": "https://web.saarthi.example/consent"}
-    return payload
-
-
-def _example(kind: str) -> dict[str, Any]:
-    payload = example(kind)
-    key = payload["entityinfo"]["certificate"]
-    key["n"] = f"{key['n'][:24]}…"
     return payload

@@ -316,7 +316,7 @@ def test_what_a_silence_held_back_is_escalated_only_once_someone_could_take_it(n
 
 def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network, fip):
     made = network.service.cli(
-        *("health", "maintenance", fip.entity_id, "--for", "PT2H", "--in", "P2D"),
+        *("health", "maintenance", fip.entity_id, "--for", "PT2H", "--in", "P1D"),
         *("--reason", "new disks", "--json"),
     )
     browser, page = reader(network.service), "/console/operator/incidents"
@@ -335,6 +335,7 @@ def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network,
         "new fans": True,
     }
     assert json.loads(made.stdout)["maintenance"] is True
+    assert json.loads(made.stdout)["notice"]["inTime"] is True  # a day ahead is no millisecond less
     for one in found:
         network.noc.post(f"/health/silences/{one['silenceId']}/end")
 

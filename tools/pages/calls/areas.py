@@ -13,6 +13,8 @@ class Area:
     file: str
     title: str
     about: str
+    who: str
+    """The account of the sandbox that all its commands use, and what else they need."""
     parts: Mapping[str, str]
     """A pattern of addresses by the heading of its part; the first that fits decides."""
 
@@ -23,13 +25,16 @@ AREAS: Final[Sequence[Area]] = (
         "Tokens and secrets",
         "Tokens of people and entities, the entity's secret, keys and revoked tokens. Programs in "
         "five languages are in [token service](../token-service.md#samples).",
+        "lakshmi@kaveribank.example, an admin of KAVERI-FIP; entity ID, secret and Entity Access "
+        "Token are those of KAVERI-FIP. [Replace](#replace-the-entitys-secret) answers with a new "
+        "`$ENTITY_SECRET`; the one before works on for as many days as the call says.",
         {
             "Get a token": r"/iam/v1/(user|entity)/token/generate|/iam/oauth2/token",
-            "The entity's secret": r"/iam/v1/entity/secret/\w+",
-            "Listed addresses": r"/iam/v1/entity/address/binding",
             "Check and end tokens": (
                 r"/iam/(oauth2/(introspect|revoke)|revocations|\.well-known/.+)"
             ),
+            "Listed addresses": r"/iam/v1/entity/address/binding",
+            "The entity's secret": r"/iam/v1/entity/secret/\w+",
         },
     ),
     Area(
@@ -37,6 +42,8 @@ AREAS: Final[Sequence[Area]] = (
         "Registry",
         "Entries of members. The payload with an example, the rules and programs in five languages "
         "are in [registry](../registry.md).",
+        "KAVERI-FIP, whose Entity Access Token it is; the User Access Token is that of its admin "
+        "lakshmi@kaveribank.example.",
         {"Read": r"/cr/v2/changes|GET /cr/v2/.+", "Write": r"/cr/v2/.+"},
     ),
     Area(
@@ -44,6 +51,8 @@ AREAS: Final[Sequence[Area]] = (
         "Metrics of a member",
         "Calls of a member's programs, with an Entity Access Token. How to push is in "
         "[metrics push](../metrics-push.md).",
+        "SAARTHI-AA, whose Entity Access Token it is. Only those of "
+        "[Followed FIPs](#followed-fips) need that of an FIU, such as FINSIGHT-FIU.",
         {
             "Push": r"/metrics/perf/v1/(push|receipts)",
             "Health": r"/metrics/perf/v1/(health|funnel/.+|comparison|volume|incidents)",
@@ -58,6 +67,7 @@ AREAS: Final[Sequence[Area]] = (
         "people",
         "People and their entities",
         "Calls of a person who is signed in: the entity that they administer, and their account.",
+        "lakshmi@kaveribank.example, an admin of KAVERI-FIP.",
         {
             "Admins of the entity": r"/iam/v1/entity/(admin|contact)/.+",
             "What happened to the entity": (
@@ -73,6 +83,7 @@ AREAS: Final[Sequence[Area]] = (
         "operators",
         "Operators",
         "Members, people, registry, audit and keys, with the User Access Token of an operator.",
+        "vikram@network.example, an operator with all scopes.",
         {
             "Admins of members": r"/operator/v1/members/(admins/.+|contact)",
             "Members": r"/operator/v1/members.*",
@@ -88,6 +99,7 @@ AREAS: Final[Sequence[Area]] = (
         "Health of the network",
         "Metrics, incidents and service levels of all members, with the User Access Token of an "
         "operator.",
+        "vikram@network.example, an operator with all scopes.",
         {
             "Implausible reports": r"/operator/v1/health/held-reports.*",
             "Silences": r"/operator/v1/health/silences.*",
@@ -104,6 +116,7 @@ AREAS: Final[Sequence[Area]] = (
         "Public status and sandbox",
         "Open data for everyone ([open data](../open-data.md)), and the clock, emails and faults "
         "of a [sandbox](../../how-to/test-your-client.md).",
+        "lakshmi@kaveribank.example, an admin of KAVERI-FIP; most need no token.",
         {"Public status": r"/status/v1/.+", "Sandbox": r"/sandbox/v1/.+"},
     ),
 )

@@ -18,6 +18,7 @@ from tools.pages.calls.areas import AREAS, Area, place_of
 from tools.pages.calls.call import Call
 from tools.pages.calls.commands import command
 from tools.pages.calls.shapes import Json, Shapes, cell, meaning
+from tools.pages.calls.words import with_one_list_each
 from tools.pages.calls.written import written
 
 _INTRO: Final = (Path(__file__).parent / "intro.md").read_text(encoding="utf-8")
@@ -34,9 +35,19 @@ _ENVELOPE: Final = frozenset({"ver", "timestamp", "txnId"})
 _OF_ALL: Final = frozenset({"X-Request-Id", "Cache-Control", "Vary"})
 _METHODS: Final = ("get", "post", "put", "delete")
 """What is read comes first, then what is made, changed and removed."""
+_REMOVES: Final = re.compile(
+    r"^delete |/(remove|end|revoke|retire|reset|decline|disable)$|/members/\{entity_id\}/status$"
+)
+"""Calls after which others find a thing no more."""
 _FORM: Final = "application/x-www-form-urlencoded"
 _SPECIAL: Final = {"304": "may answer 304"}
 _STATES: Final = ("404", "409")
+_BOUND: Final = "../token-service.md#bound-to-a-key-dpop"
+_WITH_PROOF: Final = f"""\
+With an Entity Access Token that is [bound to a key]({_BOUND}) the header is
+`Authorization: DPoP $ENTITY_TOKEN` in place of `Bearer`, and a header `DPoP` has a new proof.
+"""
+_OAUTH: Final = "Refusals: [OAuth's errors](../errors.md#oauth)."
 _SHORT: Final = (
     (r"Entity Access Token of this entity, or User .*", "entity, user or operator: registry"),
     (r"User Access Token of its admin, or of .*", "user or operator: registry"),
@@ -62,11 +73,20 @@ def calls_pages() -> Mapping[str, str]:
         for method in filter(operations.__contains__, _METHODS):
             area, part = place_of(method, path)
             placed[area.file][part].append(Call(method, path, operations[method]))
+    placed = {
+        file: {part: _last_what_ends(calls) for part, calls in parts.items()}
+        for file, parts in placed.items()
+    }
     pages = {
         f"calls/{area.file}.md": _page(area, placed[area.file], document["components"])
         for area in AREAS
     }
     return {"calls.md": _index(placed), **pages}
+
+
+def _last_what_ends(calls: list[Call]) -> list[Call]:
+    """Returns calls in the order in which a reader can make them: what removes a thing is last."""
+    return sorted(calls, key=lambda call: _REMOVES.search(f"{call.method} {call.path}") is not None)
 
 
 def _index(placed: Mapping[str, Mapping[str, list[Call]]]) -> str:
@@ -106,14 +126,17 @@ def _page(area: Area, parts: Mapping[str, list[Call]], components: Json) -> str:
         f"# {area.title}\n",
         f"{area.about}\n",
         _COMMON,
+        f"The account of the sandbox in all commands of this page: {area.who}\n",
     ]
+    if any("Entity Access Token" in call.needs for calls in parts.values() for call in calls):
+        texts.append(_WITH_PROOF)
     for part, calls in parts.items():
         texts.append(f"## {part}\n")
         texts += [_section(call, shapes, answers) for call in calls]
     objects = list(_objects(shapes))
     if objects:
         texts += ["## Objects\n", *objects]
-    page = "\n".join(texts)
+    page = with_one_list_each("\n".join(texts))
     headings = [_anchor(one) for one in re.findall(r"^#+ (.+)$", page, re.MULTILINE)]
     assert len(headings) == len(set(headings)), f"two parts of {area.file} have one anchor"
     return page
@@ -155,7 +178,7 @@ def _section(call: Call, shapes: Shapes, answers: dict[str, Call]) -> str:
         lines += sample
     elif answered:
         lines += [f"| {array} | type | meaning |", "|---|---|---|", *answered, "", *sample]
-    lines += _refused(call, shapes)
+    lines += [_OAUTH, ""] if call.is_oauth else _refused(call, shapes)
     return "\n".join(lines)
 
 
@@ -194,6 +217,10 @@ def _is_array(call: Call) -> bool:
 
 
 def _parameters(call: Call, shapes: Shapes) -> Iterator[str]:
+    if call.gives_entity_token:
+        yield _line(
+            "`DPoP`", "header, string", f"a [proof]({_BOUND}), for a token bound to its key"
+        )
     for one in call.operation.get("parameters", []):
         if one["in"] in {"query", "path"}:
             schema = one.get("schema", {})

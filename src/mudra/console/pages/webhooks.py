@@ -128,7 +128,7 @@ def _too_many(refusal: Refusal | None) -> str:
     """Return the refusal that the page words itself; others are the API's, about what was typed."""
     if not isinstance(refusal, TooManyWebhooks):
         return ""
-    text = gettext("there are %(most)s webhooks already: remove one first", most=refusal.most)
+    text = gettext("webhooks are limited to %(most)s here: remove one first", most=refusal.most)
     return sentence(text)
 
 

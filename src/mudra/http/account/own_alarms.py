@@ -42,8 +42,9 @@ async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
     gate=SIGNED_IN,
 )
 async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
-    """Change what is named. What quiet hours hold back comes in one email at their end.
+    """Change what is named; the rest stays.
 
+    What quiet hours hold back comes in one email at their end.
     The channels `webhook` and `both` need a webhook of your own: add it first.
     """
     service, user_id = call.tx.service(AlarmPreferenceService), call.user.user_id

@@ -35,7 +35,7 @@ class ComparisonResponse(ResponseBody, kw_only=True):
     """A role in one week (Monday to Sunday, UTC)."""
 
     role: str
-    week: Annotated[str, Meta(examples=["2026-W46"])]
+    week: Annotated[str, Meta(examples=["2026-W04"])]
     start: str = field(name="from")
     end: str = field(name="to")
     measures: list[MeasureDetails]

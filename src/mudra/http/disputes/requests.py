@@ -168,7 +168,7 @@ class EvidenceRequest(Struct, frozen=True):
             min_length=1,
             max_length=(MAX_BYTES + 2) // 3 * 4,
             description=f"the content in Base64, of at most {MAX_BYTES} bytes",
-            examples=["MjAyNi0wMS0zMVQxMDoyMFogMjAwIC9GSS9GZXRjaAo="],
+            examples=["MjAyNi0wMS0zMVQwODo0MFogMjAwIC9GSS9GZXRjaAo="],
             extra_json_schema={"contentEncoding": "base64"},
         ),
     ]

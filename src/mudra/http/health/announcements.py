@@ -68,7 +68,11 @@ async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementRespon
 async def change(
     call: OperatorCall[AnnouncementRequest], announcement_id: FromPath[UUID]
 ) -> AnnouncementResponse | Refusal:
-    """Replace one that is not over, wholly; it is not sent again. `publishAt` stays if left out."""
+    """Replace one that is not over, wholly: what is left out is removed. It is not sent again.
+
+    Without `kind` it becomes information, without `fipIds` it concerns the whole network, and
+    translations and times that are left out are gone. `publishAt` stays if left out.
+    """
     now, which = await People(call.tx).now(), str(announcement_id)
     outcome = await call.tx.service(AnnouncementService).change(
         which, call.body.command, call.caller, now

@@ -89,7 +89,11 @@ async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     gate=entity(),
 )
 async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Refusal:
-    """Have nothing judged about the calling entity for some time; the public status says so."""
+    """Have nothing judged about the calling entity for some time; the public status says so.
+
+    In any seven days it may be 24 hours. Reports of service levels leave out only what was
+    announced as long before as the network's rule says, usually 24 hours.
+    """
     begins = call.body.begins if isinstance(call.body.begins, datetime) else None
     command = SilenceCommand(
         call.entity.entity_id, "", begins, call.body.ends, call.body.reason, maintenance=True

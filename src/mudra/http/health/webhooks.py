@@ -31,12 +31,13 @@ from mudra.http.response.alarm_responses import (
 from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.notifications.webhook import Owner
+from mudra.metrics.notifications.webhook import MAX_OF_A_PERSON, Owner, TooManyWebhooks
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
 
+_ONE_OF_A_PERSON: Final = (TooManyWebhooks(MAX_OF_A_PERSON),)
 _NETWORK: Final = "/operator/v1/health/webhooks"
 _MEMBER: Final = "/webhooks"
 _PERSON: Final = "/user/alarm/webhooks"
@@ -101,7 +102,7 @@ async def webhook_of_person(call: UserCall[NoParameters]) -> WebhooksResponse:
     return webhooks_response(await call.tx.service(WebhookService).list(call.owner), call.owner)
 
 
-@post(_PERSON, "Add your own webhook", conflicts=conflicts.WEBHOOK, gate=SIGNED_IN)
+@post(_PERSON, "Add your own webhook", conflicts=_ONE_OF_A_PERSON, gate=SIGNED_IN)
 async def add_of_person(call: UserCall[PersonalWebhookRequest]) -> WebhookKeyResponse | Refusal:
     """Add the address for the caller's alarms; their preferences say whether it is used."""
     asked, now = call.body, await People(call.tx).now()

@@ -188,9 +188,10 @@ class RuleRequest(Struct, frozen=True, rename="camel"):
         ]
         | UnsetType
     ) = UNSET
-    league: Annotated[bool, Meta(description="whether members see a league table")] | UnsetType = (
-        UNSET
-    )
+    league: (
+        Annotated[bool, Meta(description="whether members see a league table", examples=[True])]
+        | UnsetType
+    ) = UNSET
 
     def rule(self, stored: Iterable[NetworkRule]) -> NetworkRule:
         """Returns the rule of its first day as it is stored, with what is named."""

@@ -15,6 +15,8 @@ Document: TypeAlias = dict[str, object]
 
 
 _SCHEMAS: Final = "#/components/schemas/"
+OF_THE_FIELD: Final = "x-of-the-field"
+"""What a schema says of the field alone that has its type; it stays at the field."""
 
 
 class NamedTwice(ValueError):
@@ -48,13 +50,14 @@ def _with_references(node: object, schemas: Document) -> object:
     if not isinstance(node, dict):
         return node
     whole = {name: _with_references(part, schemas) for name, part in node.items()}
+    here = mapping(whole.pop(OF_THE_FIELD, {}))
     title = whole.get("title")
     # A field may be called title, too: then its description is a mapping.
     if not isinstance(title, str) or not ({"properties", "enum"} & whole.keys()):
-        return whole
+        return {**whole, **here}
     if schemas.setdefault(title, whole) != whole:
         raise NamedTwice(title)
-    return {"$ref": f"{_SCHEMAS}{title}"}
+    return {"$ref": f"{_SCHEMAS}{title}", **here}
 
 
 def _shared_errors(paths: object) -> Mapping[str, object]:

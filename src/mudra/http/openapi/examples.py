@@ -1,13 +1,13 @@
 """Whole examples of what each operation takes and answers, made from its schemas.
 
 Which members an example has, and of which type, is that of the structs; `field_examples` has
-values for those whose struct names none, and `act_examples` those of one operation.
+values for those whose struct names none, and `act_examples` those of one address or operation.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from mudra.http.openapi.act_examples import ACT_EXAMPLES
+from mudra.http.openapi.act_examples import examples_of_call
 from mudra.http.openapi.components import Document, mapping, name_of
 from mudra.http.openapi.field_examples import FIELD_EXAMPLES
 
@@ -25,16 +25,22 @@ _NOT_NOW: Final = {
     "EntitySecretUseResponse.old",
     "AccountResponse.pendingEmail",
     "MailDetails.nextAttemptAt",
+    "AdminDetails.invitedUntil",
+    "AdminDetails.takesOverFrom",
+    "UserDetails.linkValidUntil",
+    "OAuthIntrospection.cnf",
+    "Calls.statuses",
+    "TimedCalls.statuses",
 }
-"""Members that answers have only for a time: in a grace period, or while something waits."""
+"""Members that answers have only for a time, as in a grace period, or of one kind of thing."""
 _CHOICES: Final = ("oneOf", "anyOf")
 _JSON: Final = "application/json"
 
 
 def add_examples(document: Document, schemas: Document) -> None:
     """Add an example of each body of a request, and of each answer in JSON."""
-    for operation in _operations(document):
-        act = ACT_EXAMPLES.get(str(operation["operationId"]), {})
+    for path, operation in _operations(document):
+        act = examples_of_call(path, str(operation["operationId"]))
         sent = mapping(operation.get("requestBody", {})).get("content", {})
         for content in mapping(sent).values():
             _add(mapping(content), _Examples(schemas, act, whole=False))
@@ -44,11 +50,11 @@ def add_examples(document: Document, schemas: Document) -> None:
                 _add(mapping(content), _Examples(schemas, act, whole=True))
 
 
-def _operations(document: Document) -> Iterator[Document]:
-    for operations in mapping(document["paths"]).values():
+def _operations(document: Document) -> Iterator[tuple[str, Document]]:
+    for path, operations in mapping(document["paths"]).items():
         for operation in mapping(operations).values():
             if isinstance(operation, dict):
-                yield operation
+                yield path, operation
 
 
 def _add(content: Document, examples: "_Examples") -> None:
@@ -74,11 +80,11 @@ class _Examples:
 
     def of(self, schema: Document, depth: int = 0) -> object:
         """Return an example of a schema, from the examples of its fields."""
-        if "$ref" in schema:
-            return self.of(mapping(self._schemas[name_of(schema)]), depth)
         examples = schema.get("examples")
         if isinstance(examples, list) and examples:
             return examples[0]
+        if "$ref" in schema:
+            return self.of(mapping(self._schemas[name_of(schema)]), depth)
         for several in _CHOICES:
             if several in schema and "properties" not in schema:
                 kinds = schema[several]
@@ -126,12 +132,12 @@ class _Examples:
 
     def _is_shown(self, exact: str, field: Document) -> bool:
         """Return whether an example has a field that a request, or an answer, may leave out."""
-        if self._whole:
-            return exact in self._act or exact not in _NOT_NOW
-        return self._has_example(field)
+        if exact in self._act:
+            return True
+        return exact not in _NOT_NOW if self._whole else self._has_example(field)
 
     def _has_example(self, field: Document) -> bool:
-        if "$ref" in field:
+        if "$ref" in field and "examples" not in field:
             return self._has_example(mapping(self._schemas[name_of(field)]))
         return bool(field.get("examples"))
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from mudra.http.openapi.time_examples import TIMES
 from mudra.http.registry.submission_schema import EXAMPLE
 
 _Shown = Sequence[tuple[object, str]]
@@ -17,66 +18,7 @@ _Shown = Sequence[tuple[object, str]]
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
 _METHODS: Final = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
 _ADDRESS: Final = "https://mudra.example/iam"
-_IN_A_WEEK: Final = "2026-02-07T09:30:00.000Z"
-_IN_180_DAYS: Final = "2026-07-30T09:30:00.000Z"
 
-_TIMES: Final[_Shown] = (
-    (
-        "2026-01-31T09:30:00.000Z",
-        (
-            "at publishAt begins madeAt changedAt evidence_from from start decidedAt raisedAt "
-            "timestamp addedAt start_time window receivedAt began detected published updated "
-            "noticed "
-            "activeFrom deliveredAt ApiFeed.since FeedCause.since FeedChange.since"
-        ),
-    ),
-    (
-        "2026-01-31T10:30:00.000Z",
-        (
-            "ends endedAt end dueAt end_time lastBad over last_bad "
-            "TimedCalls.until ended retiresAt ReceiptsResponse.next to judged_until as_of "
-            "heard_until SandboxFault.endsAt"
-        ),
-    ),
-    ("2026-01-01T00:00:00.000Z", "network_since"),
-    ("2026-02-24T09:30:00.000Z", "goneAt"),
-    ("2025-12-31T18:30:00.000Z", "month"),
-    ("2026-01-31", "day NetworkRule.since Target.since"),
-    ("2026-04-01", "Target.until"),
-    ("2026-01-12", "handledDay"),
-    ("22:00", "quietFrom"),
-    ("07:00", "quietUntil"),
-    (1769851800, "iat nbf issuedAt"),
-    (1769938200, "exp"),
-    (1769851860, "RevocationList.validUntil"),
-    (1769852100, "ChangesResponse.validUntil"),
-    (1767225600000, "epoch"),
-    (86400, "expires_in"),
-    (15552000, "UserTokenResponse.expiresIn"),
-    (
-        _IN_A_WEEK,
-        ("AdminDetails.invitedUntil UserDetails.linkValidUntil PendingEntryResponse.goesLiveAt"),
-    ),
-    ("2026-05-01T09:30:00.000Z", "EntitySecretResetResponse.expirationDate"),
-    (1777627800000, "EntitySecretResetResponse.expiresOn"),
-    (
-        _IN_180_DAYS,
-        (
-            "EntitySecretReadResponse.expirationDate TokenDetails.expiresAt "
-            "MemberDetails.secretExpiresAt"
-        ),
-    ),
-    (_IN_180_DAYS, "SecretUseResponse.endsAt ProbeCertificate.validUntil"),
-    (1785403800000, "EntitySecretReadResponse.expiresOn secret-expiry-ts"),
-    (
-        None,
-        (
-            "VersionResponse.liveUntil VersionResponse.goesLiveAt KeyPeriodResponse.until "
-            "previousKeyUntil HappeningDetails.until "
-            "HeldReportDetails.decidedAt AnnouncementDetails.endedAt"
-        ),
-    ),
-)
 _IDS: Final[_Shown] = (
     (
         "6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90",
@@ -87,49 +29,64 @@ _IDS: Final[_Shown] = (
         ),
     ),
     ("0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01", "txnId txnid"),
+    (EXAMPLE["txnid"], "WriteResponse.txnid"),
     ("0f1e2d3c4b5a6978", "sessionId"),
     ("20260131-6d00d5b60274", "kid"),
-    ("134", "ActivityResponse.next EventsPage.next"),
+    ("200", "ActivityResponse.next EventsPage.next"),
     ("KAVERI-FIP", "MembersPage.next"),
     ("", "HeldReportDetails.decidedBy"),
     ("lakshmi@kaveribank.example", "UsersPage.next"),
     ("6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", "MailsPage.next"),
     ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "hash sha256 evidence"),
-    ("IghSf3-7jme2p8sCxki0ySRBj0RTqabLsbIvnhB7E90", "thumbprint KeyPeriodResponse.kid"),
+    (
+        "4681a759df71939452875c7ee34adaea9ed83532478a86af03dc7c095ec5d51c",
+        "EvidenceDetails.sha256",
+    ),
+    ("IghSf3-7jme2p8sCxki0ySRBj0RTqabLsbIvnhB7E90", "thumbprint"),
+    ("kaveri-2026", "KeyPeriodResponse.kid"),
     (["6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"], "revoked"),
 )
 _PEOPLE_AND_MEMBERS: Final[_Shown] = (
-    ("SAARTHI-AA", "aaId peerId peer_id reader FeedPlace.entity_id"),
-    ("KAVERI-FIP", "fipId entityId entity_id fip_id id ref FeedPlace.peer_id"),
-    ("FINSIGHT-FIU", "sub client_id azp WebhookDetails.entityId SandboxFault.entityId"),
-    ("FIU", "roles"),
+    ("SAARTHI-AA", "aaId peerId peer_id FeedPlace.entity_id"),
+    ("KAVERI-FIP", "fipId entityId entity_id fip_id id ref reader FeedPlace.peer_id"),
+    ("KAVERI-FIP", "sub client_id azp"),
+    ("TAPI-FIP", "ImportedRow.entityId"),
+    ("FIP", "roles"),
     (["KAVERI-FIP"], "administers fipIds fip_ids FollowedFipsResponse.fips"),
     ("Kaveri Bank", "name DashboardRowResponse.subject"),
-    ("Lakshmi Iyer", "AdminDetails.name"),
-    ("ravi@finsight.example", "AccountResponse.email"),
+    ("Lakshmi Iyer", "AdminDetails.name UserDetails.name"),
+    ("ravi@kaveribank.example", "AccountResponse.email"),
     ("lakshmi@kaveribank.example", "email MailDetails.to SandboxMail.to"),
     (["lakshmi@kaveribank.example"], "admins people"),
     ("noc@kaveribank.example", "contact"),
-    ("ravi@kaveribank.example", "pendingEmail takesOverFrom"),
-    ("vikram@network.example", "owner ActDetails.by"),
+    ("ravi.iyer@kaveribank.example", "pendingEmail"),
+    ("lakshmi@kaveribank.example", "takesOverFrom who"),
+    ("vikram@network.example", "ActDetails.by"),
+    ("", "ActDetails.owner"),
     (
         "operator:vikram@network.example",
-        "acknowledgedBy actor decidedBy requestedBy",
+        "acknowledgedBy decidedBy requestedBy AnnouncementDetails.madeBy",
     ),
     ("entity:KAVERI-FIP", "madeBy submittedBy"),
-    ("entity:FINSIGHT-FIU", "WebhookDetails.madeBy"),
-    ("user:6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", "who"),
+    ("user:6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", "actor"),
     ("+91 22 5550 0107", "phone"),
     ("203.0.113.17", "address lastAddress ip"),
+    ([], "UserDetails.scopes UserDetails.secondFactors"),
     (["health"], "scopes"),
-    (["app"], "secondFactors"),
 )
 _TEXTS: Final[_Shown] = (
     ("1.0.0", "agentVersion jsonVersion RevocationList.ver"),
     ("1.0", "Entry.ver"),
     ("the member asked for it", "reason"),
-    ("FI fetch fails since 09:30.", "text TranslatedText.text"),
-    ("Failures of FI fetch", "title"),
+    ("", "OwnEventResponse.reason EventDetails.reason VersionResponse.reason"),
+    ("the agreement of the network", "Target.reason NetworkRule.reason"),
+    ("planned work of the bank until 04:00 IST", "SilenceDetails.reason"),
+    ("Your log shows it: these calls are left out.", "CorrectionDetails.reason"),
+    ("Our gateway answered all these calls: see the log.", "DisputeStep.text"),
+    ("New consents cannot be given from 02:00 to 04:00 IST.", "AnnouncementDetails.text"),
+    ("Maintenance on Sunday", "title"),
+    ("The work begins an hour later, at 03:00 IST.", "UpdateDetails.text"),
+    ("FI fetch fails since 08:30.", "text"),
     ("FIP KAVERI-FIP, FI fetch", "cause"),
     ("$.fips[0].fipId", "path"),
     ("is not in the registry; the block is kept", "Finding.problem"),
@@ -141,6 +98,20 @@ _TEXTS: Final[_Shown] = (
     ("23360094", "dataBytes"),
     ("standard", "format"),
     ("hi", "language"),
+    (
+        [
+            {
+                "language": "hi",
+                "title": "रविवार को रखरखाव",
+                "text": "रविवार को 02:00 से 04:00 बजे (IST) तक नई सहमति नहीं दी जा सकती।",
+            }
+        ],
+        "AnnouncementDetails.translations",
+    ),
+    (
+        [{"language": "hi", "text": "काम एक घंटे बाद, 03:00 बजे (IST) शुरू होगा।"}],
+        "UpdateDetails.translations",
+    ),
     ("Asia/Kolkata", "timeZone"),
     ("iat, nbf, exp and timestamp of tokens are moved", "SandboxFault.effect"),
     ("", "problem column lastError keyProblem ambiguity risk SandboxFault.kid BulkResponse.csv"),
@@ -148,9 +119,9 @@ _TEXTS: Final[_Shown] = (
     ("secret reset", "HappeningDetails.text"),
     ("opened as FIP KAVERI-FIP, FI fetch", "TimelineDetails.text"),
     ("Kaveri Bank: the registry entry was changed", "subject"),
-    ("CN=api.kaveribank.example", "ProbeCertificate.subject"),
+    ("CN=aa.kaveri.example", "ProbeCertificate.subject"),
     ("CN=Example CA", "ProbeCertificate.issuer"),
-    (["api.kaveribank.example"], "names"),
+    (["aa.kaveri.example"], "names"),
     ("An update of the entry awaits approval", "DashboardRowResponse.what"),
     ("Review it", "nextAct"),
     ("Only one admin can act", "what"),
@@ -161,10 +132,7 @@ _TEXTS: Final[_Shown] = (
     ("serviceLevels", "purpose"),
     (
         "fif",
-        (
-            "IncidentDetails.type FeedCause.type FeedPlace.type FeedChange.type "
-            "PublicIncident.type SilenceDetails.type"
-        ),
+        ("IncidentDetails.type FeedCause.type FeedPlace.type FeedChange.type PublicIncident.type"),
     ),
     ("submitted", "WriteResponse.status"),
     ("MUDRA_ENTITY_TOKEN_RATE", "SettingResponse.name"),
@@ -183,9 +151,9 @@ _TEXTS: Final[_Shown] = (
     ("GOOD: above 95 % of the FI requests end in data; …", "fi_notification"),
     ("gateway.log", "EvidenceDetails.name"),
     ("text/plain", "mediaType"),
-    ("YQ==", "content"),
-    ("https://api.kaveribank.example/v2", "FieldChangeResponse.before"),
-    ("https://api2.kaveribank.example/v2", "FieldChangeResponse.after"),
+    ("MjAyNi0wMS0zMVQwODo0MFogMjAwIC9GSS9GZXRjaAo=", "content"),
+    ("v2:https://aa.kaveri.example/v2", "FieldChangeResponse.before"),
+    ("v2:https://aa2.kaveri.example/v2", "FieldChangeResponse.after"),
     ("$.entityinfo.baseurl", "FieldChangeResponse.path"),
     (["deposits"], "groups"),
 )
@@ -217,7 +185,7 @@ _ENTRIES_AND_KEYS: Final[_Shown] = (
             "revocation_endpoint_auth_signing_alg_values_supported"
         ),
     ),
-    ("https://alarms.finsight.example/mudra", "url"),
+    ("https://alarms.kaveribank.example/mudra", "url"),
     ("whsec_EXAMPLE", "secret"),
     ("eyJhbGciOiJSUzI1NiJ9.EXAMPLE.c2lnbmF0dXJl", "token access_token signature"),
     ("entity", "scope"),
@@ -246,49 +214,62 @@ _NUMBERS: Final[_Shown] = (
         1,
         (
             "version attempt attempts count vouched addressCount form place reportersHeard rows "
-            "new line weeksAhead missed foreignCount listedCount reporters reportersSeen "
-            "Change.before "
-            "sequence waiting total size "
+            "new line weeksAhead missed foreignCount listedCount upto "
+            "sequence total "
             "server_error_percentage"
         ),
     ),
     (
         2,
         (
-            "badWindows bad_windows reportersExpected reporters_expected reporters_heard "
-            "Change.after "
-            "GapDetails.windows upto ProofDetails.reportersHeard "
+            "reportersExpected reporters_expected reporters_heard reporters reportersSeen "
+            "Listed.version Report.version VersionResponse.version PendingEntryResponse.version "
+            "GapDetails.windows ProofDetails.reportersHeard "
             "ImportedRow.line BulkResponse.ready DecisionResponse.version"
         ),
     ),
     (30, "seconds"),
+    (3, "badWindows bad_windows"),
+    (32, "size"),
+    (97, "Change.before"),
+    (97.5, "Change.after"),
     (7, "EntitySecretResetResponse.oldSecretValidity ForecastErrorDetails.days"),
-    (10, "failed failures allowed"),
+    (10, "failed spent"),
+    (160, "failures"),
+    (720, "IncidentDetails.succeeded"),
+    (1200, "IncidentDetails.judged"),
+    (240, "CellDetails.succeeded"),
+    (20, "allowed"),
     (6, "noAnswer"),
     (24, "noticeHours hoursAMonth windows_expected windows_heard"),
+    (24, "windowsHeard windowsExpected"),
     (30, "BindingResponse.days"),
-    (144, "windows windowsExpected windowsHeard reportedWindows received MissedReports.expected"),
-    (200, "ProbeResponse.status seq issued"),
+    (4464, "windows reportedWindows"),
+    (17856, "received MissedReports.expected"),
+    (200, "ProbeResponse.status seq issued AuditVerdictResponse.rows AuditVerdictResponse.vouched"),
+    (0, "waiting"),
     (390, "done succeeded part delivered usual weekBefore median ready"),
     (400, "requests samples begun calls whole judged"),
-    (4, "spent IncidentDetails.expected server5xx StepDetails.failed"),
-    (40, "spentPercent"),
-    (60, "leftPercent"),
+    (4, "IncidentDetails.expected server5xx StepDetails.failed"),
+    (50, "spentPercent leftPercent"),
     (320, "estimate p50 p50_response_time low handled"),
     (900, "p95 high"),
     (1400, "p99"),
     (5200, "p100 longest"),
     (600, "secondsBefore"),
-    (0.975, "successRate FiOutcomes.success doneShare confidence score perDoneBefore mine"),
-    (1.02, "ofWeekBefore ofFourBefore dayRate weekRate"),
+    (0.975, "successRate FiOutcomes.success doneShare confidence score mine"),
+    (None, "perDoneBefore"),
+    (0.5, "dayRate weekRate"),
+    (1.02, "ofWeekBefore ofFourBefore"),
     (0.04, "wape naiveWape"),
     (97.5, "success success_percentage availability value"),
     (0.95, "QuartileDetails.low"),
     (0.97, "QuartileDetails.median"),
     (0.99, "QuartileDetails.high"),
+    ({"estimate": 320, "low": 310, "high": 330}, "TimeDetails.p50"),
     ({"estimate": 900, "low": 880, "high": 920}, "TimeDetails.p95"),
     ({"estimate": 1400, "low": 1380, "high": 1420}, "TimeDetails.p99"),
-    (99.5, "target Target.value"),
+    (95, "target Target.value"),
     (1.5, "timeout_percentage"),
     (2.5, "failing_before_percentage"),
     (62.5, "failing_percentage"),
@@ -302,15 +283,15 @@ _WHETHER: Final[_Shown] = (
         True,
         (
             "active certain intact open passes met complete AttemptDetails.delivered levelReports "
-            "keyProven created invited league secondFactor needsApproval "
-            "SilenceDetails.maintenance BulkResponse.dryRun Notice.inTime"
+            "keyProven created invited league needsApproval "
+            "BulkResponse.dryRun"
         ),
     ),
     (
         False,
         (
             "exempt dryRun more withoutAdmin too_few_calls byOperator PublicMaintenance.ended late "
-            "enforced first"
+            "enforced first UserDetails.secondFactor SilenceDetails.maintenance"
         ),
     ),
 )
@@ -319,16 +300,42 @@ _WORDS: Final[_Shown] = (
     ("path", "FeedPlace.kind"),
     ("major", "IncidentDetails.severity"),
     (None, "IncidentDetails.ended"),
-    (30, "aheadHours"),
+    ("", "IncidentDetails.peerId SilenceDetails.peerId SilenceDetails.type FeedCause.peer_id"),
+    ("", "AnnouncementDetails.incidentId"),
+    ("BAD", "CellDetails.status FipSummary.data_flow"),
+    ("active", "AdminDetails.state UserDetails.state SigningKeyResponse.state"),
+    ("current", "AnnouncementDetails.state"),
+    ("critical", "AlarmPreferencesResponse.breaksQuiet"),
+    ("minor", "AlarmPreferencesResponse.ofMembers"),
+    ("major", "AlarmPreferencesResponse.ofNetwork"),
+    ("approval", "DashboardRowResponse.kind"),
+    ("waits", "DashboardRowResponse.urgency"),
+    (["fif"], "DisputeDetails.apis Span.apis"),
+    ("fif", "TimedCalls.api"),
     (
+        {
+            "status": "GOOD",
+            "reasons": [],
+            "p50_response_time": 320,
+            "success_percentage": 97.5,
+            "causes": [],
+            "confidence": 0.975,
+            "calls": 400,
+            "failed": 10,
+            "reporters": 2,
+            "evidence_from": "2026-01-31T08:30:00.000Z",
+            "since": "2026-01-31T08:30:00.000Z",
+        },
         (
-            "It was announced 30 hours ahead. The network's rule asks for 24 hours. It is left out "
-            "of availability, as far as it is within the first 24 hours of maintenance in 30 days."
+            "FipFeed.discovery FipFeed.linking FipFeed.confirm_linking FipFeed.consent "
+            "FipFeed.fi_request FipFeed.fi_notification"
         ),
-        "Notice.follows",
     ),
-    ("", "IncidentDetails.peerId SilenceDetails.peerId FeedCause.peer_id"),
-    ("GOOD", "ApiDetails.status CellDetails.status PublicRow.status FipSummary.data_flow"),
+    ("fif", "CorrectionDetails.api"),
+    ([], "AlarmPreferencesResponse.apis DashboardResponse.hidden"),
+    ("", "AlarmPreferencesResponse.quietFrom AlarmPreferencesResponse.quietUntil"),
+    (False, "AlarmPreferencesResponse.levelReports"),
+    ("GOOD", "ApiDetails.status PublicRow.status"),
     ("GOOD", "FipSummary.discovery_and_linking FipSummary.consent_and_notification"),
     ("BAD", "ApiFeed.status"),
     (60, "ApiFeed.success_percentage"),
@@ -350,7 +357,7 @@ _WORDS: Final[_Shown] = (
     ("note", "Finding.severity"),
     ("ready", "BulkMember.result"),
     ("watch", "BindingResponse.networkBinding"),
-    ("FIU", "OAuthIntrospection.roles"),
+    ("FIP", "OAuthIntrospection.roles"),
     ("live", "DecisionResponse.status DecisionResponse.standing VersionResponse.status"),
     ("live", "RecordResponse.standing PendingEntryResponse.standing"),
     ("delivered", "WebhookEventDetails.state"),
@@ -366,7 +373,7 @@ _WORDS: Final[_Shown] = (
 )
 _BY_NAME: Final[_Shown] = (
     ({"KAVERI-FIP": 1769851800}, "notBefore"),
-    ({"entry": 1}, "DashboardResponse.counts"),
+    ({"approval": 1}, "DashboardResponse.counts"),
     ({"version": 1}, "detail"),
     ({"jkt": "IghSf3-7jme2p8sCxki0ySRBj0RTqabLsbIvnhB7E90"}, "cnf"),
     (
@@ -382,7 +389,7 @@ _BY_NAME: Final[_Shown] = (
     ),
 )
 _ALL: Final = (
-    *(*_TIMES, *_IDS, *_PEOPLE_AND_MEMBERS, *_TEXTS),
+    *(*TIMES, *_IDS, *_PEOPLE_AND_MEMBERS, *_TEXTS),
     *(*_ENTRIES_AND_KEYS, *_NUMBERS, *_WHETHER, *_WORDS, *_BY_NAME),
 )
 FIELD_EXAMPLES: Final[Mapping[str, object]] = MappingProxyType(

@@ -22,7 +22,7 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIFormat, OpenAPIType
 
 from mudra.http.openapi.always_there import require_always_there
-from mudra.http.openapi.components import mapping
+from mudra.http.openapi.components import OF_THE_FIELD, mapping
 from mudra.http.openapi.operation_ids import operation_id
 from mudra.http.request.request_context import RequestEnvelope
 from mudra.http.request.validation import needs_fields
@@ -66,6 +66,8 @@ _ALWAYS: Final[Mapping[str, str]] = {
 }
 _NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 _TEXT: Final = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
+HERE: Final = ("default", "examples")
+"""Facts of a field whose type is that of others too."""
 CSV: Final = "text/csv"
 PDF: Final = "application/pdf"
 _TEXTS: Final[Mapping[object, tuple[str, OpenAPIMediaType]]] = {
@@ -292,7 +294,9 @@ def _inlined(schema: object, components: Mapping[str, object]) -> object:
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        return _inlined(components[schema["$ref"]], components)
+        inlined = mapping(_inlined(components[schema["$ref"]], components))
+        here = {name: schema[name] for name in HERE if name in schema}
+        return {**inlined, OF_THE_FIELD: here} if here else inlined
     # A discriminator may point to named schemas only: `whole.py` adds it. An empty default is what
     # a reader takes for a field that was not sent, and often no valid value.
     whole = {

@@ -58,6 +58,10 @@ def _explain(field: Document, meanings: Meanings, schemas: Document) -> None:
     named = mapping(schemas[name_of(place)]) if "$ref" in place else place
     words = named.get("enum") or named.setdefault("enum", [str(word) for word in meanings])
     assert isinstance(words, list)
+    if "$ref" in place and not meanings.keys() >= set(words):
+        words = [word for word in words if word in meanings]
+        del place["$ref"]
+        place |= {"type": "string", "enum": words}
     lines = [f"- `{word}`: {meanings[word]}" for word in words if word in meanings and word]
     field["description"] = "\n".join([f"{field['description']}:", *lines])
 

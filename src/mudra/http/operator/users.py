@@ -54,7 +54,7 @@ class UserQuery(Struct, frozen=True):
 class AddressRequest(Struct, frozen=True):
     """Move an account to a new address."""
 
-    email: Annotated[Email, Meta(examples=["ravi.iyer@finsight.example"])]
+    email: Annotated[Email, Meta(examples=["ravi.iyer@kaveribank.example"])]
 
 
 class RevokeRequest(Struct, frozen=True):

@@ -157,7 +157,7 @@ class HandOverRequest(OwnHandOverRequest, frozen=True):
         Meta(
             max_length=MAX_ADDRESS,
             description="an email address",
-            examples=["asha@finsight.example"],
+            examples=["lakshmi@kaveribank.example"],
             extra_json_schema=EMAIL_OR_NONE,
         ),
     ] = ""
@@ -175,7 +175,7 @@ class ContactRequest(AdminChangeRequest, frozen=True):
         Meta(
             max_length=MAX_ADDRESS,
             description="an email address, or empty",
-            examples=["it-desk@finsight.example", ""],
+            examples=["noc@kaveribank.example", ""],
             extra_json_schema=EMAIL_OR_NONE,
         ),
     ]
@@ -185,7 +185,7 @@ class ContactRequest(AdminChangeRequest, frozen=True):
             Meta(
                 max_length=32,
                 description="a telephone number that is answered day and night, or empty",
-                examples=["+91 80 4000 1234", ""],
+                examples=["+91 22 5550 0107", ""],
                 extra_json_schema={"pattern": r"^(\+?[0-9][0-9 ()./-]{3,30})?$"},
             ),
         ]

@@ -82,7 +82,10 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     level_reports: (
         Annotated[
             bool,
-            Meta(description="whether monthly reports of service levels come by email"),
+            Meta(
+                description="whether monthly reports of service levels come by email",
+                examples=[True],
+            ),
         ]
         | UnsetType
     ) = UNSET

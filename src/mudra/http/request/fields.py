@@ -26,7 +26,7 @@ EntityId = Annotated[
         max_length=64,
         pattern=r"^[A-Za-z0-9@._-]+\Z",
         description="an entity ID: 1 to 64 characters out of letters, digits, @ . _ -",
-        examples=["FINSIGHT-FIU"],
+        examples=["KAVERI-FIP"],
     ),
 ]
 Username = Annotated[
@@ -35,7 +35,7 @@ Username = Annotated[
         min_length=1,
         max_length=254,
         description="an email address, 1 to 254 characters",
-        examples=["asha@finsight.example"],
+        examples=["lakshmi@kaveribank.example"],
     ),
 ]
 Email = Annotated[
@@ -44,7 +44,7 @@ Email = Annotated[
         min_length=3,
         max_length=MAX_ADDRESS,
         description="an email address",
-        examples=["ravi@finsight.example"],
+        examples=["ravi@kaveribank.example"],
         extra_json_schema={"format": "email"},
     ),
 ]

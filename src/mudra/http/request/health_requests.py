@@ -158,7 +158,7 @@ class SilenceRequest(Struct, frozen=True):
             min_length=1,
             max_length=MAX_REASON,
             description=f"a text of 1 to {MAX_REASON} characters",
-            examples=["planned work of the bank until 04:00"],
+            examples=["planned work of the bank until 04:00 IST"],
         ),
     ]
     entity_id: Entity = field(name="entityId", default="")
@@ -194,7 +194,7 @@ _Url = Annotated[
         min_length=8,
         max_length=MAX_URL,
         description="an absolute https URL",
-        examples=["https://alarms.finsight.example/mudra"],
+        examples=["https://alarms.kaveribank.example/mudra"],
         extra_json_schema={"format": "webhook-url"},
     ),
 ]

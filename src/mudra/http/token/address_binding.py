@@ -39,7 +39,7 @@ class SeenAddress(Struct, kw_only=True):
 class BindingResponse(ResponseBody, kw_only=True):
     """The binding of an entity, and which addresses used its credentials lately."""
 
-    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
+    entity_id: Annotated[str, Meta(examples=["KAVERI-FIP"])] = field(name="entityId")
     binding: Binding
     exempt: Annotated[
         bool,

@@ -154,8 +154,8 @@ async def introspect(request: AnyRequest, dependencies: InjectedDependencies) ->
 async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2).
 
-    That answer has no body. Another client's token is refused, and the caller learns it
-    (RFC 7009 2.1).
+    That answer has no body. Another client's token is refused with 400 `invalid_grant`, and one
+    more than an entity may have revoked at a time with 429 `temporarily_unavailable`.
     """
     form = await _form(request)
     if isinstance(form, OAuthError):

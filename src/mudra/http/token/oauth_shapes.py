@@ -25,7 +25,7 @@ _AssertionType = Annotated[
 ]
 _ClientId = Annotated[
     str | UnsetType,
-    Meta(description="entity ID, where it is not in Authorization", examples=["FINSIGHT-FIU"]),
+    Meta(description="entity ID, where it is not in Authorization", examples=["KAVERI-FIP"]),
 ]
 _Secret = Annotated[
     SecretText | UnsetType,

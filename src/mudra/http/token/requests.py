@@ -21,7 +21,7 @@ class EntityTokenRequest(Struct, frozen=True):
             min_length=1,
             max_length=64,
             description="an entity ID, 1 to 64 characters",
-            examples=["FINSIGHT-FIU"],
+            examples=["KAVERI-FIP"],
         ),
     ]
     secret: Annotated[

@@ -58,7 +58,7 @@ def token_response(token: SecretText, expires_in_s: int, token_type: str) -> Tok
 class EntitySecretResetResponse(ResponseBody, kw_only=True):
     """EntitySecretResetResponse (spec 2.3)."""
 
-    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
+    entity_id: Annotated[str, Meta(examples=["KAVERI-FIP"])] = field(name="entityId")
     secret: Annotated[str, Meta(examples=["kT2nH9bQ0sXvL4mR7wYcE1pA6dJ8uG3fZ5iO-hNqKlM"])]
     expires_on: Annotated[
         int,
@@ -81,7 +81,7 @@ class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
 class EntitySecretRetireResponse(ResponseBody, kw_only=True):
     """The old secret has ended."""
 
-    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
+    entity_id: Annotated[str, Meta(examples=["KAVERI-FIP"])] = field(name="entityId")
     old_secret_validity: Annotated[int, Meta(ge=0, le=0)] = field(name="oldSecretValidity")
 
 

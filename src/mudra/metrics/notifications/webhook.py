@@ -172,7 +172,7 @@ class TooManyWebhooks(Refusal, frozen=True):
     @property
     def sentence(self) -> str:
         """Returns the text for the caller."""
-        return f"there are {self.most} webhooks already: remove one first"
+        return f"webhooks are limited to {self.most} here: remove one first"
 
 
 ALREADY_ADDED: Final = PlainRefusal(

@@ -35,6 +35,7 @@ NOT_OF_THE_CALL = {
             ),
             frozenset({"NoSuchAnnouncement", "NO_SUCH_SILENCE"}),
         ),
+        "Add your own webhook": {"fips_refused", "ALREADY_ADDED"},  # a second one is too many
         **dict.fromkeys(
             (
                 *("Enable an account", "End a user's tokens", "List a user's tokens"),

@@ -1,14 +1,15 @@
 """Examples do not contradict themselves, nor the rules of the service."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from mudra.bootstrap.routes import service_routes
-from mudra.http.openapi.act_examples import ACT_EXAMPLES
+from mudra.http.openapi.act_examples import named_in_examples
 from mudra.http.openapi.document import json_document
 from mudra.http.route_settings import RouteSettings
 from mudra.settings.settings import Settings
@@ -54,8 +55,9 @@ def test_each_example_of_one_operation_is_of_a_field(document: dict[str, Any]) -
         for name in schema.get("properties", {})
     }
 
-    assert ACT_EXAMPLES.keys() <= names
-    assert {field for act in ACT_EXAMPLES.values() for field in act} <= fields
+    of_operations, named = named_in_examples()
+    assert of_operations <= names
+    assert named <= fields
 
 
 def test_what_ends_ends_after_its_begin(objects: list[dict[str, Any]]) -> None:
@@ -107,7 +109,137 @@ def test_a_share_is_between_0_and_1_and_kinds_of_calls_add_up(
         assert sum(share for name, share in one.items() if name.endswith("_percentage")) == 100
     assert measures
     for one in measures:
-        assert 0 <= one["quartiles"]["low"] <= one["mine"] <= one["quartiles"]["high"] <= 1
+        assert 0 <= one["quartiles"]["low"] <= one["quartiles"]["high"] <= 1
+        if one["mine"] is not None:
+            assert one["quartiles"]["low"] <= one["mine"] <= one["quartiles"]["high"]
+
+
+def test_an_invitation_and_a_dispute_end_when_the_service_ends_them(
+    objects: list[dict[str, Any]],
+) -> None:
+    """An invitation and its link live 24 hours; an operator has five days for a dispute."""
+    lives = [
+        ("since", "invitedUntil", timedelta(hours=24)),
+        ("raisedAt", "dueAt", timedelta(days=5)),
+        ("iat", "exp", timedelta(hours=24)),
+    ]
+    compared: Counter[str] = Counter()
+    for one in objects:
+        for begin, end, life in lives:
+            if one.get(begin) and one.get(end):
+                assert instant(one[end]) - instant(one[begin]) == life, one
+                compared[end] += 1
+
+    assert compared.keys() == {end for _, end, _ in lives}
+
+
+def instant(value: str | float) -> datetime:
+    return (
+        datetime.fromisoformat(value)
+        if isinstance(value, str)
+        else datetime.fromtimestamp(value, UTC)
+    )
+
+
+def test_an_answer_reports_nothing_of_a_time_to_come(document: dict[str, Any]) -> None:
+    past = {
+        *("at", "madeAt", "changedAt", "decidedAt", "endedAt", "raisedAt", "addedAt"),
+        *("submittedAt", "liveFrom", "createdAt", "signedInAt", "lastUsedAt", "beganAt"),
+        *("began", "detected", "lastBad", "evidence_from", "judged_until", "deliveredAt"),
+        *(
+            "receivedAt",
+            "overAt",
+            "sentAt",
+            "from",
+            "to",
+            "start",
+            "end",
+            "start_time",
+            "end_time",
+            "window",
+            "publishAt",
+        ),
+    }
+    compared = 0
+    for answer in answers(document).values():
+        for one in parts(answer):
+            for name in past & one.keys():
+                if "T" in str(one[name]):
+                    assert one[name] <= "2026-01-31T09:30:00.000Z", (name, one)
+                    compared += 1
+
+    assert compared > 200
+
+
+def answers(document: dict[str, Any]) -> dict[str, Any]:
+    """The example of each answer in JSON, by method and address."""
+    return {
+        f"{method.upper()} {path}": content["example"]
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        for status, response in operation["responses"].items()
+        if status.startswith("2")
+        for content in response.get("content", {}).values()
+        if "example" in content
+    }
+
+
+def test_what_is_read_is_of_the_one_who_reads(document: dict[str, Any]) -> None:
+    """A webhook of a person or of the network is of no entity; that of a member is of the caller."""
+    owners = {
+        "/iam/v1/user/alarm/webhooks": ("", "user:"),
+        "/operator/v1/health/webhooks": ("", "operator:"),
+        "/metrics/perf/v1/webhooks": ("SAARTHI-AA", "entity:SAARTHI-AA"),
+    }
+    compared = 0
+    for name, answer in answers(document).items():
+        for begin, (entity_id, maker) in owners.items():
+            for one in parts(answer) if name.partition(" ")[2].startswith(begin) else ():
+                if "webhookId" in one:
+                    assert (one["entityId"], one["madeBy"].startswith(maker)) == (entity_id, True)
+                    assert one["format"] == "standard" or one["url"].endswith("/…"), one
+                    compared += 1
+
+    assert compared >= 15
+
+
+def test_a_target_is_met_by_a_value_that_reaches_it(objects: list[dict[str, Any]]) -> None:
+    figures = [one for one in objects if "met" in one]
+
+    assert figures
+    for one in figures:
+        assert one["met"] == (one["value"] >= one["target"]), one
+        assert one["value"] == 100 * one["part"] / one["whole"]
+        budget = one["budget"]
+        assert budget["spent"] == one["whole"] - one["part"]
+        assert budget["spentPercent"] == 100 * budget["spent"] / budget["allowed"]
+
+
+def test_a_bearer_token_is_bound_to_no_key(objects: list[dict[str, Any]]) -> None:
+    shown = [one for one in objects if "token_type" in one]
+
+    assert shown
+    for one in shown:
+        assert (one["token_type"] == "DPoP") == ("cnf" in one)
+
+
+def test_what_answers_what_was_sent_has_it(document: dict[str, Any]) -> None:
+    """A field of the request that the answer has as well has the same value there."""
+    other = {"begins", "ends", "url", "secret", "apis", "value", "email", "version", "status"}
+    compared = 0
+    for path, operations in document["paths"].items():
+        sent = operations.get("post", {}).get("requestBody", {}).get("content", {})
+        body = sent.get("application/json", {}).get("example")
+        answer = answers(document).get(f"POST {path}")
+        if not isinstance(body, dict) or answer is None:
+            continue
+        found = list(parts(answer))
+        for name in body.keys() - other - {"ver", "timestamp", "txnId"}:
+            values = [one[name] for one in found if name in one]
+            assert not values or body[name] in values, (path, name, body[name], values)
+            compared += bool(values)
+
+    assert compared > 30
 
 
 def test_what_waits_has_not_ended_yet(objects: list[dict[str, Any]]) -> None:
@@ -125,5 +257,5 @@ def test_a_path_is_from_the_aa_to_the_fip(objects: list[dict[str, Any]]) -> None
 
     assert paths
     for one in paths:
-        assert one["entity_id"].endswith("-AA")
-        assert one["peer_id"].endswith("-FIP")
+        assert one.get("entity_id", one.get("entityId", "")).endswith("-AA")
+        assert one.get("peer_id", one.get("peerId", "")).endswith("-FIP")

@@ -70,3 +70,49 @@ def test_a_call_takes_what_it_obeys_and_no_more(document: dict[str, Any]) -> Non
     assert taken == {"type", "status", "words", "withoutAdmin"}
     assert "leaving" not in own["properties"]
     assert target["properties"]["role"]["enum"] == ["AA", "FIP"]
+
+
+def test_a_call_that_replaces_says_what_becomes_of_a_field_that_is_left_out(pages: str) -> None:
+    """The sample of such a call has all fields but those that the call does not change."""
+    for heading in ("Change an announcement", "Change your own alarm preferences"):
+        section = pages.partition(f"### {heading}\n")[2].partition("\n### ")[0]
+        command = section.partition("```sh\n")[2].partition("```")[0]
+        rows = re.findall(r"^\| `(\w+)` \| JSON, (.*)$", section, re.MULTILINE)
+        left_out = [(name, row) for name, row in rows if "needed" not in row]
+
+        assert left_out
+        for name, row in left_out:
+            assert re.search(r"left out|default `|stays|leaves it", row), (heading, name)
+            assert f'"{name}": ' in command or name in {"publishAt", "incidentId"}, (heading, name)
+
+
+def test_a_sample_silences_one_entity(pages: str) -> None:
+    section = pages.partition("### Begin a silence\n")[2].partition("\n### ")[0]
+    command = section.partition("```sh\n")[2].partition("```")[0]
+
+    assert '"entityId": "KAVERI-FIP"' in command
+
+
+def test_what_ends_a_thing_comes_last_in_its_part(pages: str) -> None:
+    """Who makes the calls of a part from the top down finds what each of them needs."""
+    ends = re.compile(
+        r"(Remove|End|Stop|Retire|Revoke|Disable|Reset|Suspend|Replace the|Decline)\b"
+    )
+    compared = 0
+    for part in re.split(r"^## ", pages, flags=re.MULTILINE):
+        calls = re.findall(r"^### (.+)\n\n`(?:GET|POST|PUT|DELETE) ", part, re.MULTILINE)
+        ending = [ends.match(call) is not None for call in calls]
+        assert ending == sorted(ending), calls
+        compared += any(ending)
+
+    assert compared > 10
+
+
+def test_no_list_of_words_is_twice_on_a_page() -> None:
+    for name, page in calls_pages().items():
+        lists = [
+            frozenset(found.split("<br>"))
+            for found in re.findall(r"<br>(`[^`|]+`: [^|]+?)(?:; default `[^`]+`)? \|", page)
+        ]
+        long = [one for one in lists if len(one) > 4]
+        assert len(long) == len(set(long)), name

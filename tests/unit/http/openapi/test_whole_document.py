@@ -23,12 +23,14 @@ from mudra.levels.evidence import Fate
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.settings.settings import Settings
+from mudra.shared.entity_type import EntityType
 from mudra.tokens.secrets.address_binding import AddressBinding
 
 PARTS: dict[type, set[str]] = {
     RegistryAction: {*set(RegistryAction)} - {"submit", "update", "goLive"},  # of members, of time
     Fate: {Fate.LEFT_OUT, Fate.EXCUSED},
     AddressBinding: set(AddressBinding),
+    EntityType: {EntityType.FIP, EntityType.AA},
 }
 """Enumerations of which a field has some words alone."""
 VERBS = {

@@ -58,7 +58,7 @@ def run(  # noqa: PLR0913, PLR0917  # its options
     html: options.HtmlFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a service from outside, part by part; exits with 1 when a check failed.
+    """Check a service from outside, part by part; exits with 1 when one failed or none ran.
 
     Without credentials only what needs none is checked; nothing is changed without --resets,
     --register or --push, which are for entities of your own on a test network.

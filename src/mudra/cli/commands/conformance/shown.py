@@ -55,7 +55,10 @@ def waits(seconds: float) -> None:
 def finish(
     report: Report, junit_file: Path | None, html_file: Path | None, *, as_json: bool
 ) -> None:
-    """Write the files, show the totals, and exit with 1 when a check failed."""
+    """Write the files, show the totals, and exit with 1 when a check failed, or nothing was checked.
+
+    A service that answers with 429 alone has every check skipped, and conforms to nothing.
+    """
     if junit_file is not None:
         _write(junit_file, junit(report))
     if html_file is not None:
@@ -76,6 +79,8 @@ def finish(
         typer.echo(f"{len(report.results)} checks: {counts}")
     if report.count(Verdict.FAILED):
         raise typer.Exit(int(Exit.FAILED))
+    if not report.count(Verdict.PASSED):
+        fail("nothing was checked: every check was skipped, for the reason next to it")
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -1,5 +1,6 @@
 """mudra health: incidents, silences and webhooks of the network's health."""
 
+from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -131,9 +132,14 @@ async def unsilence(
 
 
 async def _begin(api: Api, body: dict[str, object], for_: str, in_: str) -> Shown:
-    """Begin a silence, from now or after a time, by the service's clock."""
+    """Begin a silence, from now or after a time, by the service's clock.
+
+    After a time it begins with the next full minute: a day ahead must be no millisecond less.
+    """
     later, length = read_duration("--in", in_ or "PT0S"), read_duration("--for", for_)
     begins = await api.now() + later
+    if in_ and begins != (minute := begins.replace(second=0, microsecond=0)):
+        begins = minute + timedelta(minutes=1)
     times = {"begins": iso_ms(begins), "ends": iso_ms(begins + length)}
     return _shown((await api.post(_SILENCES, {**body, **times}))["silence"])
 

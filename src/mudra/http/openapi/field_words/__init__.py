@@ -91,10 +91,11 @@ _OF: Final[Sequence[tuple[Meanings, str]]] = (
         (
             "ChangeResponse.type Entry.type MemberDetails.type MemberResponse.type "
             "OnboardRequest.type "
-            "PendingEntryResponse.type RecordResponse.type Submission.type ComparisonResponse.role "
-            "Member.role Target.role TargetRequest.role OAuthIntrospection.roles"
+            "PendingEntryResponse.type RecordResponse.type Submission.type "
+            "OAuthIntrospection.roles"
         ),
     ),
+    (people.JUDGED_TYPES, "ComparisonResponse.role Member.role Target.role TargetRequest.role"),
     (
         people.BINDINGS,
         (

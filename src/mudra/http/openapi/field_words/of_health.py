@@ -113,7 +113,11 @@ TAGS: Final[Meanings] = {
     Tag.NOTIFICATIONS: "calls from FIPs to the AA",
 }
 TYPES: Final[Meanings] = {one.value: one.label for one in (*RequestType, *NotificationType)}
-APIS: Final[Meanings] = {code: one.label for code, one in TYPE_OF_API.items()}
+APIS: Final[Meanings] = {
+    **{code: one.label for code, one in TYPE_OF_API.items()},
+    "cnot": f"{RequestType.CONSENT_NOTIFICATION.label}, from the AA to the FIP",
+    "cnot-received": f"{NotificationType.CONSENT.label}, from the FIP to the AA",
+}
 ONE_OR_ALL_APIS: Final[Meanings] = {**APIS, "": "all APIs"}
 PUBLIC_APIS: Final[Meanings] = {
     one.feed: one.public_label.lower() for one in RequestType if one.public_label

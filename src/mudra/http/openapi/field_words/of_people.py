@@ -47,6 +47,8 @@ TYPES: Final[Meanings] = {
     EntityType.FIU: "Financial Information User",
     EntityType.AA: "Account Aggregator",
 }
+JUDGED_TYPES: Final[Meanings] = {one: TYPES[one] for one in (EntityType.FIP, EntityType.AA)}
+"""Those whose calls are measured."""
 BINDINGS: Final[Meanings] = {
     "network": "as the setting of the network says",
     AddressBinding.WATCH: "tokens for other addresses are counted, and not refused",
