@@ -55,7 +55,7 @@ def waits(seconds: float) -> None:
 def finish(
     report: Report, junit_file: Path | None, html_file: Path | None, *, as_json: bool
 ) -> None:
-    """Write the files, show the totals, and exit with 1 when a check failed, or nothing was checked.
+    """Write the files and show the totals; exit with 1 when a check failed or none ran.
 
     A service that answers with 429 alone has every check skipped, and conforms to nothing.
     """
