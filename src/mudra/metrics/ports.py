@@ -1,14 +1,6 @@
 """The ports of network metrics: its queries to storage and to the registry."""
 
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -349,7 +341,7 @@ class Detections(Incidents, FipStateStore, OwnCallsStore, Protocol):
         """Stores that these incidents were escalated."""
         ...
 
-    async def save(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
+    async def save(self, notifications: Collection[IncidentNotification], now: datetime) -> None:
         """Stores what has changed about incidents."""
         ...
 
@@ -363,10 +355,7 @@ class PublicMembers(Members, Protocol):
 
 
 CountAlone = Callable[[str], Awaitable[None]]
-"""Lets no other transaction count against a limit until this one ends.
-
-Two could add at once what it allows one more of.
-"""
+"""Lets no other transaction count against a limit, which allows one more, until this one ends."""
 
 
 class Silences(Protocol):
