@@ -184,6 +184,24 @@ def _counts(context: SourceContext, *events: object, code: str = "fireq") -> lis
     return counter.close(START).requests["FIP-1", code].counts
 
 
+@pytest.mark.parametrize(("words", "read"), [(50_000, 2), (350_000, 1)])
+def test_words_that_json_does_not_have_are_read_to_a_bound(
+    context: SourceContext, words: int, read: int
+) -> None:
+    """Millions of them would take seconds of the agent."""
+    right = json.dumps(_event())
+    wrong = right.replace('"body": null', '"body": {"a": [' + "NaN," * words + "1]}")
+
+    events, _ = read_events(f"[{right},{wrong}]".encode(), context)
+
+    assert len(events) == read
+
+
+def test_a_body_of_texts_without_commas_is_as_much_as_one_with_them(context: SourceContext) -> None:
+    with pytest.raises(ValueError, match="at most 400000 values"):
+        read_events(b'[{"callType": 1}, {"a": [' + b'"" ' * 900_000 + b"]}]", context)
+
+
 def test_events_without_a_correlation_id_are_paired_by_peer_route_and_txnid(
     context: SourceContext,
 ) -> None:
