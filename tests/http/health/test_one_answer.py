@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+from tests.http.public_status import open_data
 from tests.support.http_clients import NO_TLS
 from tests.support.members import new_member
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
@@ -60,7 +61,7 @@ class Surfaces:
         return {(one["kind"], one["entity_id"], one["peer_id"], one["type"]) for one in found}
 
     def in_public(self) -> set[tuple[str, str]]:
-        status = httpx2.get(f"{self.service.root}/status/network.json", verify=NO_TLS).json()
+        status = open_data(self.service)
         return {(one["fip_id"], one["type"]) for one in status["incidents"] if not one["ended"]}
 
     def on_own_page(self, entity_id: str) -> set[Name]:

@@ -99,7 +99,7 @@ def test_80_minutes_without_any_report_are_no_data(service: Service, aa: Pushing
 
     page = get(service, "/status").text
     of_bank = get(service, f"/status/fip/{bank}").text
-    snapshot = get(service, "/status/network.json").json()
+    snapshot = open_data(service)
     assert "<h1>No data since " in page
     assert "perational" not in page + of_bank
     assert '<span class="tag quiet">No data</span>' in of_bank
@@ -124,7 +124,7 @@ def test_a_name_that_an_aa_made_up_is_published_nowhere(service: Service, aa: Pu
     service.advance("PT16M")  # no other report may come in time any more
 
     def open_of_bank() -> bool:
-        snapshot = get(service, "/status/network.json").json()
+        snapshot = open_data(service)
         return bank in {one["fip_id"] for one in snapshot["incidents"]}
 
     service.wait_until(open_of_bank)
