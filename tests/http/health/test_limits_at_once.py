@@ -75,7 +75,8 @@ def test_the_last_webhook_of_a_member_is_added_once(member: Member, at_once: AtO
         url = f"https://alarms.example/{number}"
         return member.client.post(own, json={"url": url}, headers=headers)
 
-    assert {add(number).status_code for number in range(1, MAX_OF_A_MEMBER)} == {200}
+    others = range(AT_ONCE, AT_ONCE + MAX_OF_A_MEMBER - 1)  # one address twice is refused at once
+    assert {add(number).status_code for number in others} == {200}
 
     assert at_once("health_webhook", add) == ONE_OF_THEM
     listed = member.client.get(own, headers=headers).json()["webhooks"]

@@ -77,13 +77,13 @@ def asked_at_once(
     fields = "".join(f"{field}: {value}\r\n" for field, value in lines.items())
     request = f"{what} HTTP/1.1\r\n{fields}\r\n{body}".encode()
 
-    async def open_one() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection(name, port, local_addr=(new_address(), 0))
+    async def begin_one() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection(name, port, local_addr=(new_address(), 0))
+        writer.write(request)  # a busy machine: a service ends a connection that says nothing
+        return reader, writer
 
     async def all_of_them() -> list[bytes]:
-        opened = await asyncio.gather(*(open_one() for _ in range(number)))
-        for _, writer in opened:
-            writer.write(request)
+        opened = await asyncio.gather(*(begin_one() for _ in range(number)))
         answers = await asyncio.gather(*(reader.read() for reader, _ in opened))
         for _, writer in opened:
             writer.close()
