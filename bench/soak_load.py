@@ -136,7 +136,7 @@ class Pages:
 
 
 def plausible_reports(fips: int, dice: random.Random, busy: float = 1.0) -> list[Report]:
-    """Both payloads, with fewer calls than the service holds back as implausible (decision 47).
+    """Both payloads, with fewer calls than the service holds back as implausible (decision 0047).
 
     `busy` is the share of FIPs and types that have calls in a window.
     """

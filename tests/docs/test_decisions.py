@@ -8,7 +8,7 @@ RECORDS = sorted(
 )
 NUMBERS = {file.name[:4] for file in RECORDS}
 MAX_LINES = 80
-CITED = re.compile(r"\b[Dd]ecisions? (\d{4})\b|\((0[0-2]\d\d)\)|\bdecisions/(\d{4})-")
+CITED = re.compile(r"\b[Dd]ecisions? (\d{4})\b|[(\[](0[0-2]\d\d)[)\]]|\bdecisions/(\d{4})-")
 FOLDERS = ("src", "tests", "bench", "tools", "deploy", "docs")
 
 

@@ -32,7 +32,7 @@ def _close(data_dir: Path) -> None:
     """Take others' rights from a directory of our own that was made by hand.
 
     Root leaves the right to pass: PostgreSQL runs as another user, which else needed a right to
-    pass every directory, and to read every file (decision 0006).
+    pass every directory, and to read every file (decision 0119).
     """
     found = data_dir.stat()
     kept = _PASS if os.geteuid() == 0 else 0

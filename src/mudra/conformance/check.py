@@ -1,4 +1,16 @@
-"""A check: what it proves, what it needs, and the steps that prove it."""
+"""A check: what it proves, what it needs, and the steps that prove it.
+
+A check counts as specification only where its expectation follows from the text alone: a field and
+its type, a lifetime, a limit, a state that must or must not work. Where the text gives no status,
+each that it lists for the operation is right: an old secret must fail with 400 or 401, a reset in
+the waiting period with any 4xx; a required field that is missing is 400. Everything else is a
+decision of the network: units, addresses, values of `errorCode`, 429, OAuth, keys, receipts. A check
+of the specification may use a decided address, as there is no other way to send a payload.
+
+Each check looks at one thing, so that one wrong field does not fail a whole part. One that a limit
+or a missing precondition ends is skipped, and never counts as passed. It uses no code of the
+service, whose mistakes it would share.
+"""
 
 import enum
 from collections.abc import Callable, Iterator
@@ -8,7 +20,7 @@ from msgspec import Struct
 
 
 class Basis(enum.StrEnum):
-    """The reason for which an implementation must do this (decision 0103)."""
+    """The reason for which an implementation must do this."""
 
     SPECIFICATION = "specification"
     NETWORK = "network decision"

@@ -1,4 +1,10 @@
-"""One timeline over registry, tokens and metrics, for the network or for one member."""
+"""One timeline over registry, tokens and metrics, for the network or for one member.
+
+It is read from where events are stored: the audit, incidents, silences and announcements. A table
+of events would be a second copy of history, which may disagree with the audit. The marks on charts
+are the same list. The version of an agent is in the audit event of each accepted report, and a
+node notes there when another version of Mudra begins to run.
+"""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta

@@ -172,7 +172,7 @@ def test_an_operator_onboards_suspends_and_restores_a_member(
 def test_a_member_whose_entry_is_suspended_is_led_to_the_entry(
     service: Service, boss: Reader, operators: dict[str, Operator]
 ) -> None:
-    """Restoring the member would be refused (decision 0031): the page offers what helps."""
+    """Restoring the member would be refused (decision 0009): the page offers what helps."""
     member = new_member(service)
     send(member, payload(member))
     entry, page = (operator_path(f"{w}/{member.entity_id}") for w in ("approvals", "members"))

@@ -3,7 +3,7 @@
 A window closes 30 s after its end, when every call that started in it has its answer or has
 none (later than 30 s is a timeout); `window_holds.py` says which windows wait longer. What comes
 for a closed window opens it again while its counts are kept, and it closes with a higher revision,
-which replaces what was reported (decision 0222). Only a call without an answer, which is reported
+which replaces what was reported. Only a call without an answer, which is reported
 once it is over, counts in the next window (decision 0020).
 """
 

@@ -34,7 +34,7 @@ class MemberStatus(enum.StrEnum):
 
 
 def effective_status(membership: MemberStatus, entry: MemberStatus) -> MemberStatus:
-    """Return the stricter of the operator's decision and the registry entry's (0031)."""
+    """Return the stricter of the operator's decision and the registry entry's (0009)."""
     return max(membership, entry, key=list(MemberStatus).index)
 
 

@@ -38,7 +38,7 @@ async def set_member_status(
 ) -> MemberStatus | PlainRefusal | ScopeMissing:
     """Change a member's status; from the commit on no node gives a suspended one a token.
 
-    Both the operator's decision and the registry entry must allow tokens (0031).
+    Both the operator's decision and the registry entry must allow tokens (0009).
     """
     # Before the member's row: the registry's writers lock the two in this order.
     entry = await Memberships(tx).entry_status(entity_id)

@@ -1,7 +1,12 @@
-"""The PDF of a report, by typst (decision 0181).
+"""The PDF of a report, by typst: one wheel without a system library, and no browser on a node.
 
-The template is a file of this package; it gets texts as data, sees an empty folder and knows no
-network, so that no text can make it read anything.
+The template is a file of this package. Texts come from members: all reach it as JSON, in one value,
+so that a text is shown and never read as markup. Its root, the folder of packages and their cache
+are an empty folder, and it knows no network. The fonts are packages for Latin letters and Hindi.
+
+The time in the file is that of the report: equal reports are equal files. A print is not what is
+signed: it names the key, the hash of the evidence and the command that checks the numbers. The
+alternative weasyprint needs Pango and its fonts from the system, and four times the CPU.
 """
 
 import tempfile

@@ -278,7 +278,7 @@ class RegistryStore:
     async def _set_member_status(self, decision: Decision) -> None:
         """Stop or resume the entity's tokens on every node, from the commit on.
 
-        A member that an operator suspended directly does not get them back (0031).
+        A member that an operator suspended directly does not get them back (0009).
         """
         entity_id = decision.after.entity_id
         c = entity.c

@@ -1,6 +1,10 @@
 """The outbox in PostgreSQL: emails, encrypted before and after they are sent.
 
-An email may hold a one-use link, so a dump of the database must not show it.
+An email may hold a one-use link, which sets a password for anyone who opens it first: so a dump of
+the database must not show it. It is composed when it is posted, in the transaction of the change,
+and encrypted with the key ring, bound to table, column and row. Recipient, subject and state of
+delivery are readable, for the queue and for searching: a subject never holds a link. A link that is
+made when the email is sent would be another one at each try.
 """
 
 from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ entity: Final = sa.Table(
     sa.Column("status", sa.Text, nullable=False, server_default="active"),
     at("created_at"),
     # `membership` is the operator's word on the member; `status` is that, or what the
-    # registry entry says where it is less: the one that everything else reads (0031).
+    # registry entry says where it is less: the one that everything else reads (0009).
     sa.Column("membership", sa.Text, nullable=False, server_default="active"),
     at("tokens_not_before", nullable=True),
     sa.Column("address_binding", sa.Text, nullable=False, server_default="network"),
