@@ -56,7 +56,7 @@ class SealedRow(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """The state of the chain at one moment: so many rows, the last with this hash."""
+    """The state of the chain at one moment: the number of rows, and the hash of the last one."""
 
     count: int
     head: bytes

@@ -253,7 +253,7 @@ class EventName(enum.StrEnum):
 
 
 class Outcome(enum.StrEnum):
-    """The end of the act."""
+    """The outcome of an act."""
 
     SUCCESS = "success"
     REFUSED = "refused"
@@ -306,7 +306,7 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Caller(Struct, frozen=True):
-    """The actor, the address and the transaction ID of the interface."""
+    """The actor of a request, with its IP address and its transaction ID."""
 
     actor: str
     address: str = ""
@@ -314,7 +314,7 @@ class Caller(Struct, frozen=True):
 
 
 class AuditEntry(Struct, frozen=True):
-    """One act as a use case notes it, before the database has given it a time.
+    """One act as a use case records it, before the database has given it a time.
 
     `user_id` is the person whom it concerns, when that is not the actor.
     """

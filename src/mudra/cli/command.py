@@ -33,7 +33,7 @@ _Where: TypeAlias = Callable[[Any, Any], Shown]
 def owner_command(
     app: typer.Typer, example: str, name: str | None = None, *, asks: _Asks | None = None
 ) -> Callable[[_Calls], _Calls]:
-    """Add a command of the owner of this machine, by the API in its own process.
+    """Adds a command of the owner of this machine, by the API in its own process.
 
     The command takes the API first; its other parameters are those of Typer. What cannot be
     undone `asks` on a terminal: by what was typed, it returns the question, or none.
@@ -44,7 +44,10 @@ def owner_command(
 def user_command(
     app: typer.Typer, example: str, name: str | None = None, *, asks: _Asks | None = None
 ) -> Callable[[_Calls], _Calls]:
-    """Add a command of the signed-in user, by the API of a service; for `asks` see above."""
+    """Adds a command of the signed-in user, by the API of a service.
+
+    `asks` is as in `owner_command`.
+    """
     return _declared(app, example, name, _option("base_url", BaseUrl), _as_user, asks)
 
 

@@ -40,7 +40,7 @@ def is_untrusted(error: Exception) -> bool:
 
 
 class MudraClientError(Exception):
-    """`diagnosis` says what is wrong, `way_out` what to do about it."""
+    """Base class of the library's errors: `diagnosis` says what is wrong, `way_out` what to do."""
 
     def __init__(self, diagnosis: str, way_out: str) -> None:
         super().__init__(f"{diagnosis}; {way_out}")

@@ -2,8 +2,8 @@
 
 Three methods without parameters forecast the last four known weeks, one to four weeks ahead, each
 from what was known so many weeks before. The one with the smallest sum of differences over the sum
-of calls (WAPE) is used: an error on weeks that a method was fitted to is no error. Nothing is fitted
-or stored. Exponential smoothing and ARIMA are rarely better with sixteen weeks of history.
+of calls (WAPE) is used: an error on weeks that a method was fitted to is no error. Nothing is
+fitted or stored. Exponential smoothing and ARIMA are rarely better with sixteen weeks of history.
 
 A day without all its reports is a gap, not a smaller number: else a silent agent looks like a fall
 in demand. Holidays are in no calendar: a festival makes the errors and ranges of its weeks larger.

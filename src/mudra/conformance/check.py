@@ -4,8 +4,8 @@ A check counts as specification only where its expectation follows from the text
 its type, a lifetime, a limit, a state that must or must not work. Where the text gives no status,
 each that it lists for the operation is right: an old secret must fail with 400 or 401, a reset in
 the waiting period with any 4xx; a required field that is missing is 400. Everything else is a
-decision of the network: units, addresses, values of `errorCode`, 429, OAuth, keys, receipts. A check
-of the specification may use a decided address, as there is no other way to send a payload.
+decision of the network: units, addresses, values of `errorCode`, 429, OAuth, keys, receipts. A
+check of the specification may use a decided address: a payload is sent somewhere.
 
 Each check looks at one thing, so that one wrong field does not fail a whole part. One that a limit
 or a missing precondition ends is skipped, and never counts as passed. It uses no code of the
@@ -28,7 +28,7 @@ class Basis(enum.StrEnum):
 
 
 class Need(enum.StrEnum):
-    """The thing that a check cannot do without."""
+    """A prerequisite of a check."""
 
     ENTITY = "--entity-id and --secret-file"
     USER = "--username and --password-file"
@@ -71,7 +71,7 @@ class NoToken(Exception):
 
 Step: TypeAlias = Expectation | Skip
 Steps: TypeAlias = Iterator[Step]
-"""The first step that does not hold, or a skip, ends a check: what follows it is not run."""
+"""The steps of a check, which ends at the first one that does not hold or is skipped."""
 
 
 class Asked(Protocol):

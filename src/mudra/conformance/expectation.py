@@ -19,7 +19,7 @@ ERROR_FIELDS: Final = ("ver", "timestamp", "txnId", "errorCode", "errorMsg")
 
 
 def that(holds: object, expected: str, came: str = "it does not hold") -> Expectation:
-    """Expect a fact; `came` must hold nothing secret."""
+    """Expects a fact; `came` must have nothing secret."""
     return Expectation(bool(holds), expected, came)
 
 
@@ -30,7 +30,7 @@ def equal(what: str, expected: object, came: object) -> Expectation:
 
 
 def status(answer: Answer, *allowed: int) -> Step:
-    """Expect a status; a limit that is reached says nothing about the check."""
+    """Expects one of these statuses; skips the rest of the check when a limit is reached."""
     if answer.status == TOO_MANY and TOO_MANY not in allowed:
         wait = answer.headers.get("Retry-After", "some")
         return Skip(f"a limit of the implementation is reached: 429, Retry-After {wait}")

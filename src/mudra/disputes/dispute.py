@@ -51,7 +51,7 @@ DECIDED: Final = frozenset({State.ACCEPTED, State.PARTLY_ACCEPTED, State.REJECTE
 
 
 class Side(enum.StrEnum):
-    """The side that acts."""
+    """The side that takes a step."""
 
     MEMBER = "member"
     OPERATOR = "operator"
@@ -59,7 +59,7 @@ class Side(enum.StrEnum):
 
 
 class Act(enum.StrEnum):
-    """A step, by its kind."""
+    """The kind of a step in a dispute."""
 
     RAISE = "raise"
     COMMENT = "comment"

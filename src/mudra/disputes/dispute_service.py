@@ -70,7 +70,7 @@ class NoSuchEvidence(Refusal, frozen=True):
 
 
 class DisputeService(Struct, frozen=True):
-    """Changes disputes in the caller's transaction.
+    """Raises, answers and decides disputes in the caller's transaction.
 
     `of` limits a call to the disputes of one member; None is for operators.
     """

@@ -95,7 +95,7 @@ def _registry_rate() -> KeyedRateLimit:
 
 
 class HttpDependencies(Struct, frozen=True, kw_only=True):
-    """All that handlers need."""
+    """Everything that handlers need."""
 
     settings: Settings
     languages: Languages
@@ -158,4 +158,4 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
 
 
 InjectedDependencies: TypeAlias = SkipValidation[HttpDependencies]
-"""How a handler asks for the service."""
+"""The type by which a handler asks for its dependencies."""

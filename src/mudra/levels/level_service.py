@@ -67,7 +67,7 @@ TOO_MANY_REPORTS: Final = PlainRefusal(
 
 
 class LevelService(Struct, frozen=True):
-    """Works in the caller's transaction; each change has its audit entry."""
+    """Makes reports and stores targets in the caller's transaction; each has its audit entry."""
 
     reports: Reports
     targets: Targets

@@ -99,7 +99,7 @@ _current: ContextVar[Language] = ContextVar("language", default=ENGLISH)
 
 
 def current() -> Language:
-    """Return the language of what is being written: English unless `use` chose another."""
+    """Returns the language of the page or email: English unless `use` chose another."""
     return _current.get()
 
 
@@ -110,7 +110,7 @@ def use(language: Language) -> None:
 
 @contextmanager
 def written_in(language: Language) -> Iterator[None]:
-    """Write in this language inside of the block."""
+    """Sets the current language inside the block."""
     token = _current.set(language)
     try:
         yield
@@ -119,18 +119,18 @@ def written_in(language: Language) -> Iterator[None]:
 
 
 def translatable(message: str) -> str:
-    """Mark a message for the catalogues; it is translated where it is shown."""
+    """Marks a message for the catalogues; it is translated where it is shown."""
     return message
 
 
 def gettext(message: str, /, **values: object) -> str:
-    """Return a message in the current language, with these values for `%(name)s`."""
+    """Returns a message in the current language, with these values for `%(name)s`."""
     text = current().translate(message)
     return text % values if values else text
 
 
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
-    """Return a message for so many in the current language; `%(num)s` is the number."""
+    """Returns a message for a number, in the current language; `%(num)s` is the number."""
     text = current().translate_count(one, many, count)
     return text % {"num": current().number(count), **values}
 

@@ -95,7 +95,7 @@ _DIGITS: Final = re.compile(rb"[0-9]{1,19}")
 
 
 class BodyLimits(Struct, frozen=True):
-    """The bounds of a body: its size, its slowest pace, and its encodings.
+    """The limits of a body: its size, its slowest pace, and its encodings.
 
     Times in seconds. After `free_s` the body must have come at
     `min_bytes_per_s` on average since then.

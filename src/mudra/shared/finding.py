@@ -19,7 +19,7 @@ class Severity(enum.StrEnum):
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """One finding, in the wire shape.
+    """A finding about a payload, as the API sends it.
 
     `path` is a JSON path from the root, such as `$.fips[3].metrics[0].counts[6]`.
     `problem` says what is wrong, `allowed` what would be right, `nearest` the

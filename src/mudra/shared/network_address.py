@@ -25,7 +25,7 @@ _WITH_PORT: Final = re.compile(rf"\[([^\[\]]+)\](?:{_PORT})?|([0-9.]+){_PORT}", 
 
 @lru_cache(maxsize=4096)
 def address_key(address: str) -> str:
-    """Return the key under which limits count `address`: IPv6 by its /64."""
+    """Returns the key under which limits count `address`: IPv6 by its /64."""
     parsed = parse_address(address)
     if isinstance(parsed, IPv6Address):
         return str(ip_network((int(parsed), _IPV6_CUSTOMER_BITS), strict=False))

@@ -67,7 +67,7 @@ class ErrorCode(enum.StrEnum):
 
 
 class Refusal(Struct, frozen=True):
-    """Base of all refusals. They carry data, never HTTP.
+    """Base class of all refusals, which carry data and never HTTP.
 
     A use case returns a union of its success and its refusals, so that the type
     checker proves that an edge handles each. A refusal states its kind and its
@@ -109,7 +109,7 @@ class PlainRefusal(Refusal, frozen=True):
 
 
 class ValueRefused(Refusal, frozen=True):
-    """A value is not accepted; `problem` says what is allowed."""
+    """Refuses a value; `problem` says what is allowed."""
 
     kind = RefusalKind.INVALID
     field: str

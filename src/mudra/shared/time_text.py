@@ -142,7 +142,7 @@ def _zones() -> frozenset[str]:
 
 
 def iso_ms(at: datetime) -> str:
-    """Return an instant as ISO 8601 in UTC with milliseconds and `Z`."""
+    """Returns an instant as ISO 8601 in UTC with milliseconds and `Z`."""
     text = msgspec.to_builtins(at if at.tzinfo is UTC else at.astimezone(UTC))
     whole = len(_WHOLE_SECONDS)
     return f"{text[: whole + 4]}Z" if text[whole] == "." else f"{text[:whole]}.000Z"

@@ -5,7 +5,7 @@ from typing import Final
 
 
 class Outage(enum.StrEnum):
-    """The cause, for the log and `/readyz`; each has a sentence of its own."""
+    """The cause of an outage, for the log and `/readyz`. Each has its own sentence."""
 
     UNREACHABLE = "unreachable"
     TOO_SLOW = "too-slow"
@@ -46,7 +46,7 @@ _SENTENCES: Final = {
 
 
 class ServiceUnavailable(Exception):
-    """This node cannot do it now, and may be able to soon.
+    """This node cannot answer now, and may be able to soon.
 
     `sentence` is for callers; `detail`, for the log alone, says what the machine said.
     """
@@ -58,7 +58,7 @@ class ServiceUnavailable(Exception):
 
 
 class DatabaseUnavailable(ServiceUnavailable):
-    """The database did not do it; it is unknown whether a write took place."""
+    """The database did not answer; whether a write took place is unknown."""
 
     def __init__(
         self,

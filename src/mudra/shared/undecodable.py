@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""A wrong form or type, bytes that are no UTF-8 (msgspec raises these as they are), or too deep."""
+"""Raised by msgspec for a wrong form or type, bytes that are no UTF-8, or too deep nesting."""
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 # Possessive: a repetition that may give back what it took keeps 100 bytes for each byte of a body.

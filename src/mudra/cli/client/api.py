@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Answer(dict[str, Any]):
-    """An object of an answer; a member that is missing ends the command.
+    """A JSON object of an answer; a missing member ends the command.
 
     Members that no command names are ignored: the service may be a newer one.
     """
@@ -46,9 +46,10 @@ class Answer(dict[str, Any]):
 
 
 class Api:
-    """Calls of one command. A path with a leading slash is one of the service, else of the issuer.
+    """Calls the API for one command.
 
-    A refusal ends the command with the service's sentence.
+    A path with a leading slash is one of the service, any other one of the issuer. A refusal ends
+    the command with the service's sentence.
     """
 
     def __init__(

@@ -13,5 +13,5 @@ def account_name() -> str:
 
 
 def operator_name() -> str:
-    """Name the account as the audit does."""
+    """Returns the account's name as the audit has it."""
     return f"operator:{account_name()}"

@@ -50,7 +50,7 @@ class CommandFailed(Exception):
 
 
 class Dependencies(Protocol):
-    """The parts that a command that opens the store works with."""
+    """The parts of an open store that a command works with."""
 
     @property
     def settings(self) -> Settings:
@@ -165,5 +165,5 @@ def provide(program: Program) -> None:
 
 
 def program() -> Program:
-    """Return the program that the command line was given."""
+    """Returns the program that the command line was given."""
     return _provided[0]

@@ -39,25 +39,25 @@ class Exit(enum.IntEnum):
 
 
 def fail(sentence: str, code: Exit = Exit.FAILED) -> NoReturn:
-    """End with a sentence on standard error."""
+    """Prints a sentence on standard error and ends the command."""
     sys.stderr.write(f"mudra: {sentence}\n")
     raise typer.Exit(int(code))
 
 
 def show_json(document: object) -> None:
-    """Print JSON for programs."""
+    """Prints JSON for programs."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=not is_unicode()) + "\n")
 
 
 def show_facts(facts: Mapping[str, object]) -> None:
-    """Print names and values in two columns."""
+    """Prints names and values in two columns."""
     width = max((len(name) for name in facts), default=0)
     for name, value in facts.items():
         sys.stdout.write(f"{name.ljust(width)}  {value}\n")
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; for a program that reads on, a row is a line however long.
+    """Prints a table; in a pipeline each row is one line of any length.
 
     The first column names the row and is there to be copied: the others fold before it does.
     Times are shown to the second; `--json` has the milliseconds.

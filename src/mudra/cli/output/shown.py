@@ -12,7 +12,7 @@ from mudra.shared.csv_file import MARK
 
 
 class Shown(Struct, frozen=True):
-    """The result of a command in both forms, and how the command ends."""
+    """The result of a command, as text and as JSON, and its exit code."""
 
     document: object
     show: Callable[[], None]
@@ -37,17 +37,17 @@ class Shown(Struct, frozen=True):
 
 
 def facts(shown: Mapping[str, object], document: object = None) -> Shown:
-    """Show names and values; programs get the same where there is no `document`."""
+    """Shows names and values; `--json` prints `document`, or the same values without one."""
     return Shown(shown if document is None else document, lambda: show_facts(shown))
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], document: object) -> Shown:
-    """Show a table; programs get the document."""
+    """Shows a table; `--json` prints the document."""
     return Shown(document, lambda: show_table(columns, rows))
 
 
 def text(shown: str, document: object) -> Shown:
-    """Show a text as it is; programs get the document."""
+    """Shows a text as it is; `--json` prints the document."""
 
     def show() -> None:
         # A byte order mark is for files; a terminal may show it.

@@ -22,7 +22,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 class Implementation:
-    """Speaks to the implementation; `pause` waits until so many seconds have passed there."""
+    """Calls the implementation; `pause` waits until so many seconds have passed there."""
 
     def __init__(
         self,

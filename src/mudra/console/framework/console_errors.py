@@ -55,7 +55,7 @@ _SECONDS_SHOWN: Final = 120
 
 
 def page_problem(refusal: Refusal) -> Problem:
-    """Return the error of a page: that of the API (`problem_of`), in the reader's language.
+    """Returns the error of a page: the API's error (`problem_of`) in the reader's language.
 
     Where the API names `Retry-After`, which no browser shows, a page says how long to wait.
     """

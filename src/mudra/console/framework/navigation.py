@@ -194,7 +194,7 @@ _DEEPER: Final = {
 
 
 def member_path(entity_id: str, word: str = "") -> str:
-    """Address of a page of an entity."""
+    """Returns the address of an entity's page."""
     return f"{CONSOLE}/entity/{entity_id}" + (f"/{word}" if word else "")
 
 
@@ -209,7 +209,7 @@ def is_of_operators(path: str) -> bool:
 
 
 def operator_path(word: str) -> str:
-    """Address of a page of operators."""
+    """Returns the address of an operators' page."""
     return f"{CONSOLE}/operator/{word}"
 
 

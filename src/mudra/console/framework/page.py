@@ -53,7 +53,7 @@ from mudra.storage.database.transaction import Transaction
 
 P = ParamSpec("P")
 Fields = Mapping[str, str]
-"""What a form sent."""
+"""The fields that a form sent."""
 
 
 Turn = Callable[

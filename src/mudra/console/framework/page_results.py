@@ -10,7 +10,7 @@ from mudra.shared.refusal import Refusal
 
 
 class RenderedPage(Struct, frozen=True):
-    """A page: its template and what that shows. `status` is of HTTP.
+    """A page: its template, the values of the template, and the HTTP status.
 
     `begun` is the session that the page begins in place of its visitor's.
     """
@@ -22,7 +22,7 @@ class RenderedPage(Struct, frozen=True):
 
 
 class GoTo(Struct, frozen=True):
-    """Go to another page of the console (303), so that a reload repeats nothing.
+    """A redirect (303) to another page of the console, so that a reload repeats nothing.
 
     The browser is given the session that has `begun`, or loses the one that it `ends`, and stores
     a `language` that was chosen (empty for the network's).
@@ -35,7 +35,7 @@ class GoTo(Struct, frozen=True):
 
 
 class Download(Struct, frozen=True):
-    """A file."""
+    """A file that the browser saves."""
 
     name: str
     media_type: str
@@ -62,4 +62,4 @@ class LongAct(Struct, frozen=True):
 
 
 Outcome = RenderedPage | StreamedPage | GoTo | Download | Refusal
-"""A refusal is shown on a page of its own, with its sentence."""
+"""The result of a page's handler. A refusal becomes a page with its sentence."""

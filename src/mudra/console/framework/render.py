@@ -69,7 +69,7 @@ def local_time(at: datetime | None) -> str:
 
 
 def sentence(text: str) -> str:
-    """Make a sentence of an error's text: a capital first, a full stop last."""
+    """Makes a sentence of an error's text: a capital first, a full stop last."""
     end = "" if text.endswith((".", "?", "!")) else gettext(".")
     return f"{text[:1].upper()}{text[1:]}{end}"
 

@@ -32,7 +32,7 @@ _MOST_FIGURES: Final = 3
 
 
 class Column(Struct, Generic[R], frozen=True):
-    """One column.
+    """A column of a table.
 
     `kind` is text, english, label, code, number, time, moment, day, type, tag or below; `tone`
     colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An
@@ -142,7 +142,7 @@ class TableView(Struct, frozen=True, kw_only=True):
 
 
 class Table(Struct, Generic[R], frozen=True):
-    """A table by name: `title` names it to those who cannot see it.
+    """A named table of a page; screen readers announce its `title`.
 
     Where rows can be chosen, `choose` names each, for the form `NAME-act` of the page.
     """

@@ -61,7 +61,7 @@ class LongOperatorCall(Call[B], frozen=True, kw_only=True):
 
 
 class OperatorCall(LongOperatorCall[B], frozen=True, kw_only=True):
-    """A request of an operator in an open transaction, in which its right was checked."""
+    """An operator's request in an open transaction that has checked the operator's right."""
 
     tx: Transaction
 
@@ -259,7 +259,7 @@ READER: Final = MemberGate(readers=True)
 
 
 def operator(scope: Scope | None = None) -> OperatorGate[OperatorCall[Any]]:
-    """Let operators pass who have the scope, or any scope where none is named."""
+    """Admits operators with this scope, or with any scope if none is named."""
     return _OneTransaction(scope)
 
 
@@ -269,7 +269,7 @@ def operator_at_length(scope: Scope) -> OperatorGate[LongOperatorCall[Any]]:
 
 
 def entity(*of_types: EntityType) -> EntityGate:
-    """Let entities of these types pass, of any type where none is named."""
+    """Admits entities of these types, or of any type if none is named."""
     return EntityGate(of_types)
 
 

@@ -142,7 +142,7 @@ def address_of(request: AnyRequest, dependencies: HttpDependencies) -> str:
 
 
 def new_context(request: AnyRequest, dependencies: HttpDependencies) -> RequestContext:
-    """Return the context of a request without a body."""
+    """Returns the context of a request without a body."""
     return RequestContext(dependencies, request, new_txn_id())
 
 

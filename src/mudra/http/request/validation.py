@@ -30,7 +30,7 @@ MAX_SECRET: Final = 1024
 
 
 def decode_struct(source: Mapping[str, object], into: type[S]) -> S | InvalidField:
-    """Convert strictly; unknown members are ignored, since clients send them.
+    """Converts a JSON object to a struct, strictly; unknown members are ignored.
 
     An optional member that is null is one that is not there: so write default serializers.
     """

@@ -10,7 +10,7 @@ from mudra.shared.unavailable import DatabaseUnavailable
 
 
 class InvalidField(Refusal, frozen=True):
-    """A member of the request is wrong: the sentence names it and what is allowed."""
+    """Refuses a field of the request; the sentence names the field and what is allowed."""
 
     kind = RefusalKind.INVALID
     sentence: str
@@ -44,7 +44,7 @@ class MethodNotAllowed(HttpRefusal, frozen=True):
 
 
 class Unavailable(Refusal, frozen=True):
-    """This node cannot do it now: `why` is the sentence of an outage."""
+    """This node cannot answer now; `why` is the sentence of the outage."""
 
     kind = RefusalKind.BUSY
     why: str = DatabaseUnavailable().sentence

@@ -100,7 +100,7 @@ def success(
 
 
 def refusal(envelope: Envelope, outcome: Refusal) -> JsonResponse:
-    """Answer with the error body for a refusal."""
+    """Returns the error body of a refusal."""
     return response_body(envelope, problem_of(outcome))
 
 

@@ -15,7 +15,7 @@ DateTime = Annotated[
 
 
 class ResponseBody(Struct, kw_only=True):
-    """Base of all response bodies: what is encoded and what the OpenAPI document describes.
+    """Base class of all response bodies, as they are encoded and as OpenAPI describes them.
 
     A subclass adds the response's own fields. `Envelope.encode` fills those of the
     envelope, so that every response begins with them.

@@ -20,7 +20,7 @@ _MIN_LABELS: Final = 2
 
 
 class AddressRefused(Struct, frozen=True):
-    """Not an address that can be used; `problem` continues after the field's name."""
+    """Refuses an email address; `problem` continues after the field's name."""
 
     problem: str
 
@@ -32,7 +32,7 @@ class NameRefused(Struct, frozen=True):
 
 
 def normalize_email(typed: str) -> str | AddressRefused:
-    """Return an address as it is compared: lower case, ASCII domain.
+    """Returns an address in the form that is compared: lower case, ASCII domain.
 
     One bare address: no display name, no comment, no quoted local part, no address literal.
     """

@@ -95,7 +95,7 @@ _REPLACE_HASH: Final = (
 
 
 class People:
-    """Users and the entities that they administer."""
+    """Stores users, and which entities they administer."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

@@ -17,7 +17,7 @@ ADDRESS_TAKEN: Final = PlainRefusal(RefusalKind.CONFLICT, "email belongs to anot
 
 
 class WrongAccountKind(Refusal, frozen=True):
-    """Operators and admins need separate accounts, and this address has one of the other kind."""
+    """Refuses an address with an account of the other kind: operators and admins need two."""
 
     kind = RefusalKind.CONFLICT
     sentence = (

@@ -140,7 +140,7 @@ _ADDRESSES: Final = sa.select(sa.cast(_U.user_id, sa.Text), _U.email).where(
 
 
 class MemberSearch:
-    """Lists, ordered by a key that the next page begins after."""
+    """Lists members and users page by page; the next page begins after the key of the last row."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

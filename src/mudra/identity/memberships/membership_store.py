@@ -57,7 +57,7 @@ _SET_MEMBERSHIP: Final = (
 
 
 class Memberships:
-    """Admins, contacts, operators and their states."""
+    """Stores the admins, readers and contacts of entities."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

@@ -9,7 +9,7 @@ from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 
 
 class Scope(enum.StrEnum):
-    """A right of operators; the NOC has `health` and cannot change anyone's rights."""
+    """A right of an operator. The NOC has `health`, which changes no one's rights."""
 
     MEMBERS = "members"
     REGISTRY = "registry"

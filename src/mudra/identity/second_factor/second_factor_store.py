@@ -58,7 +58,7 @@ def _holder(session_key: bytes) -> bytes:
 
 
 class SecondFactors:
-    """Authenticator apps and recovery codes."""
+    """Stores authenticator apps and recovery codes."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

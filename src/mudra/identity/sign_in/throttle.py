@@ -28,7 +28,7 @@ _DOUBLINGS: Final = 10
 
 
 class Counted(enum.StrEnum):
-    """The kinds of names that are counted. Each kind has names of its own.
+    """The kinds of names for which failures are counted. No name of one kind equals one of another.
 
     Anyone chooses the user name that they type: it must reach no other count.
     """

@@ -194,7 +194,7 @@ class Cause(Struct, frozen=True):
 
 
 class Incident(Struct, frozen=True):
-    """From the first window with evidence to the first good one after it."""
+    """An incident, from the first window with evidence to the first good window after it."""
 
     subject: Subject
     began: datetime

@@ -35,7 +35,7 @@ CODES: Final = frozenset(CALL_CODES)
 
 
 class Silence(Struct, frozen=True):
-    """From `begins` until before `ends`. An empty `entity_id` or `type` means all.
+    """A silence, from `begins` until before `ends`. An empty `entity_id` or `type` means all.
 
     With a `peer_id` it covers the path between the two entities alone. Without one it covers
     all of an entity, and so its paths.

@@ -10,7 +10,7 @@ from mudra.metrics.payload.catalogue import RequestType
 
 
 class Severity(enum.StrEnum):
-    """From the least to the most urgent."""
+    """The urgency of an incident, from the least to the most."""
 
     MINOR = translatable("minor")
     """Calls are slow or refused (4xx), heartbeats alone fail, or an agent is silent: no call of a

@@ -25,7 +25,7 @@ WINDOWS_PER_DAY: Final = 144
 
 
 class Tag(enum.StrEnum):
-    """The two payloads; the constant `tag` of spec 2.5 and 2.6."""
+    """The kind of a metrics payload: the constant `tag` of spec 2.5 and 2.6."""
 
     REQUESTS = "req-fipMetrics-aa"
     NOTIFICATIONS = "not-fipMetrics-aa"

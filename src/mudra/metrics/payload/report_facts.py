@@ -23,7 +23,7 @@ class ReportFacts(Struct, frozen=True):
 
 
 class StorableReport(ReportFacts, frozen=True, kw_only=True):
-    """A valid payload in the form in which the store takes it.
+    """A valid payload in the form that is stored.
 
     Flat, since it comes from another process: to build tens of thousands of blocks again
     would hold up every other request.

@@ -15,7 +15,7 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import Tag
 
 ALL_AAS: Final = ""
-"""In place of an AA: the sums over all AAs."""
+"""The AA's ID in sums over all AAs."""
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 LIVE: Final = timedelta(hours=2)

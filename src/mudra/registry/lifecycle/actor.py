@@ -27,7 +27,7 @@ class ActorKind(enum.StrEnum):
 
 
 class Actor(Struct, frozen=True):
-    """The actor: `name` for the history, `own` the entities it may act for, and from where.
+    """The author of a change: `name` for the history, `own` the entities that it may act for.
 
     Of an operator `own` are the entities that the same `person` administers. An entity comes by
     a token, of `token_issued_at`.

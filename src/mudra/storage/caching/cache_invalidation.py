@@ -84,7 +84,7 @@ def revoked_key(jti: str) -> str:
 
 
 class CacheInvalidation:
-    """The knowledge of this node about changes, and how it announces its own."""
+    """Knows which cached keys other nodes change, and announces this node's changes."""
 
     def __init__(
         self,

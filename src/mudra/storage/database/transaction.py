@@ -64,7 +64,7 @@ class Process:
 
 @dataclass
 class Transaction:
-    """One open transaction: a use case takes it, and makes the stores that it needs by it."""
+    """An open transaction, from which a use case makes the stores that it needs."""
 
     connection: AsyncConnection
     invalidation: CacheInvalidation

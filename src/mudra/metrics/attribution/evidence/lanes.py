@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 
 
 class Symptom(enum.IntEnum):
-    """The fault of a lane when it is bad."""
+    """The symptom that a lane watches."""
 
     FAILURES = 0
     CLIENT_ERRORS = 1
