@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.truth_network import FINOT, FIREQ, REQUESTS, VERIFY, Drawn, Floats, Odds, Times
+from bench.truth_network import FINOT, FIREQ, NOTICES, REQUESTS, VERIFY, Drawn, Floats, Odds, Times
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS, TIMED_APIS
 
 Calls = NDArray[np.int64]
-_SHARES = np.array([0.25, 0.2, 0.01, 0.25, 0.4, 0.2, 1.0, 0.8, 0.3])
-"""Of the nine requests, by `CALL_APIS`."""
+_SHARE_OF = {
+    "adisc": 0.25, "alink": 0.2, "adlink": 0.01, "alinkv": 0.25, "cns": 0.4, "cnot": 0.2,
+    "fireq": 1.0, "fif": 0.8, "hbt": 0.3,
+}  # fmt: skip
+_SHARES = np.array([_SHARE_OF[code] for code in REQUEST_APIS])
 _TAIL = 0.02
 _TAIL_INDEX = 1.8
 _PARTS = ("failed", "client_errors", "slower", "slower_share", "no_data", "arrives")
@@ -51,7 +54,7 @@ class ForeignNetwork:
         self.errors = np.clip(0.008 * rng.lognormal(0, 0.8, self.fips), 0.0005, 0.04)
         self.errors = self.errors * rng.lognormal(0, 0.3, (len(CALL_APIS), 1, self.fips))
         self.errors = self.errors * rng.lognormal(0, 0.2, (1, self.aas, 1))
-        self.errors[REQUESTS:] = 0.005 * rng.lognormal(0, 0.4, (3, self.aas, 1))
+        self.errors[REQUESTS:] = 0.005 * rng.lognormal(0, 0.4, (NOTICES, self.aas, 1))
         self.client = np.clip(
             0.03 * rng.lognormal(0, 0.9, (len(CALL_APIS), self.aas, self.fips)), 0, 0.3
         )

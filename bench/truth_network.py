@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS, TIMED_APIS
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 Floats = NDArray[np.float64]
-REQUESTS = 9
+REQUESTS, NOTICES = len(REQUEST_APIS), len(NotificationType)
 _SHARES: dict[str, float] = {
     RequestType.ACCOUNT_DISCOVERY: 0.7,
     RequestType.ACCOUNT_LINK: 0.35,
@@ -126,13 +126,13 @@ class Network:
         pair *= rng.random((s.aas, s.fips)) >= s.missing_pairs
         pair[rng.integers(0, s.aas, s.fips), np.arange(s.fips)] += shares.mean()
         pair /= pair.sum(0)
-        api = np.array([_SHARES[name] for name in CALL_APIS[:REQUESTS]])
+        api = np.array([_SHARES[name] for name in REQUEST_APIS])
         self.volume = (api / api.sum())[:, None, None] * pair * totals
         low, high = s.base_errors
         base = np.exp(rng.uniform(math.log(low), math.log(high), s.fips))
         self.errors = base * rng.lognormal(0, 0.2, (len(CALL_APIS), 1, s.fips))
         self.errors = self.errors * rng.lognormal(0, 0.15, (1, s.aas, 1))
-        self.errors[REQUESTS:] = 0.003 * rng.lognormal(0, 0.3, (3, s.aas, 1))
+        self.errors[REQUESTS:] = 0.003 * rng.lognormal(0, 0.3, (NOTICES, s.aas, 1))
         client = np.array([_CLIENT_ERRORS.get(name, 0.015) for name in CALL_APIS])
         self.client = client[:, None, None] * rng.lognormal(0, 0.3, (len(CALL_APIS), 1, s.fips))
         median = np.log(rng.uniform(150, 1500, s.fips))[None] + rng.normal(

@@ -14,13 +14,13 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS, TIMED_APIS
 from mudra.metrics.incidents.window_calls import Part, Parts, WindowCalls
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-REQUESTS = 9
-FINOT = REQUESTS
+REQUESTS = len(REQUEST_APIS)
+FINOT = CALL_APIS.index("finot")
 HEARTBEAT = CALL_APIS.index("hbt")
 FIREQ, VERIFY, DISCOVERY = (CALL_APIS.index(code) for code in ("fireq", "alinkv", "adisc"))
 _SHARES = {"adisc": 0.6, "alink": 0.3, "adlink": 0.02, "alinkv": 0.28, "cns": 0.25, "cnot": 0.08,
@@ -97,7 +97,7 @@ class World:
         size = np.exp(rng.uniform(math.log(shape.fewest), math.log(shape.most), fips))
         weight = pairs * rng.dirichlet(np.full(aas, 1.5))[:, None] * rng.gamma(3, 1 / 3, (aas, 1))
         weight = weight + pairs * 1e-3
-        share = np.array([_SHARES.get(code, 0.0) for code in CALL_APIS[:REQUESTS]])
+        share = np.array([_SHARES.get(code, 0.0) for code in REQUEST_APIS])
         self.volume = (share / share.sum())[:, None, None] * (weight / weight.sum(0)) * size
         self.errors = np.exp(rng.uniform(math.log(0.005), math.log(0.025), fips))
         self.refusals = np.where(np.arange(REQUESTS) == DISCOVERY, 0.12, 0.02)

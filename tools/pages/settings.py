@@ -167,7 +167,9 @@ def _area_of(env: str) -> str:
         default=None,
     )
     if found is None:
-        raise ValueError(f"{env} is below no heading of the page of settings")
+        raise ValueError(
+            f"{env} is below no heading of its page: add it to _AREAS in tools/pages/settings.py"
+        )
     return found[1]
 
 

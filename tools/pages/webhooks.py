@@ -16,6 +16,7 @@ from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.report_news import ReportData, ReportMessage
 from mudra.metrics.announcements.announcement import Announcement as Said
 from mudra.metrics.announcements.announcement import Kind, Translation, Update
+from mudra.metrics.attribution.causes.closing import CLOSE_AFTER
 from mudra.metrics.incidents.incident import (
     Cause,
     Ending,
@@ -165,7 +166,7 @@ calls of which the target was missed. Read the numbers with `reportId`."""
 _MEANING: Final = {
     Event.OPENED: "A cause was found.",
     Event.MOVED: "The cause turned out to be another one; the incident and its ID stay.",
-    Event.CLOSED: "It is over; `state` says how: most often three good windows in a row.",
+    Event.CLOSED: f"It is over; `state` says how: most often {CLOSE_AFTER} good windows in a row.",
     Event.REOPENED: "It had ended, and goes on.",
     Event.WITHDRAWN: "Late or replaced reports show that there was none.",
 }

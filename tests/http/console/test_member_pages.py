@@ -10,7 +10,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from litestar.handlers import HTTPRouteHandler
+from litestar import Router
+from litestar.routes import HTTPRoute
 from tests.support.mailbox import latest_link
 from tests.support.members import Member, new_member, set_password
 from tests.support.people.console import Reader, reader
@@ -18,35 +19,15 @@ from tests.support.programs import program
 from tests.support.service import PASSWORD, Service
 
 from mudra.client.verifier import TokenVerifier
-from mudra.console.pages.member import (
-    activity,
-    addresses,
-    health,
-    incident,
-    overview,
-    people,
-    registration,
-    secret,
-    try_it,
-)
 from mudra.console.pages.member.snippets import snippets
+from mudra.console.routes import console_pages
+from mudra.http.server.given import Given
 
 PAGES = sorted(
-    (path, next(iter(handler.http_methods)))
-    for module in (
-        overview,
-        secret,
-        addresses,
-        registration,
-        people,
-        activity,
-        health,
-        incident,
-        try_it,
-    )
-    for handler in module.handlers
-    if isinstance(handler, HTTPRouteHandler)
-    for path in handler.paths
+    (route.path, method)
+    for route in Router("/", route_handlers=[console_pages(Given())]).routes
+    if isinstance(route, HTTPRoute) and route.path.startswith("/console/entity/")
+    for method in {*route.methods} & {"GET", "POST"}
 )
 _VERSION = re.compile(r'name="version" value="(\d+)"')
 _SHOWN = re.compile(r'id="secret-text"[^>]*>([^<]+)<')
@@ -84,13 +65,20 @@ def version(browser: Reader, page: str, of: int = -1) -> str:
     return _VERSION.findall(browser.get(page).text)[of]
 
 
+@pytest.fixture(scope="module")
+def other(stranger: Member) -> Reader:
+    """The stranger in a browser: no page that it is refused changes its session."""
+    return signed_in(stranger)
+
+
 @pytest.mark.parametrize(("path", "method"), PAGES)
 def test_every_page_is_for_the_entity_s_admins_only(
-    resident: Member, stranger: Member, path: str, method: str
+    resident: Member, stranger: Member, other: Reader, path: str, method: str
 ) -> None:
     of_entity = path.replace("{entity_id:str}", resident.entity_id)
-    address = "/console" + of_entity.replace("{incident_id:uuid}", str(uuid.uuid4()))
-    other, anonymous = signed_in(stranger), reader(resident.service)
+    address = re.sub(r"\{\w+:uuid\}", lambda _: str(uuid.uuid4()), of_entity)
+    address = address.replace("{act:str}", "test")
+    anonymous = reader(resident.service)
     word = other.word(at(stranger))
 
     def ask(browser: Reader) -> httpx2.Response:

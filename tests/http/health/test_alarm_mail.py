@@ -12,14 +12,12 @@ import pytest
 import sqlalchemy as sa
 from tests.http.health.service_in_process import service_in_process
 from tests.support.members import Member, new_member
-from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip
+from tests.support.metrics.health_network import CLOSE_AFTER, HealthNetwork, a_network, at_fip
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
-
-CLOSE_AFTER = 3
 
 BANKS = 10
 DOWN = 6

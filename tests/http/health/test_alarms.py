@@ -11,14 +11,12 @@ import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.support.alarm_network import Network, as_entity, emails_to
 from tests.support.members import Member, new_member
-from tests.support.metrics.health_network import a_network, at_fip
+from tests.support.metrics.health_network import CLOSE_AFTER, a_network, at_fip
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
 from tests.support.webhook_sink import webhook_sink
 
 from mudra.metrics.payload.catalogue import WINDOW
-
-CLOSE_AFTER = 3
 
 METRICS = "/metrics/perf/v1"
 ON_CALL = "lead@network.example"

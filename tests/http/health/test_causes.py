@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.health_network import (
+    CLOSE_AFTER,
     Fault,
     HealthNetwork,
     a_network,
@@ -20,8 +21,6 @@ from tests.support.people.console import reader
 from tests.support.webhook_sink import webhook_sink
 
 from mudra.metrics.payload.catalogue import WINDOW
-
-CLOSE_AFTER = 3
 
 DOWN = 0.9
 

@@ -22,7 +22,13 @@ from tests.support.alarm_network import Network
 from tests.support.documents.blocks import blocks_of
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member, new_member
-from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
+from tests.support.metrics.health_network import (
+    CLOSE_AFTER,
+    HealthNetwork,
+    a_network,
+    at_fip,
+    on_path,
+)
 from tests.support.people.console import reader
 from tests.support.process import running_service
 from tests.support.until import PATIENCE_S, until
@@ -30,7 +36,6 @@ from tests.support.webhook_sink import Posted, webhook_sink
 
 HEARTBEAT_S = 15
 MAX_OF_A_MEMBER = 4
-CLOSE_AFTER = 3
 
 DOWN = 0.9
 PREFIX = "/metrics/perf/v1"

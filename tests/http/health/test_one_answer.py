@@ -12,12 +12,17 @@ import pytest
 from tests.http.public_status import open_data
 from tests.support.http_clients import NO_TLS
 from tests.support.members import new_member
-from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
+from tests.support.metrics.health_network import (
+    CLOSE_AFTER,
+    HealthNetwork,
+    a_network,
+    at_aa,
+    at_fip,
+    on_path,
+)
 from tests.support.people.console import reader
 from tests.support.process import running_service
 from tests.support.service import Service
-
-CLOSE_AFTER = 3
 
 Name = tuple[str, str, str, str]
 """Kind, entity, peer and API."""

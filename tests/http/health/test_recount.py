@@ -24,7 +24,6 @@ from tests.support.metrics.recounted import (
 from tests.support.people.console import Reader, reader
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
-CLOSE_AFTER = 3
 SITUATIONS = "MUDRA_TEST_SITUATIONS"
 """The variable by which bench/truth_recount asks for more of them; the first are a path and a FIP."""
 

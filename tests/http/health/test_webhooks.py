@@ -8,12 +8,10 @@ import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.support.alarm_network import Network, as_entity
 from tests.support.members import Member, new_member
-from tests.support.metrics.health_network import a_network
+from tests.support.metrics.health_network import CLOSE_AFTER, a_network
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.webhook_sink import webhook_sink
-
-CLOSE_AFTER = 3
 
 PREFERENCES = "/v1/user/alarm/preferences"
 OWN = "/v1/user/alarm/webhooks"

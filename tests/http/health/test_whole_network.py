@@ -5,9 +5,7 @@ from collections.abc import Iterator
 import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
-from tests.support.metrics.health_network import Fault, HealthNetwork, a_network
-
-CLOSE_AFTER = 3
+from tests.support.metrics.health_network import CLOSE_AFTER, Fault, HealthNetwork, a_network
 
 MANY, FEW = 1000, 100
 """Calls of an AA to each API: the sums of a day are good while few of them fail."""

@@ -34,6 +34,8 @@ from mudra.metrics.payload.report import (
     RequestMetrics,
 )
 
+CLOSE_AFTER = 3
+"""Good windows after which an incident is over, for tests that let one be."""
 CODES = (RequestType.CONSENT, RequestType.FI_REQUEST, RequestType.FI_FETCH, RequestType.HEARTBEAT)
 USUAL_MS = (250, 800, 1200, 2000)
 _WAKE_EVERY_S = 0.5

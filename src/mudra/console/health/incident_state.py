@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.localization.language import gettext, ngettext, translatable
+from mudra.metrics.attribution.causes.closing import CLOSE_AFTER, SILENT_CLOSE_AFTER
 from mudra.metrics.incidents.incident import (
     AaReporting,
     Decision,
@@ -16,9 +17,6 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 
-CLOSES_AFTER: Final = 3
-"""Good windows that end an incident of calls (metrics/attribution/causes/active.py)."""
-SILENT_CLOSES_AFTER: Final = 2
 _MINUTES: Final = int(WINDOW.total_seconds()) // 60
 _ENDED: Final = {
     Ending.OPEN: (translatable("Open."), "warn"),
@@ -48,7 +46,7 @@ class StateNow(Struct, frozen=True):
 def closes_after(stored: StoredIncident) -> int:
     """Returns how many good windows end an incident."""
     silent = isinstance(stored.incident.subject, AaReporting)
-    return SILENT_CLOSES_AFTER if silent else CLOSES_AFTER
+    return SILENT_CLOSE_AFTER if silent else CLOSE_AFTER
 
 
 def state_now(stored: StoredIncident, judged_until: datetime | None, now: datetime) -> StateNow:

@@ -7,5 +7,5 @@ evidence in the same order gives the same state. docs/explanation/whose-fault.md
 explains it.
 
 Never reads a clock, a database or another part of Mudra, and is loaded by the
-jobs process only, since it is large.
+jobs process only, since it is large; pages read `causes/closing.py`, which loads none of it.
 """

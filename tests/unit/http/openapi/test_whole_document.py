@@ -3,6 +3,7 @@
 import enum
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -144,6 +145,21 @@ def test_every_text_of_a_sent_field_and_of_a_query_is_used(document: dict[str, A
 
     assert SENT_TEXTS.keys() <= fields
     assert QUERY_TEXTS.keys() <= queries
+
+
+def test_a_parameter_of_one_call_is_said_under_the_name_of_the_call(
+    document: dict[str, Any],
+) -> None:
+    """Another call that takes the name too would say what is true of the first one alone."""
+    takers = Counter(
+        parameter["name"]
+        for _, operation in operations(document)
+        for parameter in operation.get("parameters", [])
+        if parameter["in"] == "query"
+        and f"{operation['operationId']}.{parameter['name']}" not in QUERY_TEXTS
+    )
+
+    assert [name for name in QUERY_TEXTS if "." not in name and takers[name] < 2] == []
 
 
 def test_no_two_areas_have_one_name_with_two_meanings() -> None:

@@ -8,14 +8,14 @@ import numpy as np
 from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS, TIMED_APIS
 from mudra.metrics.attribution.incidents import Incident, track
 from mudra.metrics.attribution.state import State, new_state
 from mudra.metrics.payload.catalogue import NotificationType
 
 FIRST = 144 * 20_000
 LEARNED = FIRST + 30
-REQUESTS = slice(0, 9)
+REQUESTS = slice(0, len(REQUEST_APIS))
 FINOT = CALL_APIS.index(NotificationType.FI)
 Fault = Callable[[Evidence], None]
 

@@ -14,6 +14,7 @@ from tests.support.depth import examples
 from tests.support.metrics.metrics_payloads import SOON_AFTER, as_value, request_metrics
 from tests.support.metrics.random_blocks import Reported, reported_once, reports_of
 
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.sums.adding import added, summed_blocks
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded, encoded
@@ -155,7 +156,10 @@ def set_column(name: str, column: object) -> Callable[[list[object]], object]:
     return lambda fields: fields[4].__setitem__(name, column)  # type: ignore[index,union-attr]
 
 
-LONG = msgspec.msgpack.encode([b"\1"] * 110)
+ROWS = 10 * len(RequestType)
+"""Of `NUMBERS`: one for each FIP and type."""
+LAST_TYPE = len(RequestType) + len(NotificationType)
+LONG = msgspec.msgpack.encode([b"\1"] * ROWS)
 
 
 @pytest.mark.parametrize(
@@ -165,22 +169,22 @@ LONG = msgspec.msgpack.encode([b"\1"] * 110)
         (set_field(0, "1"), "cannot be read"),
         (set_field(2, -1), "-1 rows"),
         (set_field(2, 10**9), "1000000000 rows"),
-        (set_field(2, 109), "column"),
+        (set_field(2, ROWS - 1), "column"),
         (set_field(3, []), "FIPs"),
         (set_field(3, ["A", "A"]), "FIPs"),
         (set_field(3, ["A" * 65]), "cannot be read"),
-        (set_column("c99", [1, b"\0" * 110]), "unknown columns"),
-        (set_column("c1", [3, b"\0" * 330]), "column"),
-        (set_column("c1", [1, b"\0" * 111]), "column"),
+        (set_column("c99", [1, b"\0" * ROWS]), "unknown columns"),
+        (set_column("c1", [3, b"\0" * 3 * ROWS]), "column"),
+        (set_column("c1", [1, b"\0" * (ROWS + 1)]), "column"),
         (set_column("c1", [-1, b""]), "column"),
-        (set_column("c1", [8, b"\xff" * 880]), "63 bits"),
+        (set_column("c1", [8, b"\xff" * 8 * ROWS]), "63 bits"),
         (set_column("c1", [0, b"\xc1"]), "cannot be read"),
-        (set_column("c1", [0, msgspec.msgpack.encode([b"\1"] * 109)]), "has 109"),
-        (set_column("type", [1, b"\x0f" * 110]), "beyond 14"),
-        (set_column("type", [0, LONG]), "beyond 14"),
-        (set_column("at", [8, b"\x7f" * 880]), "beyond"),
-        (set_column("fip", [1, b"\x0a" * 110]), "beyond 9"),
-        (set_column("longest", [8, b"\x7f" * 880]), "beyond"),
+        (set_column("c1", [0, msgspec.msgpack.encode([b"\1"] * (ROWS - 1))]), f"has {ROWS - 1}"),
+        (set_column("type", [1, bytes([LAST_TYPE + 1]) * ROWS]), f"beyond {LAST_TYPE}"),
+        (set_column("type", [0, LONG]), f"beyond {LAST_TYPE}"),
+        (set_column("at", [8, b"\x7f" * 8 * ROWS]), "beyond"),
+        (set_column("fip", [1, b"\x0a" * ROWS]), "beyond 9"),
+        (set_column("longest", [8, b"\x7f" * 8 * ROWS]), "beyond"),
         (lambda fields: fields.append(1), "cannot be read"),
         (lambda fields: fields.pop(), "cannot be read"),
     ],

@@ -1,7 +1,7 @@
 """Meanings of the parameters of a query, see `FIELD_TEXTS`.
 
-By name, or by `operationId.name` where a call means something else by it. The form of a value is in
-its schema; here is what it does, and what holds when it is left out.
+By name where several calls mean the same by it, else by `operationId.name`. The form of a value is
+in its schema; here is what it does, and what holds when it is left out.
 """
 
 from collections.abc import Mapping
@@ -28,12 +28,12 @@ QUERY_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "listMails.to": "only emails to this address",
         "listSandboxMails.to": "only emails to this address",
         "at": "the registry as it was at this instant; left out, as it is now",
-        "since": "only changes after this one; left out, all",
+        "listEntryChanges.since": "only changes after this one; left out, all",
         "searchAudit.since": "only events from this instant on",
-        "until": "only events before this instant",
+        "searchAudit.until": "only events before this instant",
         "limit": "how many rows a page has",
         "after": "`next` of the page before; left out, the first page",
-        "next": "`next` of the page before; left out, the first page",
+        "listReceipts.next": "`next` of the page before; left out, the first page",
         "format": "form of the answer",
         "language": "only with `format=pdf`",
         "week": "the week; left out, the last one that no report can change",
@@ -42,17 +42,19 @@ QUERY_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "type": "only members of this type; left out, all",
         "getHealthMatrix.type": "only calls of this API; left out, of all",
         "status": "only members of this status; left out, all",
-        "state": "only accounts of this state; left out, all",
+        "listUsers.state": "only accounts of this state; left out, all",
         "words": "only rows whose ID or address, or name, has each of these words",
         "withoutAdmin": "`true`: only members without an admin who can act",
-        "operators": "`true`: only operators",
-        "failed": "`true`: only those that the mail server rejected, or that wait for over a day",
-        "event": "only events of this name; may end in `*`",
-        "outcome": "only events with this outcome; left out, all",
-        "actor": "only events of this actor: an email address, or a name as listed",
-        "userId": "only events about this person",
-        "txnIdIs": "only events of the request with this `txnId`",
-        "jti": "only events about the token with this ID",
+        "listUsers.operators": "`true`: only operators",
+        "listMails.failed": (
+            "`true`: only those that the mail server rejected, or that wait for over a day"
+        ),
+        "searchAudit.event": "only events of this name; may end in `*`",
+        "searchAudit.outcome": "only events with this outcome; left out, all",
+        "searchAudit.actor": "only events of this actor: an email address, or a name as listed",
+        "searchAudit.userId": "only events about this person",
+        "searchAudit.txnIdIs": "only events of the request with this `txnId`",
+        "searchAudit.jti": "only events about the token with this ID",
         "entityId": "the entity that is asked about",
         "searchAudit.entityId": "only events about this entity",
         "getTimeline.entityId": "only what happened to this member; left out, to the whole network",
@@ -64,10 +66,10 @@ QUERY_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "listUsers.entityId": "only admins and readers of this entity",
         "aaId": "only calls of this AA",
         "fipId": "only calls to this FIP",
-        "incidentId": "only disputes about this incident",
+        "listDisputes.incidentId": "only disputes about this incident",
         "open": "`true`: only those that wait for a decision or an act",
-        "decided": "`true`: also those that were admitted or refused",
+        "listImplausibleReports.decided": "`true`: also those that were admitted or refused",
         "past": "`true`: also those that ended in the last 90 days",
-        "reason": "the member and the history show it",
+        "retireEntry.reason": "the member and the history show it",
     }
 )

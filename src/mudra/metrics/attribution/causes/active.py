@@ -19,6 +19,7 @@ from mudra.metrics.attribution.causes.cause import (
     locus_lanes,
     may_be_one,
 )
+from mudra.metrics.attribution.causes.closing import CLOSE_AFTER
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY
 from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
 from mudra.metrics.attribution.evidence.lanes import (
@@ -37,8 +38,6 @@ from mudra.metrics.attribution.likelihood import TILTS, cell_ratios
 from mudra.metrics.payload.catalogue import RequestType
 
 HEARTBEAT: Final = (RequestType.HEARTBEAT.api,)
-CLOSE_AFTER: Final = 3
-"""Good windows in a row that end a cause."""
 GIVE_UP_AFTER: Final = WINDOWS_PER_DAY
 _BAD: Final = 2.0
 _GOOD: Final = -1.0

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from mudra.metrics.attribution.causes.active import Active, new_active
 from mudra.metrics.attribution.causes.cause import ENDINGS, Cause, CauseStatus, Kind, Locus
+from mudra.metrics.attribution.causes.closing import SILENT_CLOSE_AFTER
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import Floats, Symptom
 
 OPEN_AFTER: Final = 2
 """Missing windows in a row; one alone is a blip."""
-CLOSE_AFTER: Final = 2
 _NATS_PER_WINDOW: Final = 7.0
 """About one report in a thousand is lost by chance."""
 
@@ -60,7 +60,7 @@ def follow_agents(
             status = CauseStatus.NO_DATA
         else:
             one = replace(one, good=one.good + int(in_time[aa]))
-            status = CauseStatus.RECOVERED if one.good >= CLOSE_AFTER else CauseStatus.GOOD
+            status = CauseStatus.RECOVERED if one.good >= SILENT_CLOSE_AFTER else CauseStatus.GOOD
         causes.append(_cause(one, status, missing=bool(missing[aa])))
         if status not in ENDINGS:
             still.append(one)
