@@ -22,6 +22,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.budgets.burn_rule import Outlook
 from mudra.levels.budgets.burn_store import StoredBurn
+from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
@@ -180,10 +181,15 @@ def _worst_first(rows: Iterable[DashboardRow]) -> tuple[DashboardRow, ...]:
     )
 
 
+_VIEW: Final = translatable("View the incident")
+_ACKNOWLEDGE: Final = translatable("Acknowledge the incident")
+
+
 def _incident(stored: StoredIncident) -> DashboardRow:
     incident = stored.incident
-    taken = f" (owner: {stored.owner})" if stored.acknowledged_by else ""
-    act = "View the incident" if stored.acknowledged_by else "Acknowledge the incident"
+    owner = gettext("owner: %(owner)s", owner=stored.owner)
+    taken = f" ({owner})" if stored.acknowledged_by else ""
+    act = gettext(_VIEW if stored.acknowledged_by else _ACKNOWLEDGE)
     name = name_of(incident.subject)
     if isinstance(incident.subject, AaReporting):
         return DashboardRow(
@@ -192,8 +198,8 @@ def _incident(stored: StoredIncident) -> DashboardRow:
             stored.incident_id,
             name.entity_id,
             incident.began,
-            f"{name.entity_id} is not sending metrics{taken}",
-            "Ask whether its agent is running",
+            gettext("%(aa)s is not sending metrics", aa=name.entity_id) + taken,
+            gettext("Ask whether its agent is running"),
         )
     return DashboardRow(
         Kind.INCIDENT,
@@ -206,32 +212,54 @@ def _incident(stored: StoredIncident) -> DashboardRow:
     )
 
 
+_SECRETS: Final = {
+    (False, True): translatable("secret of %(entity)s expires soon"),
+    (False, False): translatable("secret of %(entity)s expires soon; not used in the last 7 days"),
+    (True, True): translatable("secret of %(entity)s has expired: no new tokens"),
+    (True, False): translatable(
+        "secret of %(entity)s has expired: no new tokens; not used in the last 7 days"
+    ),
+}
+"""What is said of a secret, by whether it has expired and whether it is used."""
+
+
 def _secret(one: ExpiringSecret, now: datetime) -> DashboardRow:
     expired = one.expires_at <= now
     used = one.last_used_at is not None and one.last_used_at > now - WITHIN
-    state = "has expired: no new tokens" if expired else "expires soon"
-    what = f"secret of {one.entity_id} {state}"
-    if not used:
-        what += "; not used in the last 7 days"
+    what = gettext(_SECRETS[expired, used], entity=one.entity_id)
     if expired:
         urgency = Urgency.BROKEN if used else Urgency.SOON
     else:
         urgency = Urgency.SOON if one.expires_at <= now + URGENT else Urgency.WAITS
-    act = "Ask its admin to reset it" if one.able else "Give it an admin who can act"
+    act = (
+        gettext("Ask its admin to reset it")
+        if one.able
+        else gettext("Give it an admin who can act")
+    )
     return DashboardRow(
         Kind.SECRET, urgency, one.entity_id, one.entity_id, one.expires_at, what, act
     )
 
 
 def _approval(one: PendingEntry) -> DashboardRow:
-    version = "first registration" if one.live is None else f"version {one.pending.number}"
     due = one.pending.goes_live_at
+    values = {"entity": one.entity_id, "number": one.pending.number}
     if due is not None:
-        what, act = f"{one.entity_id}'s {version} is approved for a later time", "Review it again"
+        what = (
+            gettext("%(entity)s's first registration is approved for a later time", **values)
+            if one.live is None
+            else gettext("%(entity)s's version %(number)s is approved for a later time", **values)
+        )
+        act = gettext("Review it again")
     else:
         risks = in_one_line(one.risks)
-        what = f"{one.entity_id}'s {version} is awaiting approval" + (f": {risks}" if risks else "")
-        act = "Compare, then approve or reject"
+        what = (
+            gettext("%(entity)s's first registration is awaiting approval", **values)
+            if one.live is None
+            else gettext("%(entity)s's version %(number)s is awaiting approval", **values)
+        )
+        what += f": {risks}" if risks else ""
+        act = gettext("Compare, then approve or reject")
     at = due or one.pending.submitted_at
     return DashboardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
 
@@ -248,8 +276,13 @@ def _held(reports: Sequence[HeldReport]) -> list[DashboardRow]:
             aa_id,
             aa_id,
             min(one.received_at for one in held),
-            f"{len(held)} implausible report{'' if len(held) == 1 else 's'} of {aa_id}, in no sum",
-            "Admit or refuse",
+            ngettext(
+                "%(num)s implausible report of %(aa)s, in no sum",
+                "%(num)s implausible reports of %(aa)s, in no sum",
+                len(held),
+                aa=aa_id,
+            ),
+            gettext("Admit or refuse"),
         )
         for aa_id, held in by_aa.items()
     ]
@@ -258,16 +291,24 @@ def _held(reports: Sequence[HeldReport]) -> list[DashboardRow]:
 def _budget(one: StoredBurn) -> DashboardRow:
     burn = one.burn
     gone = burn.outlook is Outlook.GONE
-    state = "is used up" if gone else "will not last the month"
+    text = (
+        translatable("error budget of %(entity)s (%(measure)s) is used up")
+        if gone
+        else translatable("error budget of %(entity)s (%(measure)s) will not last the month")
+    )
+    failures = gettext(
+        "%(spent)s of %(allowed)s failures",
+        spent=current().number(burn.spent),
+        allowed=current().number(burn.allowed),
+    )
     return DashboardRow(
         Kind.BUDGET,
         Urgency.SOON if gone else Urgency.WAITS,
         one.entity_id,
         one.entity_id,
         one.at if burn.gone_at is None else burn.gone_at,
-        f"error budget of {one.entity_id} ({burn.measure.value}) {state}: "
-        f"{burn.spent:,} of {burn.allowed:,} failures",
-        "Ask the member what it does about it",
+        gettext(text, entity=one.entity_id, measure=burn.measure.value) + f": {failures}",
+        gettext("Ask the member what it does about it"),
     )
 
 
@@ -279,40 +320,53 @@ def _is_late(one: Dispute, now: datetime) -> bool:
 
 def _dispute(one: Dispute) -> DashboardRow:
     assert one.due_at is not None
-    act = "Take it" if one.state is State.RAISED else "Decide it"
+    act = gettext("Take it") if one.state is State.RAISED else gettext("Decide it")
     return DashboardRow(
         Kind.DISPUTE,
         Urgency.SOON,
         one.dispute_id,
         one.entity_id,
         one.due_at,
-        f"{one.entity_id}'s dispute has to be acted on",
+        gettext("%(entity)s's dispute has to be acted on", entity=one.entity_id),
         act,
     )
 
 
 def _mail(one: QueuedMail) -> DashboardRow:
-    how = "was rejected" if one.given_up else f"failed {one.attempts} times"
+    values = {"subject": one.subject, "recipient": one.recipient}
+    what = (
+        gettext("“%(subject)s” to %(recipient)s was rejected", **values)
+        if one.given_up
+        else gettext(
+            "“%(subject)s” to %(recipient)s failed %(times)s times", times=one.attempts, **values
+        )
+    )
     return DashboardRow(
         Kind.MAIL,
         Urgency.BROKEN if one.given_up else Urgency.SOON,
         one.mail_id,
         "",
         one.created_at,
-        f"“{one.subject}” to {one.recipient} {how}",
-        "Fix the address or mail server, then try again",
+        what,
+        gettext("Fix the address or mail server, then try again"),
     )
 
 
 def _crowd(found: Crowd | None) -> list[DashboardRow]:
     if found is None:
         return []
-    what = (
+    number = current().number
+    what = gettext(
         "requests for emails of the public status that wait for a confirmation email: "
-        f"{found.waiting:,} ({MAX_CONFIRMATIONS_AN_HOUR:,} an hour are sent)"
+        "%(waiting)s (%(sent)s an hour are sent)",
+        waiting=number(found.waiting),
+        sent=number(MAX_CONFIRMATIONS_AN_HOUR),
     )
     if found.is_full:
-        what += f"; {MAX_WAITING:,} are unconfirmed, and one more takes the place of the oldest"
+        what += "; " + gettext(
+            "%(most)s are unconfirmed, and one more takes the place of the oldest",
+            most=number(MAX_WAITING),
+        )
     return [
         DashboardRow(
             Kind.SUBSCRIPTIONS,
@@ -321,21 +375,28 @@ def _crowd(found: Crowd | None) -> list[DashboardRow]:
             "",
             found.since,
             what,
-            "Look in the proxy's log who sends them; block a flood there",
+            gettext("Look in the proxy's log who sends them; block a flood there"),
         )
     ]
 
 
+_NOT_SET: Final = translatable("no admin can act for %(entity)s: its admin has not set a password")
+_NO_ADMIN: Final = translatable("no admin can act for %(entity)s: it has no admin")
+
+
 def without_admin(one: MemberRow) -> DashboardRow:
     """Returns the row of a member without an admin."""
-    invited = "its admin has not set a password" if one.admins else "it has no admin"
-    act = "Send the invitation again" if one.admins else "Add an admin"
+    what, act = (
+        (_NOT_SET, translatable("Send the invitation again"))
+        if one.admins
+        else (_NO_ADMIN, translatable("Add an admin"))
+    )
     return DashboardRow(
         Kind.NO_ADMIN,
         Urgency.WAITS,
         one.entity_id,
         one.entity_id,
         one.created_at,
-        f"no admin can act for {one.entity_id}: {invited}",
-        act,
+        gettext(what, entity=one.entity_id),
+        gettext(act),
     )

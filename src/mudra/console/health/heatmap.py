@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.console.health.grid import Grid, GridRow, Pair
+from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import ApiPicture, Row
@@ -176,7 +177,7 @@ def _data(
         for x, cell in enumerate(row):
             if cell.kind == "good":
                 continue
-            name = api_name(cell.code) if cell.code else "all calls"
+            name = api_name(cell.code) if cell.code else gettext("all calls")
             if name not in apis:
                 apis.append(name)
             figures[str(y * width + x)] = (
@@ -212,5 +213,5 @@ def _trouble(row: GridRow, label: Label, worst: Worst, code: str) -> Trouble | N
         sums[1] += eligible
     api, (succeeded, eligible) = max(failed.items(), key=lambda one: one[1][1] - one[1][0])
     share = percentage(share_of(succeeded, eligible), 1)
-    name = api_name(api) if api else "all calls"
+    name = api_name(api) if api else gettext("all calls")
     return Trouble(label, kind, name, share, eligible, len(hit))

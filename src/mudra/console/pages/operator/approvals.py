@@ -22,6 +22,7 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
@@ -40,12 +41,12 @@ from mudra.tokens.secrets.address_binding import AddressBinding
 from mudra.tokens.secrets.address_binding_store import AddressBindings
 
 DONE: Final = {
-    "approve": "Approved.",
-    "reject": "Rejected. The member sees the reason.",
-    "suspend": "Suspended: removed from the directory, and no new tokens.",
-    "restore": "Restored.",
-    "retire": "Retired.",
-    "rollBack": "Rolled back: a new version with the earlier fields is live.",
+    "approve": translatable("Approved."),
+    "reject": translatable("Rejected. The member sees the reason."),
+    "suspend": translatable("Suspended: removed from the directory, and no new tokens."),
+    "restore": translatable("Restored."),
+    "retire": translatable("Retired."),
+    "rollBack": translatable("Rolled back: a new version with the earlier fields is live."),
 }
 _WAITS: Final = "rollBackWaits"
 _PROBE_RUNS: Final = timedelta(minutes=1)
@@ -53,36 +54,40 @@ _PROBE_RUNS: Final = timedelta(minutes=1)
 _SAY_WHY: Final = "or give a reason to approve it now"
 _SENTENCES: Final = (
     DONE
-    | {"probe": "The base URL is being called."}
-    | {_WAITS: "The earlier fields await another operator's approval."}
+    | {"probe": translatable("The base URL is being called.")}
+    | {_WAITS: translatable("The earlier fields await another operator's approval.")}
 )
 TABLE: Final = Table[PendingEntry](
     "waiting",
-    "Pending approvals",
+    translatable("Pending approvals"),
     (
         Column(
             "name",
-            "Name",
+            translatable("Name"),
             lambda w: w.pending.entry.entityinfo.name,
             link=lambda w: approval_link(w.entity_id),
         ),
-        Column("entity", "Entity", lambda w: w.entity_id, "code"),
-        Column("type", "Type", lambda w: w.entity_type.value, "type"),
+        Column("entity", translatable("Entity"), lambda w: w.entity_id, "code"),
+        Column("type", translatable("Type"), lambda w: w.entity_type.value, "type"),
         Column(
             "what",
-            "What",
-            lambda w: "first registration" if w.live is None else f"version {w.pending.number}",
+            translatable("What"),
+            lambda w: (
+                gettext("first registration")
+                if w.live is None
+                else gettext("version %(number)s", number=w.pending.number)
+            ),
         ),
         Column(
             "state",
-            "State",
+            translatable("State"),
             lambda w: w.pending.status.value,
             "tag",
             tone=lambda w: tone(w.pending.status.value),
         ),
-        Column("risk", "Risk", lambda w: in_one_line(w.risks) or None),
-        Column("since", "Submitted", lambda w: w.pending.submitted_at, "time"),
-        Column("live", "Goes live", lambda w: w.pending.goes_live_at, "time"),
+        Column("risk", translatable("Risk"), lambda w: in_one_line(w.risks) or None),
+        Column("since", translatable("Submitted"), lambda w: w.pending.submitted_at, "time"),
+        Column("live", translatable("Goes live"), lambda w: w.pending.goes_live_at, "time"),
     ),
     first_sort="since",
 )
@@ -90,12 +95,12 @@ TABLE: Final = Table[PendingEntry](
 
 _KEYS: Final = Table[KeyPeriod](
     "keys",
-    "Keys of this entity",
+    translatable("Keys of this entity"),
     (
-        Column("kid", "Key ID", lambda key: key.kid, "code"),
-        Column("since", "From", lambda key: key.since, "time"),
-        Column("until", "Until (open: in use)", lambda key: key.until, "time"),
-        Column("thumbprint", "Thumbprint", lambda key: key.thumbprint, "code"),
+        Column("kid", translatable("Key ID"), lambda key: key.kid, "code"),
+        Column("since", translatable("From"), lambda key: key.since, "time"),
+        Column("until", translatable("Until (open: in use)"), lambda key: key.until, "time"),
+        Column("thumbprint", translatable("Thumbprint"), lambda key: key.thumbprint, "code"),
     ),
     first_sort="-since",
 )
@@ -136,7 +141,10 @@ def _listed(
         "listed": len(rows) if len(found) > len(rows) else 0,
         "typed": unknown or "",
         "member_names": names,
-        "problem": f"The registry has no entry of {unknown}: check the spelling, or search by name."
+        "problem": gettext(
+            "The registry has no entry of %(id)s: check the spelling, or search by name.",
+            id=unknown,
+        )
         if unknown
         else "",
     }
@@ -250,7 +258,7 @@ async def _page(
             else "",
             "longest": MAX_REASON,
             "tone": tone,
-            "notice": _SENTENCES.get(page_context.query.get("told", ""), "")
+            "notice": gettext(_SENTENCES.get(page_context.query.get("told", ""), ""))
             if problem is None
             else "",
             "problem": sentence(problem.sentence) if problem else "",

@@ -22,6 +22,7 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
@@ -53,10 +54,10 @@ LENGTHS: Final = {
     720: "30 days",
 }
 _MESSAGES: Final = {
-    "silenced": "Silence started.",
-    "ended": "Silence ended. Alerts resume for incidents that continue.",
-    "maintenance": "Maintenance started.",
-    "maintenance-ended": "Maintenance ended. Incidents open again.",
+    "silenced": translatable("Silence started."),
+    "ended": translatable("Silence ended. Alerts resume for incidents that continue."),
+    "maintenance": translatable("Maintenance started."),
+    "maintenance-ended": translatable("Maintenance ended. Incidents open again."),
 }
 
 
@@ -96,7 +97,7 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
         "lengths": LENGTHS,
         "member_names": names,
         "form": form,
-        "message": _MESSAGES.get(done, "") or assigned_text(done),
+        "message": gettext(_MESSAGES.get(done, "")) or assigned_text(done),
         "owners": (await page_context.tx.service(IncidentActService).owners())[:MAX_OWNERS],
     }
     return RenderedPage("incidents.html", facts, form.status)
