@@ -4,74 +4,52 @@ A row says what is wrong, since when or by when, and the next step. Kinds that a
 operator's scopes do not show are left out and named in `hidden`.
 """
 
-import enum
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mudra.disputes.dispute import Dispute, Side, State
 from mudra.disputes.dispute_service import DisputeService
 from mudra.identity.accounts.people_store import People
-from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
+from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
-from mudra.levels.budgets.burn_rule import Outlook
-from mudra.levels.budgets.burn_store import StoredBurn
-from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.public_rows import is_current
-from mudra.metrics.incidents.incident import AaReporting, StoredIncident
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import name_of, text_of
-from mudra.metrics.notifications.alarm import symptom_text
-from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
+from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.ports import Subscriptions
-from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
-from mudra.overview.mail_queue_store import MailQueue, QueuedMail
-from mudra.registry.lifecycle.difference import in_one_line
-from mudra.registry.lifecycle.pending_entries import PendingEntry
+from mudra.overview.dashboard_rows import (
+    WITHIN,
+    DashboardRow,
+    Kind,
+    Urgency,
+    approval_row,
+    budget_row,
+    crowd_rows,
+    dispute_row,
+    held_rows,
+    incident_row,
+    is_late,
+    mail_row,
+    secret_row,
+    without_admin_row,
+)
+from mudra.overview.mail_queue_store import MailQueue
 from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.storage.database.transaction import Transaction
 
-WITHIN: Final = timedelta(days=7)
-URGENT: Final = timedelta(days=2)
 MAX_COUNT: Final = 200
 """Rows of one kind; more than that are one problem, not many."""
 MAX_COUNTED: Final = 10_000
 """Of one kind that are read, so that its count is true: an import adds hundreds at once."""
 _READ: Final = MAX_COUNTED + 1
 """One more says that there are more."""
-
-
-class Kind(enum.StrEnum):
-    """The subject of a row."""
-
-    SILENT_AA = "silent-aa"
-    INCIDENT = "incident"
-    SECRET = "secret"  # noqa: S105  # a value of the interface
-    APPROVAL = "approval"
-    HELD_REPORT = "held-report"
-    MAIL = "mail"
-    SUBSCRIPTIONS = "subscriptions"
-    NO_ADMIN = "no-admin"
-    BUDGET = "budget"
-    DISPUTE = "dispute"
-
-
-class Urgency(enum.StrEnum):
-    """The urgency of a row."""
-
-    BROKEN = "broken"
-    """It already does harm."""
-    SOON = "soon"
-    """It will do harm within two days."""
-    WAITS = "waits"
-    """Someone is waiting for it, or it will do harm within the week."""
 
 
 NEEDED: Final = {
@@ -86,18 +64,6 @@ NEEDED: Final = {
     Kind.BUDGET: Scope.HEALTH,
     Kind.DISPUTE: Scope.HEALTH,
 }
-
-
-class DashboardRow(Struct, frozen=True):
-    """One thing to do. `subject` is the ID of what it is about: an entity, incident or mail."""
-
-    kind: Kind
-    urgency: Urgency
-    subject: str
-    entity_id: str
-    at: datetime
-    what: str
-    next_step: str
 
 
 class Dashboard(Struct, frozen=True):
@@ -127,20 +93,22 @@ async def read_dashboard(
     if Scope.HEALTH in scopes:
         to_handle = await tx.service(IncidentService).to_handle(limit=_READ)
         judged_until = await tx.service(HealthService).judged_until()
-        rows += [_incident(one) for one in to_handle]
-        rows += _held(await tx.service(HeldReportService).list())
-        rows += _crowd(await tx.service(Subscriptions).crowd())
+        rows += [incident_row(one) for one in to_handle]
+        rows += held_rows(await tx.service(HeldReportService).list())
+        rows += crowd_rows(await tx.service(Subscriptions).crowd())
         burns = await tx.service(BudgetService).of_now(now, in_danger=True)
-        rows += [_budget(one) for one in burns]
+        rows += [budget_row(one) for one in burns]
         waiting = await tx.service(DisputeService).list(only_open=True)
-        rows += [_dispute(one) for one in waiting if _is_late(one, now)]
+        rows += [dispute_row(one) for one in waiting if is_late(one, now)]
     if Scope.MEMBERS in scopes:
-        rows += [_secret(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)]
-        rows += [_mail(one) for one in await MailQueue(tx).queue(failed=True, limit=_READ)]
+        rows += [
+            secret_row(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)
+        ]
+        rows += [mail_row(one) for one in await MailQueue(tx).queue(failed=True, limit=_READ)]
         alone = MemberFilter(status="active", without_admin=True)
-        rows += [without_admin(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
+        rows += [without_admin_row(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
     if Scope.REGISTRY in scopes:
-        rows += [_approval(one) for one in await PendingEntries(tx).waiting(_READ)]
+        rows += [approval_row(one) for one in await PendingEntries(tx).waiting(_READ)]
     unjudged_since = judged_until if judged_until and not is_current(judged_until, now) else None
     found = dashboard_of(rows, scopes, most)
     return replace(
@@ -178,225 +146,4 @@ def _worst_first(rows: Iterable[DashboardRow]) -> tuple[DashboardRow, ...]:
     urgencies, kinds = list(Urgency), list(Kind)
     return tuple(
         sorted(rows, key=lambda row: (urgencies.index(row.urgency), kinds.index(row.kind), row.at))
-    )
-
-
-_VIEW: Final = translatable("View the incident")
-_ACKNOWLEDGE: Final = translatable("Acknowledge the incident")
-
-
-def _incident(stored: StoredIncident) -> DashboardRow:
-    incident = stored.incident
-    owner = gettext("owner: %(owner)s", owner=stored.owner)
-    taken = f" ({owner})" if stored.acknowledged_by else ""
-    act = gettext(_VIEW if stored.acknowledged_by else _ACKNOWLEDGE)
-    name = name_of(incident.subject)
-    if isinstance(incident.subject, AaReporting):
-        return DashboardRow(
-            Kind.SILENT_AA,
-            Urgency.BROKEN,
-            stored.incident_id,
-            name.entity_id,
-            incident.began,
-            gettext("%(aa)s is not sending metrics", aa=name.entity_id) + taken,
-            gettext("Ask whether its agent is running"),
-        )
-    return DashboardRow(
-        Kind.INCIDENT,
-        Urgency.BROKEN,
-        stored.incident_id,
-        name.entity_id,
-        incident.began,
-        f"{text_of(incident.subject)}: {symptom_text(incident)}{taken}",
-        act,
-    )
-
-
-_SECRETS: Final = {
-    (False, True): translatable("secret of %(entity)s expires soon"),
-    (False, False): translatable("secret of %(entity)s expires soon; not used in the last 7 days"),
-    (True, True): translatable("secret of %(entity)s has expired: no new tokens"),
-    (True, False): translatable(
-        "secret of %(entity)s has expired: no new tokens; not used in the last 7 days"
-    ),
-}
-"""What is said of a secret, by whether it has expired and whether it is used."""
-
-
-def _secret(one: ExpiringSecret, now: datetime) -> DashboardRow:
-    expired = one.expires_at <= now
-    used = one.last_used_at is not None and one.last_used_at > now - WITHIN
-    what = gettext(_SECRETS[expired, used], entity=one.entity_id)
-    if expired:
-        urgency = Urgency.BROKEN if used else Urgency.SOON
-    else:
-        urgency = Urgency.SOON if one.expires_at <= now + URGENT else Urgency.WAITS
-    act = (
-        gettext("Ask its admin to reset it")
-        if one.able
-        else gettext("Give it an admin who can act")
-    )
-    return DashboardRow(
-        Kind.SECRET, urgency, one.entity_id, one.entity_id, one.expires_at, what, act
-    )
-
-
-def _approval(one: PendingEntry) -> DashboardRow:
-    due = one.pending.goes_live_at
-    values = {"entity": one.entity_id, "number": one.pending.number}
-    if due is not None:
-        what = (
-            gettext("%(entity)s's first registration is approved for a later time", **values)
-            if one.live is None
-            else gettext("%(entity)s's version %(number)s is approved for a later time", **values)
-        )
-        act = gettext("Review it again")
-    else:
-        risks = in_one_line(one.risks)
-        what = (
-            gettext("%(entity)s's first registration is awaiting approval", **values)
-            if one.live is None
-            else gettext("%(entity)s's version %(number)s is awaiting approval", **values)
-        )
-        what += f": {risks}" if risks else ""
-        act = gettext("Compare, then approve or reject")
-    at = due or one.pending.submitted_at
-    return DashboardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
-
-
-def _held(reports: Sequence[HeldReport]) -> list[DashboardRow]:
-    """One row for each AA: its reports are doubted for one reason."""
-    by_aa: dict[str, list[HeldReport]] = {}
-    for one in reports:
-        by_aa.setdefault(one.aa_id, []).append(one)
-    return [
-        DashboardRow(
-            Kind.HELD_REPORT,
-            Urgency.WAITS,
-            aa_id,
-            aa_id,
-            min(one.received_at for one in held),
-            ngettext(
-                "%(num)s implausible report of %(aa)s, in no sum",
-                "%(num)s implausible reports of %(aa)s, in no sum",
-                len(held),
-                aa=aa_id,
-            ),
-            gettext("Admit or refuse"),
-        )
-        for aa_id, held in by_aa.items()
-    ]
-
-
-def _budget(one: StoredBurn) -> DashboardRow:
-    burn = one.burn
-    gone = burn.outlook is Outlook.GONE
-    text = (
-        translatable("error budget of %(entity)s (%(measure)s) is used up")
-        if gone
-        else translatable("error budget of %(entity)s (%(measure)s) will not last the month")
-    )
-    failures = gettext(
-        "%(spent)s of %(allowed)s failures",
-        spent=current().number(burn.spent),
-        allowed=current().number(burn.allowed),
-    )
-    return DashboardRow(
-        Kind.BUDGET,
-        Urgency.SOON if gone else Urgency.WAITS,
-        one.entity_id,
-        one.entity_id,
-        one.at if burn.gone_at is None else burn.gone_at,
-        gettext(text, entity=one.entity_id, measure=burn.measure.value) + f": {failures}",
-        gettext("Ask the member what it does about it"),
-    )
-
-
-def _is_late(one: Dispute, now: datetime) -> bool:
-    return one.waits_for is Side.OPERATOR and (
-        one.is_overdue(now) or (one.due_at is not None and one.due_at <= now + URGENT)
-    )
-
-
-def _dispute(one: Dispute) -> DashboardRow:
-    assert one.due_at is not None
-    act = gettext("Take it") if one.state is State.RAISED else gettext("Decide it")
-    return DashboardRow(
-        Kind.DISPUTE,
-        Urgency.SOON,
-        one.dispute_id,
-        one.entity_id,
-        one.due_at,
-        gettext("%(entity)s's dispute has to be acted on", entity=one.entity_id),
-        act,
-    )
-
-
-def _mail(one: QueuedMail) -> DashboardRow:
-    values = {"subject": one.subject, "recipient": one.recipient}
-    what = (
-        gettext("“%(subject)s” to %(recipient)s was rejected", **values)
-        if one.given_up
-        else gettext(
-            "“%(subject)s” to %(recipient)s failed %(times)s times", times=one.attempts, **values
-        )
-    )
-    return DashboardRow(
-        Kind.MAIL,
-        Urgency.BROKEN if one.given_up else Urgency.SOON,
-        one.mail_id,
-        "",
-        one.created_at,
-        what,
-        gettext("Fix the address or mail server, then try again"),
-    )
-
-
-def _crowd(found: Crowd | None) -> list[DashboardRow]:
-    if found is None:
-        return []
-    number = current().number
-    what = gettext(
-        "requests for emails of the public status that wait for a confirmation email: "
-        "%(waiting)s (%(sent)s an hour are sent)",
-        waiting=number(found.waiting),
-        sent=number(MAX_CONFIRMATIONS_AN_HOUR),
-    )
-    if found.is_full:
-        what += "; " + gettext(
-            "%(most)s are unconfirmed, and one more takes the place of the oldest",
-            most=number(MAX_WAITING),
-        )
-    return [
-        DashboardRow(
-            Kind.SUBSCRIPTIONS,
-            Urgency.BROKEN if found.is_full else Urgency.WAITS,
-            "",
-            "",
-            found.since,
-            what,
-            gettext("Look in the proxy's log who sends them; block a flood there"),
-        )
-    ]
-
-
-_NOT_SET: Final = translatable("no admin can act for %(entity)s: its admin has not set a password")
-_NO_ADMIN: Final = translatable("no admin can act for %(entity)s: it has no admin")
-
-
-def without_admin(one: MemberRow) -> DashboardRow:
-    """Returns the row of a member without an admin."""
-    what, act = (
-        (_NOT_SET, translatable("Send the invitation again"))
-        if one.admins
-        else (_NO_ADMIN, translatable("Add an admin"))
-    )
-    return DashboardRow(
-        Kind.NO_ADMIN,
-        Urgency.WAITS,
-        one.entity_id,
-        one.entity_id,
-        one.created_at,
-        gettext(what, entity=one.entity_id),
-        gettext(act),
     )

@@ -52,7 +52,7 @@ def write_in_language_of_page(request: AnyRequest, dependencies: HttpDependencie
 
 
 def write_in_own_language(page_context: PageContext) -> None:
-    """Write in the language that the person chose, else in that of the network.
+    """Write in the language that the person chose, else in the language of the network.
 
     English has its digits grouped as the region of the browser does.
     """

@@ -20,14 +20,12 @@ from mudra.identity.operators.operator import Scope
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
+from mudra.overview.dashboard_rows import DashboardRow, Kind, Urgency
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
     MAX_COUNTED,
     NEEDED,
     Dashboard,
-    DashboardRow,
-    Kind,
-    Urgency,
     read_dashboard,
 )
 
