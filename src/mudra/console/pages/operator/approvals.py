@@ -51,7 +51,7 @@ DONE: Final = {
 _WAITS: Final = "rollBackWaits"
 _PROBE_RUNS: Final = timedelta(minutes=1)
 """A probe that has no result for longer has none to wait for: no job runs."""
-_SAY_WHY: Final = "or give a reason to approve it now"
+_SAY_WHY: Final = translatable("or give a reason to approve it now")
 _SENTENCES: Final = (
     DONE
     | {"probe": translatable("The base URL is being called.")}
@@ -170,7 +170,7 @@ async def decide_on_entry(
     probe = await page_context.tx.service(ProbeService).probes.latest(entity_id)
     doubt = probe_doubt(probe, command.version, page_context.now)
     if command.action is RegistryAction.APPROVE and doubt and not command.reason.strip():
-        return await _page(page_context, entity_id, InvalidField(f"{doubt}, {_SAY_WHY}"))
+        return await _page(page_context, entity_id, InvalidField(f"{doubt}, {gettext(_SAY_WHY)}"))
     outcome = await decide(page_context.tx.service(Registry), command)
     if isinstance(outcome, Decision):
         waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
@@ -185,10 +185,14 @@ def probe_doubt(probe: Probe | None, version: int, now: datetime) -> str:
         return ""
     if probe.result is None:
         is_running = now - probe.requested_at < _PROBE_RUNS
-        return "The probe of its address is running: wait some seconds" if is_running else ""
+        return (
+            gettext("The probe of its address is running: wait some seconds") if is_running else ""
+        )
     certificate = probe.result.certificate
     problem = probe.result.problem or (certificate.problem if certificate else "")
-    return f"The probe of its address failed ({problem})" if problem else ""
+    return (
+        gettext("The probe of its address failed (%(problem)s)", problem=problem) if problem else ""
+    )
 
 
 def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:

@@ -45,13 +45,13 @@ _MAX_COUNT: Final = 1000
 MAX_OWNERS: Final = 200
 """Operators among whom an owner is chosen."""
 LENGTHS: Final = {
-    1: "1 hour",
-    4: "4 hours",
-    12: "12 hours",
-    24: "1 day",
-    72: "3 days",
-    168: "1 week",
-    720: "30 days",
+    1: translatable("1 hour"),
+    4: translatable("4 hours"),
+    12: translatable("12 hours"),
+    24: translatable("1 day"),
+    72: translatable("3 days"),
+    168: translatable("1 week"),
+    720: translatable("30 days"),
 }
 _MESSAGES: Final = {
     "silenced": translatable("Silence started."),
