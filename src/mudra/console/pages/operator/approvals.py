@@ -226,7 +226,7 @@ def _goes_live_at(fields: Fields) -> datetime | InvalidField | None:
     if not text or isinstance(zone, InvalidField):
         return zone if isinstance(zone, InvalidField) else None
     return zone.instant(text) or InvalidField(
-        "Go live must be a date and time such as 2026-01-31T09:30"
+        translatable("Go live must be a date and time such as 2026-01-31T09:30")
     )
 
 

@@ -53,6 +53,36 @@ URGENCIES: Final = {
 }
 
 
+_REFUSALS: Final = (
+    translatable("it was closed more than 90 days ago and can no longer be reopened"),
+    translatable("no target of this ID holds or will"),
+    translatable("500 rules are stored: replace one that has not begun"),
+    translatable("500 targets are stored: end one first"),
+    translatable("the incident is announced already: add an update to its announcement"),
+    translatable("the announcement is not published yet: change it instead"),
+    translatable("no current or scheduled announcement of this ID"),
+    translatable(
+        "20 announcements are shown or scheduled, or 20 were made in 24 hours: end one, or wait"
+    ),
+    translatable("the incident is over or was closed before, so nothing was changed"),
+    translatable(
+        "the incident is open, withdrawn or part of another one: there is nothing to reopen"
+    ),
+    translatable(
+        "10 maintenances are active or scheduled, or began within 24 hours: end one "
+        "that has not begun, or wait"
+    ),
+    translatable(
+        "the maintenances of some 7 days would be more than 24 hours: announce a "
+        "shorter or later one"
+    ),
+    translatable("no active or scheduled silence of this ID"),
+    translatable("the AA has reported this window again; the later report counts"),
+    translatable("no implausible report has this receipt"),
+)
+"""What the rules refuse an operator: a page shows it in the language of its reader."""
+
+
 def tone(state: str) -> str:
     """Return the color of a state; neutral states are quiet."""
     return STATUS_TONES.get(state, "quiet")

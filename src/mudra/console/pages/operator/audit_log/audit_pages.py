@@ -192,7 +192,7 @@ def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
         elif asked[name]:
             return InvalidField(f"{name} must be a date and time such as 2026-01-31T09:30")
     if "since" in times and "until" in times and times["since"] >= times["until"]:
-        return InvalidField("since must be earlier than before")
+        return InvalidField(translatable("since must be earlier than before"))
     return AuditFilter(
         event=asked["event"],
         outcome=asked["outcome"],

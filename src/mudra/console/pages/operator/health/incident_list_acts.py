@@ -15,7 +15,7 @@ from mudra.console.health.tables import INCIDENTS
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
-from mudra.localization.language import gettext, ngettext
+from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.incidents.acts.act import MAX_AT_ONCE
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.server_protocol.body_reader import BodyLimits
@@ -29,7 +29,7 @@ _BACK: Final = {
     "all": operator_path("incidents"),
 }
 _TICKED: Final = f"{INCIDENTS}.tick."
-_NONE_CHOSEN: Final = InvalidField("choose incidents: tick those to assign")
+_NONE_CHOSEN: Final = InvalidField(translatable("choose incidents: tick those to assign"))
 _DONE: Final = "assigned"
 _MAX_DIGITS: Final = 4
 

@@ -133,7 +133,7 @@ def _command(fields: Fields, now: datetime) -> SilenceCommand | InvalidField:
         return zone
     begins = zone.instant(typed) if typed else None
     if typed and begins is None:
-        return InvalidField("start must be a date and time such as 2026-01-31T22:30")
+        return InvalidField(translatable("start must be a date and time such as 2026-01-31T22:30"))
     return SilenceCommand(
         fields.get("entity_id", "").strip(),
         fields.get("type", ""),
