@@ -15,7 +15,7 @@ from mudra.metrics.health.picture import ApiPicture, Row
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 MOST_DOWN: Final = 60
-"""FIPs that are rows with a name; more are columns, which need three pixels each."""
+"""FIPs that are rows with a name; more are columns, which need two pixels each."""
 _WITH_HEADS: Final = 48
 _TALL: Final = 20
 _FLAT_HEADS: Final = 5
@@ -70,7 +70,7 @@ class HeatMap(Struct, frozen=True):
     @property
     def least_width(self) -> int:
         """The width in pixels below which it scrolls."""
-        return len(self.columns) * 3
+        return len(self.columns) * 2
 
 
 def worst_of(seen: Mapping[str, Sequence[Row]]) -> Worst:
