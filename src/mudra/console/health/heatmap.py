@@ -1,10 +1,11 @@
 """The matrix as a picture: a cell for each pair, coloured by the worst API of its calls."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
 from msgspec import Struct
 
 from mudra.console.health.grid import Grid, GridRow, Pair
@@ -58,7 +59,8 @@ class HeatMap(Struct, frozen=True):
     row_height: int
     with_heads: bool
     flat_heads: bool
-    data: str
+    data: Markup
+    """Figures as JSON without a quote to escape in an attribute, which would be half of it."""
     troubles: Sequence[Trouble]
     more_troubles: int
 
@@ -168,7 +170,7 @@ def _data(
     across: bool,
     home: str,
     query: str,
-) -> str:
+) -> Markup:
     """Returns the figures for the script that shows them, in JSON: of cells that are not good."""
     apis: list[str] = []
     figures: dict[str, list[object]] = {}
@@ -194,7 +196,7 @@ def _data(
         "apis": apis,
         "cells": figures,
     }
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return htmlsafe_json_dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _trouble(row: GridRow, label: Label, worst: Worst, code: str) -> Trouble | None:
