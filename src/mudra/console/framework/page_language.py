@@ -84,10 +84,10 @@ async def take_over_language(
     user: User,
     caller: Caller,
 ) -> None:
-    """Make what this browser asked for the language of a member's person who has chosen none."""
+    """Make what this browser asked for the language of a person who has chosen none."""
     asked = request.cookies.get(_COOKIE, "")
     known = {one.tag for one in dependencies.languages.choices}
-    if user.is_of_a_member and not user.language and asked in known:
+    if not user.language and asked in known:
         await choose_language(tx, user, caller, asked, known)
 
 
