@@ -32,11 +32,12 @@ def boss(network: Network) -> Reader:
 
 DATA = (
     "Kaveri Bank", "Asha Rao", "Microsoft Teams", "A title of an announcement", "Some plain words of it",
-    "mudra health volume --fip ID", "mudra report verify", "mudra login", "mudra doctor",
+    "mudra health volume --fip ID", "mudra report verify", "mudra login", "Entity FIP", "audit health keys members registry",
+    "Our gateway answered all calls of this time", "as its log shows", "mudra doctor",
 )  # fmt: skip
 """What the tests have written, and commands."""
-OF_EMAILS = re.compile("mails|notifications")
-"""Pages of emails, which are in the language that their readers had chosen."""
+OF_EMAILS = re.compile("mails|notifications|sandbox$|members/T-")
+"""Pages with emails, which are in the language that their readers had chosen."""
 
 
 def test_no_page_of_operators_has_english_in_it(network: Network, boss: Reader) -> None:
