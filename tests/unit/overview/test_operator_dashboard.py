@@ -18,8 +18,8 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.ports import Subscriptions
-from mudra.overview.dashboard_rows import DashboardRow, Kind, without_admin_row
-from mudra.overview.operator_dashboard import Dashboard, dashboard_of, read_dashboard
+from mudra.overview.board.dashboard_rows import DashboardRow, Kind, without_admin_row
+from mudra.overview.board.operator_dashboard import Dashboard, dashboard_of, read_dashboard
 
 MAX_COUNT = 200
 MAX_COUNTED = 10_000

@@ -20,8 +20,8 @@ from mudra.identity.operators.operator import Scope
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
-from mudra.overview.dashboard_rows import DashboardRow, Kind, Urgency
-from mudra.overview.operator_dashboard import (
+from mudra.overview.board.dashboard_rows import DashboardRow, Kind, Urgency
+from mudra.overview.board.operator_dashboard import (
     MAX_COUNT,
     MAX_COUNTED,
     NEEDED,

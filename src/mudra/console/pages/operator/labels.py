@@ -8,7 +8,7 @@ from mudra.console.framework.navigation import Link, operator_path
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
-from mudra.overview.dashboard_rows import DashboardRow, Kind, Urgency
+from mudra.overview.board.dashboard_rows import DashboardRow, Kind, Urgency
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 

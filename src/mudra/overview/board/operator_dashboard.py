@@ -24,7 +24,7 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.ports import Subscriptions
-from mudra.overview.dashboard_rows import (
+from mudra.overview.board.dashboard_rows import (
     WITHIN,
     DashboardRow,
     Kind,

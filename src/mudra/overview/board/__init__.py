@@ -1,0 +1,1 @@
+"""The board of operators: what is broken, and what needs attention this week."""
