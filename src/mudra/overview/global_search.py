@@ -16,6 +16,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member_search import MemberFilter, UserFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import text_of
@@ -131,7 +132,7 @@ async def _entities(tx: Transaction, text: str, scopes: frozenset[Scope]) -> lis
 
 
 def _health(entity_id: str, entity_type: str, name: str, *, exact: bool) -> Found:
-    title = f"Health of {name}"
+    title = gettext("Health of %(name)s", name=name)
     return Found(FoundKind.HEALTH, entity_id, title, f"{entity_type} {entity_id}", exact)
 
 

@@ -30,8 +30,8 @@ class MailSettings:
         "an http or https URL",
         "license under which others may use the data of the public status")
     language: str = setting("LANGUAGE", "en", parse.language, "a tag such as en, en-IN or hi",
-        "language of public pages, sign-in and emails for those who have chosen none; the rest of "
-        "the console, the command line and errors of the API are in English")
+        "language of pages and emails for those who have chosen none; the command line and errors "
+        "of the API are in English")
     time_zone: str = setting("TIME_ZONE", INDIA, parse.time_zone, "a name such as Asia/Kolkata",
         "time zone of pages and emails for those who have chosen none")
     locales_dir: Path | None = setting("LOCALES_DIR", None, Path, "a directory",

@@ -14,7 +14,6 @@ from tests.support.mailbox import latest_link
 from tests.support.members import Member, new_member, set_password
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
-from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import PAGE as FACTOR
 from tests.support.people.second_factor import begin, csrf
 from tests.support.process import running_service
@@ -25,7 +24,6 @@ from tests.support.service import PASSWORD, Service
 from mudra.console.framework.navigation import MEMBER_ITEMS
 
 ACCOUNT = "/console/account"
-_DEVANAGARI = re.compile("[\u0900-\u097f]")
 
 
 @pytest.fixture(scope="module")
@@ -153,17 +151,6 @@ def test_a_refusal_is_in_the_language_of_its_page(service: Service) -> None:
     assert (foreign.status_code, "यह पेज आपके लिए नहीं है" in whole(foreign)) == (403, True)
     stale = browser.post(f"{at(member, 'secret')}/retire", {"csrf_token": "of another session"})
     assert (stale.status_code, "पेज फिर से खोलें" in whole(stale)) == (403, True)
-
-
-def test_operators_pages_are_in_english_whatever_they_chose(service: Service) -> None:
-    browser = reader(service)
-    assert browser.sign_in(active_operator(service)).status_code == 303
-    browser.act(ACCOUNT, f"{ACCOUNT}/language", language="hi")
-    for path in ("/console/operator/board", ACCOUNT):
-        page = browser.get(path).text
-        assert '<html lang="en">' in page
-        assert "Sign out" in page
-        assert _DEVANAGARI.search(page.replace("हिन्दी", "")) is None
 
 
 def test_the_account_page_answers_every_act_in_hindi(service: Service) -> None:

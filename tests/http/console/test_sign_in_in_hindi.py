@@ -6,6 +6,7 @@ from tests.support.english_left import english_in
 from tests.support.mailbox import latest_link, mails
 from tests.support.members import new_member, onboard
 from tests.support.people.console import Reader, reader
+from tests.support.people.operators import active_operator
 from tests.support.service import Service
 
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}
@@ -107,6 +108,14 @@ def test_who_signs_in_from_a_page_in_hindi_goes_on_in_hindi(service: Service) ->
     assert '<html lang="en">' in browser.get("/console/sign-in").text
     assert browser.sign_in(member.email).status_code == 303
     assert '<html lang="en">' in browser.get(overview).text
+
+
+def test_an_operator_who_signs_in_from_a_page_in_hindi_goes_on_in_hindi(service: Service) -> None:
+    browser = reader(service)
+    browser.get("/console/sign-in?lang=hi")
+
+    assert browser.sign_in(active_operator(service)).status_code == 303
+    assert '<html lang="hi">' in browser.get("/console/operator/board").text
 
 
 def test_the_language_of_the_network_is_that_of_its_sign_in_again(service: Service) -> None:

@@ -18,14 +18,8 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.ports import Subscriptions
-from mudra.overview.operator_dashboard import (
-    Dashboard,
-    DashboardRow,
-    Kind,
-    dashboard_of,
-    read_dashboard,
-    without_admin,
-)
+from mudra.overview.board.dashboard_rows import DashboardRow, Kind, without_admin_row
+from mudra.overview.board.operator_dashboard import Dashboard, dashboard_of, read_dashboard
 
 MAX_COUNT = 200
 MAX_COUNTED = 10_000
@@ -94,7 +88,9 @@ def test_the_page_says_so_instead_of_all_being_well() -> None:
 
 def members_without_admin(number: int) -> list[DashboardRow]:
     return [
-        without_admin(MemberRow(f"NEW-{n:05}-FIP", "FIP", "New", "active", NOW, NOW, "", "", (), 0))
+        without_admin_row(
+            MemberRow(f"NEW-{n:05}-FIP", "FIP", "New", "active", NOW, NOW, "", "", (), 0)
+        )
         for n in range(number)
     ]
 

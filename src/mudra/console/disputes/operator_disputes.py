@@ -23,6 +23,7 @@ from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.display_zone import display_zone
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
@@ -34,13 +35,15 @@ _EFFECTS: Final[dict[str, Effect]] = {
     "not_against_member": "not_against_member",
 }
 _MESSAGES: Final = {
-    "review": "You took it for review.",
-    "ask": "The question was sent.",
-    "answer": "The answer was sent.",
-    "accept": "Accepted. The correction is marked where the figures are shown.",
-    "accept_partly": "Partly accepted. The correction is marked where the figures are shown.",
-    "reject": "Rejected. The figures stay as they are.",
-    "reopen": "Reopened. Its corrections have ended.",
+    "review": translatable("You took it for review."),
+    "ask": translatable("The question was sent."),
+    "answer": translatable("The answer was sent."),
+    "accept": translatable("Accepted. The correction is marked where the figures are shown."),
+    "accept_partly": translatable(
+        "Partly accepted. The correction is marked where the figures are shown."
+    ),
+    "reject": translatable("Rejected. The figures stay as they are."),
+    "reopen": translatable("Reopened. Its corrections have ended."),
 }
 
 
@@ -120,7 +123,7 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "apis": _apis_of(found),
         "first": zone.local(found.start),
         "last": zone.local(found.end),
-        "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
+        "message": gettext(_MESSAGES.get(page_context.query.get("told", ""), "")),
     }
     return RenderedPage("operator_dispute.html", facts, refused.status)
 

@@ -122,59 +122,82 @@ MEMBER_ITEMS: Final = (
     MemberItem(FAULTS_ITEM, translatable("Faults"), "how-to/test-your-client.html", sandbox=True),
 )
 
-_TRANSLATED: Final = frozenset({"account", "entity"})
-"""The parts of the console whose pages, and what answers their forms, are translated: members'."""
-
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
-    OperatorItem("board", "Board", None, "how-to/console.html#as-an-operator"),
-    OperatorItem("health", "Network health", Scope.HEALTH, "how-to/monitor-the-network.html"),
-    OperatorItem("funnel", "Funnel", Scope.HEALTH, "how-to/read-the-funnel.html"),
+    OperatorItem("board", translatable("Board"), None, "how-to/console.html#as-an-operator"),
     OperatorItem(
-        "volume", "Volume", Scope.HEALTH, "how-to/read-the-funnel.html#see-what-is-expected"
+        "health", translatable("Network health"), Scope.HEALTH, "how-to/monitor-the-network.html"
+    ),
+    OperatorItem("funnel", translatable("Funnel"), Scope.HEALTH, "how-to/read-the-funnel.html"),
+    OperatorItem(
+        "volume",
+        translatable("Volume"),
+        Scope.HEALTH,
+        "how-to/read-the-funnel.html#see-what-is-expected",
     ),
     OperatorItem(
         "incidents",
-        "Incidents",
+        translatable("Incidents"),
         Scope.HEALTH,
         "how-to/monitor-the-network.html#work-on-an-incident",
     ),
-    OperatorItem("levels", "Service levels", Scope.HEALTH, "how-to/service-levels.html"),
-    OperatorItem("timeline", "Timeline", Scope.HEALTH, "how-to/find-what-changed.html"),
-    OperatorItem("disputes", "Disputes", Scope.HEALTH, "how-to/dispute-a-figure.html#decide"),
+    OperatorItem(
+        "levels", translatable("Service levels"), Scope.HEALTH, "how-to/service-levels.html"
+    ),
+    OperatorItem(
+        "timeline", translatable("Timeline"), Scope.HEALTH, "how-to/find-what-changed.html"
+    ),
+    OperatorItem(
+        "disputes", translatable("Disputes"), Scope.HEALTH, "how-to/dispute-a-figure.html#decide"
+    ),
     OperatorItem(
         "announcements",
-        "Announcements",
+        translatable("Announcements"),
         Scope.HEALTH,
         "how-to/monitor-the-network.html#announce-something-on-the-public-status",
     ),
     OperatorItem(
         "webhooks",
-        "Webhooks",
+        translatable("Webhooks"),
         Scope.HEALTH,
         "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
     ),
     OperatorItem(
         "held-reports",
-        "Held reports",
+        translatable("Held reports"),
         Scope.HEALTH,
         "explanation/whose-fault.html#reports-that-are-not-plausible",
     ),
-    OperatorItem("members", "Members", Scope.MEMBERS, "how-to/onboard-a-member.html"),
-    OperatorItem("approvals", "Approvals", Scope.REGISTRY, "how-to/registry.html#as-an-operator"),
-    OperatorItem("mails", "Mail", Scope.MEMBERS, "operations/runbooks/mail-failing.html"),
-    OperatorItem("keys", "Signing keys", Scope.KEYS, "operations/running.html#every-day"),
-    OperatorItem("audit", "Audit", Scope.AUDIT, "operations/running.html#the-audit"),
-    OperatorItem("people", "Operators", Scope.MEMBERS, "how-to/console.html#as-an-operator"),
-    OperatorItem("settings", "Settings", None, "reference/settings.html"),
+    OperatorItem("members", translatable("Members"), Scope.MEMBERS, "how-to/onboard-a-member.html"),
+    OperatorItem(
+        "approvals",
+        translatable("Approvals"),
+        Scope.REGISTRY,
+        "how-to/registry.html#as-an-operator",
+    ),
+    OperatorItem(
+        "mails", translatable("Mail"), Scope.MEMBERS, "operations/runbooks/mail-failing.html"
+    ),
+    OperatorItem(
+        "keys", translatable("Signing keys"), Scope.KEYS, "operations/running.html#every-day"
+    ),
+    OperatorItem("audit", translatable("Audit"), Scope.AUDIT, "operations/running.html#the-audit"),
+    OperatorItem(
+        "people", translatable("Operators"), Scope.MEMBERS, "how-to/console.html#as-an-operator"
+    ),
+    OperatorItem("settings", translatable("Settings"), None, "reference/settings.html"),
     OperatorItem(
         SANDBOX_ITEM,
-        "Mailbox and time machine",
+        translatable("Mailbox and time machine"),
         None,
         "how-to/console.html#as-an-operator",
         sandbox=True,
     ),
     OperatorItem(
-        FAULTS_ITEM, "Faults", Scope.MEMBERS, "how-to/test-your-client.html", sandbox=True
+        FAULTS_ITEM,
+        translatable("Faults"),
+        Scope.MEMBERS,
+        "how-to/test-your-client.html",
+        sandbox=True,
     ),
 )
 
@@ -198,16 +221,6 @@ def member_path(entity_id: str, word: str = "") -> str:
     return f"{CONSOLE}/entity/{entity_id}" + (f"/{word}" if word else "")
 
 
-def is_translated(path: str) -> bool:
-    """Return whether the page at this address is translated, and what answers its forms."""
-    return path == CONSOLE or path.removeprefix(f"{CONSOLE}/").partition("/")[0] in _TRANSLATED
-
-
-def is_of_operators(path: str) -> bool:
-    """Return whether the page at this address is one of operators."""
-    return path.startswith(f"{CONSOLE}/operator/")
-
-
 def operator_path(word: str) -> str:
     """Returns the address of an operators' page."""
     return f"{CONSOLE}/operator/{word}"
@@ -229,7 +242,7 @@ def member_links(
 def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False) -> list[Link]:
     """The menu of an operator."""
     return [
-        _link(item.title, operator_path(item.word), here, exact=False)
+        _link(gettext(item.title), operator_path(item.word), here, exact=False)
         for item in OPERATOR_ITEMS
         if scopes and (item.scope is None or item.scope in scopes)
         if sandbox or not item.sandbox

@@ -7,7 +7,6 @@ from litestar import Response
 from litestar.datastructures import Cookie
 
 from mudra.audit.event import Caller
-from mudra.console.framework.navigation import is_of_operators, is_translated
 from mudra.console.framework.page_context import PageContext
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -44,25 +43,22 @@ def write_in_language(
 
 
 def write_in_language_of_page(request: AnyRequest, dependencies: HttpDependencies) -> None:
-    """Write in the browser's language what takes the place of a page, if that is translated.
+    """Write in the browser's language what takes the place of a page.
 
     What was chosen when the page began stays.
     """
-    if current() is ENGLISH and not is_of_operators(request.url.path):
+    if current() is ENGLISH:
         write_in_language(request, dependencies)
 
 
 def write_in_own_language(page_context: PageContext) -> None:
-    """Write in the language that the person chose where the page is translated, else in English.
+    """Write in the language that the person chose, else in the language of the network.
 
-    Operators' menu is in English, and so is each page that shows it, with the digits grouped as
-    the region of the browser does.
+    English has its digits grouped as the region of the browser does.
     """
     request, languages = page_context.context.request, page_context.dependencies.languages
-    if is_translated(request.url.path) and not page_context.scopes:
-        use(languages.of(page_context.user.language))
-    else:
-        use(languages.choose(ENGLISH.tag, request.headers.get("accept-language", "")))
+    own = languages.of(page_context.user.language)
+    use(languages.choose(own.tag, request.headers.get("accept-language", "")))
 
 
 def remember_language(request: AnyRequest, dependencies: HttpDependencies, response: R) -> R:
@@ -88,10 +84,10 @@ async def take_over_language(
     user: User,
     caller: Caller,
 ) -> None:
-    """Make what this browser asked for the language of a member's person who has chosen none."""
+    """Make what this browser asked for the language of a person who has chosen none."""
     asked = request.cookies.get(_COOKIE, "")
     known = {one.tag for one in dependencies.languages.choices}
-    if user.is_of_a_member and not user.language and asked in known:
+    if not user.language and asked in known:
         await choose_language(tx, user, caller, asked, known)
 
 

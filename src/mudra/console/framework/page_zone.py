@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
-from mudra.console.framework.navigation import is_translated
 from mudra.console.framework.page_context import PageContext
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
@@ -62,9 +61,7 @@ def zone_of_form(fields: Mapping[str, str]) -> DisplayZone | InvalidField:
 
 
 def _other_languages(page_context: PageContext) -> list[Choice]:
-    """Returns the languages that the reader may change to; none on pages that are English alone."""
-    if page_context.scopes or not is_translated(page_context.context.request.url.path):
-        return []
+    """Returns the languages that the reader may change to."""
     choices = page_context.dependencies.languages.choices
     return [one for one in choices if not current().tag.startswith(one.tag)]
 

@@ -123,10 +123,13 @@ class TableView(Struct, frozen=True, kw_only=True):
         """The class of each column's place in the two lines that a row has on a phone.
 
         The first line has what the row is and its state, the second three figures; more unfolds.
-        Where rows share a name, as the APIs of an AA do, the second column names them too.
+        Where rows share a name, as the APIs of an AA do, the second column names them too. A
+        sentence has the line to itself.
         """
         found, state, figures = ["name-cell"], 0, 0
-        repeats = len({row[0].value for row in self.rows}) < len(self.rows) and not self.ticks
+        names = [str(row[0].value) for row in self.rows]
+        is_short = max(map(len, names), default=0) <= _LONG
+        repeats = len(set(names)) < len(names) and is_short and not self.ticks
         for at, cell in enumerate((self.rows[0] if self.rows else ())[1:]):
             if at == 0 and repeats and cell.kind in {*_TEXTS, "code"}:
                 found.append("second-name-cell")

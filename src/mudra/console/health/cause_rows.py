@@ -9,6 +9,7 @@ from msgspec import Struct
 from mudra.console.health.callable_members import Callee
 from mudra.console.health.incident_state import StateNow, state_now
 from mudra.console.health.labels import SEVERITY_TONES, headline, operator_path_of, subject_ids
+from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -90,7 +91,7 @@ def _what(
 ) -> str:
     subject = incident.subject
     if isinstance(subject, AaReporting) and subject.aa_id in never_reported:
-        return f"{names.get(subject.aa_id, subject.aa_id)}: never reported"
+        return gettext("%(aa)s: never reported", aa=names.get(subject.aa_id, subject.aa_id))
     return headline(incident, names, recovering=state.recovering)
 
 
@@ -125,7 +126,7 @@ def apis_text(incident: Incident, affected: Sequence[str]) -> str:
     if isinstance(incident.subject, AaReporting):
         return ""
     codes = sorted(codes_of(incident.subject)) or affected
-    return "all" if set(codes) >= _ALL or not codes else ", ".join(map(api_names, codes))
+    return gettext("all") if set(codes) >= _ALL or not codes else ", ".join(map(api_names, codes))
 
 
 def _affected(incident: Incident, reach: Reach) -> str:
@@ -147,4 +148,11 @@ def _listed(ids: tuple[str, ...], kind: str) -> str:
     named = ", ".join(ids[:_NAMED])
     if len(ids) <= _NAMED:
         return named
-    return f"{len(ids)} {kind}s: {named} and {len(ids) - _NAMED} more"
+    more = len(ids) - _NAMED
+    if kind == "FIP":
+        return gettext(
+            "%(count)s FIPs: %(named)s and %(more)s more", count=len(ids), named=named, more=more
+        )
+    return gettext(
+        "%(count)s AAs: %(named)s and %(more)s more", count=len(ids), named=named, more=more
+    )

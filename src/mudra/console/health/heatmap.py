@@ -1,20 +1,22 @@
 """The matrix as a picture: a cell for each pair, coloured by the worst API of its calls."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
 from msgspec import Struct
 
 from mudra.console.health.grid import Grid, GridRow, Pair
+from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import ApiPicture, Row
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 MOST_DOWN: Final = 60
-"""FIPs that are rows with a name; more are columns, which need three pixels each."""
+"""FIPs that are rows with a name; more are columns, which need two pixels each."""
 _WITH_HEADS: Final = 48
 _TALL: Final = 20
 _FLAT_HEADS: Final = 5
@@ -57,7 +59,8 @@ class HeatMap(Struct, frozen=True):
     row_height: int
     with_heads: bool
     flat_heads: bool
-    data: str
+    data: Markup
+    """Figures as JSON without a quote to escape in an attribute, which would be half of it."""
     troubles: Sequence[Trouble]
     more_troubles: int
 
@@ -69,7 +72,7 @@ class HeatMap(Struct, frozen=True):
     @property
     def least_width(self) -> int:
         """The width in pixels below which it scrolls."""
-        return len(self.columns) * 3
+        return len(self.columns) * 2
 
 
 def worst_of(seen: Mapping[str, Sequence[Row]]) -> Worst:
@@ -167,7 +170,7 @@ def _data(
     across: bool,
     home: str,
     query: str,
-) -> str:
+) -> Markup:
     """Returns the figures for the script that shows them, in JSON: of cells that are not good."""
     apis: list[str] = []
     figures: dict[str, list[object]] = {}
@@ -176,7 +179,7 @@ def _data(
         for x, cell in enumerate(row):
             if cell.kind == "good":
                 continue
-            name = api_name(cell.code) if cell.code else "all calls"
+            name = api_name(cell.code) if cell.code else gettext("all calls")
             if name not in apis:
                 apis.append(name)
             figures[str(y * width + x)] = (
@@ -193,7 +196,7 @@ def _data(
         "apis": apis,
         "cells": figures,
     }
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return htmlsafe_json_dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _trouble(row: GridRow, label: Label, worst: Worst, code: str) -> Trouble | None:
@@ -212,5 +215,5 @@ def _trouble(row: GridRow, label: Label, worst: Worst, code: str) -> Trouble | N
         sums[1] += eligible
     api, (succeeded, eligible) = max(failed.items(), key=lambda one: one[1][1] - one[1][0])
     share = percentage(share_of(succeeded, eligible), 1)
-    name = api_name(api) if api else "all calls"
+    name = api_name(api) if api else gettext("all calls")
     return Trouble(label, kind, name, share, eligible, len(hit))

@@ -42,7 +42,7 @@ SEVERITY_TONES: Final = {
     Severity.MINOR: "quiet",
 }
 _RECOVERING: Final = translatable("recovering")
-AMBIGUOUS: Final = ("?", "the evidence fits several")
+AMBIGUOUS: Final = ("?", translatable("the evidence fits several"))
 
 
 class CauseLine(Struct, frozen=True):
@@ -72,7 +72,7 @@ def headline(
     known, subject = names or {}, subject_label(incident.subject, names)
     if isinstance(incident.subject, AaReporting):
         subject = known.get(incident.subject.aa_id, incident.subject.aa_id)
-    return f"{subject}: {'recovering' if recovering else symptom_text(incident)}"
+    return f"{subject}: {gettext(_RECOVERING) if recovering else symptom_text(incident)}"
 
 
 def member_headline(
@@ -155,15 +155,15 @@ def subject_label(subject: Subject, names: Mapping[str, str] | None = None) -> s
         case FipApi(_, code):
             return f"{fip}: {api_names(code)}"
         case AaCalls():
-            return f"{aa}: calls to FIPs"
+            return gettext("%(aa)s: calls to FIPs", aa=aa)
         case AaApi(_, code):
-            return f"{aa}: {api_names(code)} to FIPs"
+            return gettext("%(aa)s: %(api)s to FIPs", aa=aa, api=api_names(code))
         case AaReporting():
-            return f"{aa}: missing reports"
+            return gettext("%(aa)s: missing reports", aa=aa)
         case Path():
-            return f"{aa} to {fip}"
+            return gettext("%(aa)s to %(fip)s", aa=aa, fip=fip)
         case Network():
-            return "The whole network"
+            return gettext("The whole network")
 
 
 def subject_ids(subject: Subject) -> str:

@@ -59,13 +59,20 @@ def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
         title,
         (
             Column("who", first, lambda row: row.who, link=lambda row: row.link),
-            Column("status", "Status", _status, "tag", tone=_tone),
+            Column("status", translatable("Status"), _status, "tag", tone=_tone),
             Column("success", _SUCCESS, lambda row: success_of(row.api.health), "number"),
             *_counts(lambda row: row.api.health),
             Column("missing", "404", lambda row: _errors(row.api.health).not_found, "number"),
-            Column("client", "Other 4xx", lambda row: _errors(row.api.health).client, "number"),
+            Column(
+                "client",
+                translatable("Other 4xx"),
+                lambda row: _errors(row.api.health).client,
+                "number",
+            ),
             *_times(lambda row: row.api.time),
-            Column("p100", "Longest ms", lambda row: _longest(row.api.time), "number"),
+            Column(
+                "p100", translatable("Longest ms"), lambda row: _longest(row.api.time), "number"
+            ),
         ),
         first_sort="status",  # bad, good, unsure: bad ones first
     )
@@ -109,7 +116,7 @@ def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
 
 def incidents_table(
     names: Mapping[str, str],
-    title: str = "Incidents",
+    title: str = translatable("Incidents"),
     callees: Mapping[str, Callee] | None = None,
 ) -> Table[StoredIncident]:
     """Returns the table of incidents, the latest first, members by their names.
@@ -123,14 +130,14 @@ def incidents_table(
         (
             Column(
                 "what",
-                "What",
+                translatable("What"),
                 lambda one: subject_label(one.incident.subject, names),
                 link=operator_path_of,
                 also=lambda one: subject_ids(one.incident.subject),
             ),
             Column(
                 "severity",
-                "Severity",
+                translatable("Severity"),
                 lambda one: severity_of(one.incident).value,
                 "tag",
                 tone=lambda one: SEVERITY_TONES[severity_of(one.incident)],
@@ -138,16 +145,18 @@ def incidents_table(
             ),
             Column(
                 "state",
-                "State",
+                translatable("State"),
                 lambda one: state_label(one)[0],
                 "tag",
                 tone=lambda one: state_label(one)[1],
             ),
-            Column("began", "Began", lambda one: one.incident.began, "time"),
-            Column("ended", "Ended", lambda one: one.incident.ended, "time"),
-            Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
+            Column("began", translatable("Began"), lambda one: one.incident.began, "time"),
+            Column("ended", translatable("Ended"), lambda one: one.incident.ended, "time"),
+            Column(
+                "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "number"
+            ),
             Column("success", _SUCCESS, incident_success, "number"),
-            Column("seen", "Owner", lambda one: one.owner or None),
+            Column("seen", translatable("Owner"), lambda one: one.owner or None),
             *([] if callees is None else [_call_column(called)]),
         ),
         first_sort="-began",
@@ -161,7 +170,7 @@ def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
 
     return Column(
         "call",
-        "Call",
+        translatable("Call"),
         lambda one: found.phone if (found := callee(one)) else None,
         link=lambda one: found.link if (found := callee(one)) else "",
     )
@@ -171,20 +180,20 @@ def contrasts_table(link: Callable[[Contrast], str]) -> Table[Contrast]:
     """Returns the table of the calls that a cause hits, and of those to compare them with."""
     return Table(
         "contrasts",
-        "Calls in the time of the incident",
+        translatable("Calls in the time of the incident"),
         (
-            Column("who", "Calls of", lambda row: row.text, link=link),
-            Column("affected", "Affected", _affected, "tag", tone=_affected_tone),
+            Column("who", translatable("Calls of"), lambda row: row.text, link=link),
+            Column("affected", translatable("Affected"), _affected, "tag", tone=_affected_tone),
             Column("success", _SUCCESS, lambda row: percentage(row.share), "number"),
-            Column("calls", "Calls", lambda row: row.eligible, "number"),
+            Column("calls", translatable("Calls"), lambda row: row.eligible, "number"),
         ),
     )
 
 
 def _affected(row: Contrast) -> str:
     if row.affected is None:
-        return "to compare"
-    return "affected" if row.affected else "not affected"
+        return translatable("to compare")
+    return translatable("affected") if row.affected else translatable("not affected")
 
 
 def _affected_tone(row: Contrast) -> str:

@@ -3,6 +3,8 @@
 // The table under the picture says what is bad without this script.
 function heat(place) {
   const data = JSON.parse(place.dataset.heat);
+  const words = JSON.parse(place.dataset.words);
+  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const box = place.querySelector(".cells");
   const picture = box.querySelector("svg");
   const [rows, columns] = [data.rows.length, data.columns.length];
@@ -13,7 +15,7 @@ function heat(place) {
   place.append(tip);
   box.tabIndex = 0;
   box.setAttribute("role", "application");
-  box.setAttribute("aria-label", `${picture.getAttribute("aria-label")}: arrow keys move, Enter opens`);
+  box.setAttribute("aria-label", filled(words.keys, { picture: picture.getAttribute("aria-label") }));
   const number = new Intl.NumberFormat(document.documentElement.lang);
   let at = null;
 
@@ -25,13 +27,13 @@ function heat(place) {
   function said([row, column]) {
     const [aa, fip] = ends([row, column]);
     const cell = data.cells[row * columns + column];
-    const title = `${aa[1]} to ${fip[1]}`;
-    if (!cell) return `${title}: good`;
+    const pair = filled(words.pair, { aa: aa[1], fip: fip[1] });
+    if (!cell) return `${pair}: ${words.good}`;
     const [kind, api, succeeded, eligible] = cell;
-    if (kind === "none") return `${title}: no calls`;
+    if (kind === "none") return `${pair}: ${words.none}`;
     const share = eligible ? `${((100 * succeeded) / eligible).toFixed(1)} %` : "?";
-    const what = { bad: "", recovered: ", recovered", unsure: ", too few calls or chance" }[kind];
-    return `${title}: ${data.apis[api]} ${share} of ${number.format(eligible)} calls${what}`;
+    const calls = filled(words.calls, { api: data.apis[api], share, calls: number.format(eligible) });
+    return `${pair}: ${calls}${kind === "bad" ? "" : `, ${words[kind]}`}`;
   }
 
   function show(cell) {

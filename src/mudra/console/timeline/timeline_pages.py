@@ -22,7 +22,7 @@ from mudra.timeline.ranking import Candidate
 from mudra.timeline.timeline_service import MAX_SHOWN, Reader, TimelineService
 
 _USUAL: Final = "7d"
-_LEAD: Final = "What happened to the network, its members and Mudra itself."
+_LEAD: Final = translatable("What happened to the network, its members and Mudra itself.")
 _MOMENT: Final = timedelta(seconds=1)
 _TABLE: Final = Table[Happening](
     "timeline",
@@ -48,7 +48,11 @@ async def network_timeline(page_context: PageContext) -> Outcome:
     found = await page_context.tx.service(TimelineService).of_network(
         _within(page_context, view), page_context.now, entity_id=of
     )
-    lead = f"What happened to the network and to {of}." if of else _LEAD
+    lead = (
+        gettext("What happened to the network and to %(member)s.", member=of)
+        if of
+        else gettext(_LEAD)
+    )
     return _page(page_context, view, found, lead)
 
 

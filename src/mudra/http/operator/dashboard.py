@@ -13,7 +13,7 @@ from mudra.http.response.operator_responses import (
     setting_response,
 )
 from mudra.http.route import get
-from mudra.overview.operator_dashboard import read_dashboard
+from mudra.overview.board.operator_dashboard import read_dashboard
 from mudra.shared.refusal import Refusal
 
 

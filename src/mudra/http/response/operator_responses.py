@@ -4,7 +4,7 @@ from msgspec import Struct, field
 
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.overview.administration import SettingDetails
-from mudra.overview.operator_dashboard import DashboardRow
+from mudra.overview.board.dashboard_rows import DashboardRow
 from mudra.shared.time_text import iso_ms
 
 

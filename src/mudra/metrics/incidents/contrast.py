@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext
 from mudra.metrics.incidents.incident import AaReporting, Incident, Network
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
 from mudra.metrics.ports import Pair
@@ -49,15 +50,19 @@ def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]
         by_aa = _grouped(calls, lambda pair: pair.aa_id)
         return _limited(_row(one, one, "", sums, affected=True) for one, sums in by_aa.items())
     if aa and fip:
+        names = {"aa": aa, "fip": fip}
+        own = calls.get(Pair(aa, fip), (0, 0))
+        to_others = _sum(
+            sums for pair, sums in calls.items() if pair.aa_id == aa and pair.fip_id != fip
+        )
+        of_others = _sum(
+            sums for pair, sums in calls.items() if pair.fip_id == fip and pair.aa_id != aa
+        )
         return [
-            _row(f"{aa} to {fip}", aa, fip, calls.get(Pair(aa, fip), (0, 0)), affected=True),
-            _row(f"{aa} to other FIPs", aa, "", _sum(
-                sums for pair, sums in calls.items() if pair.aa_id == aa and pair.fip_id != fip
-            ), affected=None),
-            _row(f"Other AAs to {fip}", "", fip, _sum(
-                sums for pair, sums in calls.items() if pair.fip_id == fip and pair.aa_id != aa
-            ), affected=None),
-        ]  # fmt: skip
+            _row(gettext("%(aa)s to %(fip)s", **names), aa, fip, own, affected=True),
+            _row(gettext("%(aa)s to other FIPs", aa=aa), aa, "", to_others, affected=None),
+            _row(gettext("Other AAs to %(fip)s", fip=fip), "", fip, of_others, affected=None),
+        ]
     if fip:
         hit = set(cause.affected_aas)
         rows = [
@@ -68,7 +73,10 @@ def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]
         rest = _sum(
             sums for pair, sums in calls.items() if pair.fip_id != fip and pair.aa_id in hit
         )
-        return [*_limited(rows), _row("The same AAs to other FIPs", "", "", rest, affected=None)]
+        return [
+            *_limited(rows),
+            _row(gettext("The same AAs to other FIPs"), "", "", rest, affected=None),
+        ]
     hit = set(cause.affected_fips)
     rows = [
         _row(pair.fip_id, pair.aa_id, pair.fip_id, sums, affected=pair.fip_id in hit)
@@ -76,7 +84,10 @@ def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]
         if pair.aa_id == aa
     ]
     rest = _sum(sums for pair, sums in calls.items() if pair.aa_id != aa and pair.fip_id in hit)
-    return [*_limited(rows), _row("Other AAs to the same FIPs", "", "", rest, affected=None)]
+    return [
+        *_limited(rows),
+        _row(gettext("Other AAs to the same FIPs"), "", "", rest, affected=None),
+    ]
 
 
 def _row(text: str, aa_id: str, fip_id: str, sums: Calls, *, affected: bool | None) -> Contrast:
@@ -106,5 +117,7 @@ def _limited(rows: Iterable[Contrast]) -> list[Contrast]:
         alike = [row for row in rest if row.affected is affected]
         if alike:
             sums = _sum((row.succeeded, row.eligible) for row in alike)
-            more.append(_row(f"{len(alike)} more", "", "", sums, affected=affected))
+            more.append(
+                _row(gettext("%(count)s more", count=len(alike)), "", "", sums, affected=affected)
+            )
     return [*ordered[:MAX_ROWS], *more]

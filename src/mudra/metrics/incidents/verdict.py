@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import (
@@ -72,41 +73,60 @@ def grounds(incident: Incident, rows: Sequence[Contrast], names: Names = NO_NAME
     )
     match incident.subject:
         case Fip() | FipApi():
-            where = fip if isinstance(incident.subject, Fip) else f"this API of {fip}"
-            seen, verb = _listed(aas, "AA"), _see(aas)
-            others = _reaches(compared, f"of their calls to other FIPs {SHARE}", "the FIP")
-            return f"{seen} {verb} it at {where}{others}."
+            is_whole = isinstance(incident.subject, Fip)
+            where = fip if is_whole else gettext("this API of %(fip)s", fip=fip)
+            seen = _SEEN_BY_ONE if len(aas) == 1 else _SEEN_BY_SEVERAL
+            text = gettext(seen, seen=_listed(aas, _AAS), where=where)
+            return text + _reaches(compared, _AT_THE_FIP) + gettext(".")
         case AaCalls() | AaApi():
-            others = _reaches(compared, f"of other AAs' calls to them {SHARE}", "the AA")
-            return f"{aa} sees it at {_listed(fips, 'FIP')}{others or _NO_OTHER_AA}."
+            others = _reaches(compared, _AT_THE_AA) or gettext(_NO_OTHER_AA)
+            text = gettext(_SEEN_BY_ONE, seen=aa, where=_listed(fips, _FIPS))
+            return text + others + gettext(".")
         case Path():
             shares = [_share_that_works(one) for one in compared]
             if len(shares) != _BOTH_ENDS or None in shares:
-                return f"{aa} sees it at {fip}."
+                return gettext(_SEEN_BY_ONE, seen=aa, where=fip) + gettext(".")
             of_aa, of_fip = shares
-            return (
-                f"{of_aa} % of {aa}'s calls to other FIPs succeeded, and {of_fip} % of other AAs' "
-                f"calls to {fip}: it is between the two."
-            )
+            return gettext(_BETWEEN, of_aa=of_aa, aa=aa, of_fip=of_fip, fip=fip)
         case Network():
-            return "Nearly all AAs and FIPs with enough calls are affected at once."
+            return gettext("Nearly all AAs and FIPs with enough calls are affected at once.")
         case AaReporting():
-            return f"No reports come from {aa}. Whether its calls succeed is not known."
+            return gettext(
+                "No reports come from %(aa)s. Whether its calls succeed is not known.", aa=aa
+            )
 
 
-SHARE: Final = "%s %% succeeded"
+_SEEN_BY_ONE: Final = translatable("%(seen)s sees it at %(where)s")
+_SEEN_BY_SEVERAL: Final = translatable("%(seen)s see it at %(where)s")
+_AT_THE_FIP: Final = translatable(
+    "; of their calls to other FIPs %(share)s %% succeeded: it is at the FIP"
+)
+_AT_THE_AA: Final = translatable(
+    "; of other AAs' calls to them %(share)s %% succeeded: it is at the AA"
+)
+_NO_OTHER_AA: Final = translatable("; whether other AAs reach them is not known")
+_BETWEEN: Final = translatable(
+    "%(of_aa)s %% of %(aa)s's calls to other FIPs succeeded, and %(of_fip)s %% of other AAs' "
+    "calls to %(fip)s: it is between the two."
+)
+_AAS: Final = (
+    translatable("AA %(id)s"),
+    translatable("%(count)s AAs (%(named)s)"),
+    translatable("%(count)s AAs (%(named)s and %(more)s more)"),
+)
+_FIPS: Final = (
+    translatable("FIP %(id)s"),
+    translatable("%(count)s FIPs (%(named)s)"),
+    translatable("%(count)s FIPs (%(named)s and %(more)s more)"),
+)
+"""How one is named, several, and more than are named."""
 _BOTH_ENDS: Final = 2
-_NO_OTHER_AA: Final = "; whether other AAs reach them is not known"
 
 
-def _see(aas: Sequence[str]) -> str:
-    return "sees" if len(aas) == 1 else "see"
-
-
-def _reaches(compared: Sequence[Contrast], text: str, place: str) -> str:
+def _reaches(compared: Sequence[Contrast], text: str) -> str:
     """Returns the clause about calls that the cause does not hit; empty unless they succeed."""
     shares = [share for one in compared if (share := _share_that_works(one)) is not None]
-    return f"; {text % shares[0]}: it is at {place}" if shares else ""
+    return gettext(text, share=shares[0]) if shares else ""
 
 
 def _share_that_works(row: Contrast) -> float | None:
@@ -115,9 +135,10 @@ def _share_that_works(row: Contrast) -> float | None:
     return percentage(share_of(row.succeeded, row.eligible), 1) if works else None
 
 
-def _listed(ids: Sequence[str], kind: str) -> str:
+def _listed(ids: Sequence[str], texts: tuple[str, str, str]) -> str:
+    one, several, many = texts
     if len(ids) == 1:
-        return f"{kind} {ids[0]}"
-    named = ", ".join(ids[:_NAMED])
-    more = len(ids) - _NAMED
-    return f"{len(ids)} {kind}s ({named}{f' and {more} more' if more > 0 else ''})"
+        return gettext(one, id=ids[0])
+    named, more = ", ".join(ids[:_NAMED]), len(ids) - _NAMED
+    text = many if more > 0 else several
+    return gettext(text, count=len(ids), named=named, more=more)

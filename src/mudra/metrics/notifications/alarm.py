@@ -42,15 +42,19 @@ _SYMPTOMS: Final = {
     Symptom.MISSING: translatable("notifications missing"),
 }
 _CHANGES: Final = {
-    TimelineChange.GREW: "another symptom",
-    TimelineChange.SHRANK: "fewer symptoms",
-    TimelineChange.MOVED: "the same cause after all",
-    TimelineChange.MERGED: "merged into another incident with the same cause",
-    TimelineChange.CLOSED: "recovered",
-    TimelineChange.NO_DATA: "closed because no data came",
-    TimelineChange.CHANGED: "closed as a rate that has changed for good",
-    TimelineChange.WITHDRAWN: "withdrawn: late reports show that there was no incident",
-    TimelineChange.CORRECTED: "late reports show that there was an incident after all",
+    TimelineChange.GREW: translatable("another symptom"),
+    TimelineChange.SHRANK: translatable("fewer symptoms"),
+    TimelineChange.MOVED: translatable("the same cause after all"),
+    TimelineChange.MERGED: translatable("merged into another incident with the same cause"),
+    TimelineChange.CLOSED: translatable("recovered"),
+    TimelineChange.NO_DATA: translatable("closed because no data came"),
+    TimelineChange.CHANGED: translatable("closed as a rate that has changed for good"),
+    TimelineChange.WITHDRAWN: translatable(
+        "withdrawn: late reports show that there was no incident"
+    ),
+    TimelineChange.CORRECTED: translatable(
+        "late reports show that there was an incident after all"
+    ),
 }
 _HEARTBEATS: Final = translatable("heartbeats failed")
 _COUNTED: Final = {
@@ -277,15 +281,23 @@ def timeline_lines(incident: Incident) -> tuple[tuple[datetime, str], ...]:
 def _change_text(change: TimelineChange, before: Subject, after: Subject) -> str:
     match change:
         case TimelineChange.OPENED:
-            return f"opened as {in_sentence(after)}"
+            return gettext("opened as %(cause)s", cause=in_sentence(after))
         case TimelineChange.REOPENED:
-            return f"reopened as {in_sentence(after)}"
+            return gettext("reopened as %(cause)s", cause=in_sentence(after))
         case TimelineChange.GREW | TimelineChange.SHRANK | TimelineChange.MOVED if before != after:
-            return f"moved from {in_sentence(before)} to {in_sentence(after)}"
+            return gettext(
+                "moved from %(before)s to %(after)s",
+                before=in_sentence(before),
+                after=in_sentence(after),
+            )
         case TimelineChange.CORRECTED if before != after:
-            return f"late reports show that it was {in_sentence(after)}, not {in_sentence(before)}"
+            return gettext(
+                "late reports show that it was %(after)s, not %(before)s",
+                before=in_sentence(before),
+                after=in_sentence(after),
+            )
         case _:
-            return _CHANGES[change]
+            return gettext(_CHANGES[change])
 
 
 def time_text(moment: datetime | None, zone: tzinfo) -> str:

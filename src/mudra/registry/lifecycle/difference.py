@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from mudra.localization.language import gettext
 from mudra.registry.payload.entry import EntityInfo, Entry, canonical
 from mudra.registry.payload.fields.field_rules import Risk, fields_of
 
@@ -17,8 +18,9 @@ _OF_THE_REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid", "$.requester.name",
 
 
 def in_one_line(risks: Iterable[Risk]) -> str:
-    """Return what several changes affect as one sentence; empty for nothing."""
-    text = "; ".join(f"{risk.value[:1].lower()}{risk.value[1:]}" for risk in risks)
+    """Return what several changes affect as one sentence of the reader; empty for nothing."""
+    texts = [gettext(risk.value) for risk in risks]
+    text = "; ".join(f"{one[:1].lower()}{one[1:]}" for one in texts)
     return text[:1].upper() + text[1:]
 
 

@@ -15,7 +15,7 @@ def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     from mudra.http.response.operator_responses import (  # noqa: PLC0415  # loads the database
         dashboard_row,
     )
-    from mudra.overview.operator_dashboard import (  # noqa: PLC0415  # loads the database
+    from mudra.overview.board.operator_dashboard import (  # noqa: PLC0415  # loads the database
         Dashboard,
         read_dashboard,
     )

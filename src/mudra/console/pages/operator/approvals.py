@@ -22,6 +22,7 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
@@ -40,49 +41,53 @@ from mudra.tokens.secrets.address_binding import AddressBinding
 from mudra.tokens.secrets.address_binding_store import AddressBindings
 
 DONE: Final = {
-    "approve": "Approved.",
-    "reject": "Rejected. The member sees the reason.",
-    "suspend": "Suspended: removed from the directory, and no new tokens.",
-    "restore": "Restored.",
-    "retire": "Retired.",
-    "rollBack": "Rolled back: a new version with the earlier fields is live.",
+    "approve": translatable("Approved."),
+    "reject": translatable("Rejected. The member sees the reason."),
+    "suspend": translatable("Suspended: removed from the directory, and no new tokens."),
+    "restore": translatable("Restored."),
+    "retire": translatable("Retired."),
+    "rollBack": translatable("Rolled back: a new version with the earlier fields is live."),
 }
 _WAITS: Final = "rollBackWaits"
 _PROBE_RUNS: Final = timedelta(minutes=1)
 """A probe that has no result for longer has none to wait for: no job runs."""
-_SAY_WHY: Final = "or give a reason to approve it now"
+_SAY_WHY: Final = translatable("or give a reason to approve it now")
 _SENTENCES: Final = (
     DONE
-    | {"probe": "The base URL is being called."}
-    | {_WAITS: "The earlier fields await another operator's approval."}
+    | {"probe": translatable("The base URL is being called.")}
+    | {_WAITS: translatable("The earlier fields await another operator's approval.")}
 )
 TABLE: Final = Table[PendingEntry](
     "waiting",
-    "Pending approvals",
+    translatable("Pending approvals"),
     (
         Column(
             "name",
-            "Name",
+            translatable("Name"),
             lambda w: w.pending.entry.entityinfo.name,
             link=lambda w: approval_link(w.entity_id),
         ),
-        Column("entity", "Entity", lambda w: w.entity_id, "code"),
-        Column("type", "Type", lambda w: w.entity_type.value, "type"),
+        Column("entity", translatable("Entity"), lambda w: w.entity_id, "code"),
+        Column("type", translatable("Type"), lambda w: w.entity_type.value, "type"),
         Column(
             "what",
-            "What",
-            lambda w: "first registration" if w.live is None else f"version {w.pending.number}",
+            translatable("What"),
+            lambda w: (
+                gettext("first registration")
+                if w.live is None
+                else gettext("version %(number)s", number=w.pending.number)
+            ),
         ),
         Column(
             "state",
-            "State",
+            translatable("State"),
             lambda w: w.pending.status.value,
             "tag",
             tone=lambda w: tone(w.pending.status.value),
         ),
-        Column("risk", "Risk", lambda w: in_one_line(w.risks) or None),
-        Column("since", "Submitted", lambda w: w.pending.submitted_at, "time"),
-        Column("live", "Goes live", lambda w: w.pending.goes_live_at, "time"),
+        Column("risk", translatable("Risk"), lambda w: in_one_line(w.risks) or None),
+        Column("since", translatable("Submitted"), lambda w: w.pending.submitted_at, "time"),
+        Column("live", translatable("Goes live"), lambda w: w.pending.goes_live_at, "time"),
     ),
     first_sort="since",
 )
@@ -90,12 +95,12 @@ TABLE: Final = Table[PendingEntry](
 
 _KEYS: Final = Table[KeyPeriod](
     "keys",
-    "Keys of this entity",
+    translatable("Keys of this entity"),
     (
-        Column("kid", "Key ID", lambda key: key.kid, "code"),
-        Column("since", "From", lambda key: key.since, "time"),
-        Column("until", "Until (open: in use)", lambda key: key.until, "time"),
-        Column("thumbprint", "Thumbprint", lambda key: key.thumbprint, "code"),
+        Column("kid", translatable("Key ID"), lambda key: key.kid, "code"),
+        Column("since", translatable("From"), lambda key: key.since, "time"),
+        Column("until", translatable("Until (open: in use)"), lambda key: key.until, "time"),
+        Column("thumbprint", translatable("Thumbprint"), lambda key: key.thumbprint, "code"),
     ),
     first_sort="-since",
 )
@@ -136,7 +141,10 @@ def _listed(
         "listed": len(rows) if len(found) > len(rows) else 0,
         "typed": unknown or "",
         "member_names": names,
-        "problem": f"The registry has no entry of {unknown}: check the spelling, or search by name."
+        "problem": gettext(
+            "The registry has no entry of %(id)s: check the spelling, or search by name.",
+            id=unknown,
+        )
         if unknown
         else "",
     }
@@ -162,7 +170,7 @@ async def decide_on_entry(
     probe = await page_context.tx.service(ProbeService).probes.latest(entity_id)
     doubt = probe_doubt(probe, command.version, page_context.now)
     if command.action is RegistryAction.APPROVE and doubt and not command.reason.strip():
-        return await _page(page_context, entity_id, InvalidField(f"{doubt}, {_SAY_WHY}"))
+        return await _page(page_context, entity_id, InvalidField(f"{doubt}, {gettext(_SAY_WHY)}"))
     outcome = await decide(page_context.tx.service(Registry), command)
     if isinstance(outcome, Decision):
         waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
@@ -177,10 +185,14 @@ def probe_doubt(probe: Probe | None, version: int, now: datetime) -> str:
         return ""
     if probe.result is None:
         is_running = now - probe.requested_at < _PROBE_RUNS
-        return "The probe of its address is running: wait some seconds" if is_running else ""
+        return (
+            gettext("The probe of its address is running: wait some seconds") if is_running else ""
+        )
     certificate = probe.result.certificate
     problem = probe.result.problem or (certificate.problem if certificate else "")
-    return f"The probe of its address failed ({problem})" if problem else ""
+    return (
+        gettext("The probe of its address failed (%(problem)s)", problem=problem) if problem else ""
+    )
 
 
 def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:
@@ -214,7 +226,7 @@ def _goes_live_at(fields: Fields) -> datetime | InvalidField | None:
     if not text or isinstance(zone, InvalidField):
         return zone if isinstance(zone, InvalidField) else None
     return zone.instant(text) or InvalidField(
-        "Go live must be a date and time such as 2026-01-31T09:30"
+        translatable("Go live must be a date and time such as 2026-01-31T09:30")
     )
 
 
@@ -250,7 +262,7 @@ async def _page(
             else "",
             "longest": MAX_REASON,
             "tone": tone,
-            "notice": _SENTENCES.get(page_context.query.get("told", ""), "")
+            "notice": gettext(_SENTENCES.get(page_context.query.get("told", ""), ""))
             if problem is None
             else "",
             "problem": sentence(problem.sentence) if problem else "",

@@ -17,29 +17,28 @@ from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
-from mudra.overview.operator_dashboard import (
+from mudra.overview.board.dashboard_rows import DashboardRow, Kind, Urgency
+from mudra.overview.board.operator_dashboard import (
     MAX_COUNT,
     MAX_COUNTED,
     NEEDED,
     Dashboard,
-    DashboardRow,
-    Kind,
-    Urgency,
     read_dashboard,
 )
 
 EXPORTED: Final = Table[DashboardRow](
     "board",
-    "Needs attention this week",
+    translatable("Needs attention this week"),
     (
-        Column("urgency", "Urgency", lambda row: row.urgency.value),
-        Column("kind", "Kind", lambda row: row.kind.value),
-        Column("at", "Since or by", lambda row: row.at, "time"),
-        Column("entity", "Entity", lambda row: row.entity_id),
-        Column("what", "What", lambda row: row.what),
-        Column("act", "Next step", lambda row: row.next_step),
+        Column("urgency", translatable("Urgency"), lambda row: row.urgency.value),
+        Column("kind", translatable("Kind"), lambda row: row.kind.value),
+        Column("at", translatable("Since or by"), lambda row: row.at, "time"),
+        Column("entity", translatable("Entity"), lambda row: row.entity_id),
+        Column("what", translatable("What"), lambda row: row.what),
+        Column("act", translatable("Next step"), lambda row: row.next_step),
     ),
 )
 
@@ -79,7 +78,7 @@ async def show_board(page_context: PageContext) -> Outcome:
         "operator_dashboard.html",
         {
             "kinds": [
-                {"word": one.value, "title": title, "count": counts.get(one, 0)}
+                {"word": one.value, "title": gettext(title), "count": counts.get(one, 0)}
                 for one, title in KINDS.items()
                 if one not in found.hidden and one not in _CAUSES
             ],
@@ -106,7 +105,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             "more": _left_out(counts, shown, kind),
             "no_admin": counts.get(Kind.NO_ADMIN, 0),
             "all": sum(count for one, count in counts.items() if one not in _CAUSES),
-            "hidden": [KINDS[one] for one in found.hidden],
+            "hidden": [gettext(KINDS[one]) for one in found.hidden],
             "needed": sorted({NEEDED[one].value for one in found.hidden}),
         },
     )
@@ -128,10 +127,14 @@ async def _causes(
 
 def left_out(found: Dashboard, chosen: str) -> str:
     """Returns what the board and its file do not show of a kind; empty for nothing."""
-    kinds = [KINDS[one] for one in found.cut if chosen in {"", one.value}]
+    kinds = [gettext(KINDS[one]) for one in found.cut if chosen in {"", one.value}]
     if not kinds:
         return ""
-    return f"Only the {MAX_COUNTED:,} worst are listed and counted of: {', '.join(kinds)}."
+    return gettext(
+        "Only the %(count)s worst are listed and counted of: %(kinds)s.",
+        count=current().number(MAX_COUNTED),
+        kinds=", ".join(kinds),
+    )
 
 
 def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:
@@ -154,7 +157,7 @@ def _left_out(
     return [
         {
             "link": _LISTS.get(kind, "") if chosen else f"?kind={kind.value}",
-            "title": title,
+            "title": gettext(title),
             "count": counts[kind] - listed[kind],
         }
         for kind, title in KINDS.items()

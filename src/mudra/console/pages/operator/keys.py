@@ -15,6 +15,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 from mudra.registry.ports import Registry
 from mudra.shared.refusal import Refusal
 from mudra.tokens.claims import TokenKind
@@ -27,31 +28,41 @@ from mudra.tokens.signing_keys.signing_key_service import (
 )
 
 DONE_TEXTS: Final = {
-    "rotated": "The next key will sign as soon as everyone can have fetched it.",
-    "under-way": "A rotation is already in progress. Nothing was changed.",
-    "dropped": "The key was dropped, and every token that it signed has ended.",
-    "dropped-before": "That key was dropped already. Nothing was changed.",
-    "dropped-all": "Every key of this kind was dropped, and all tokens of these keys have ended.",
-    "dropped-all-before": "Every key of this kind was dropped minutes ago. Nothing was changed. To "
-    "drop the new keys too, wait ten minutes, or use mudra keys rotate --emergency --all --again.",
+    "rotated": translatable("The next key will sign as soon as everyone can have fetched it."),
+    "under-way": translatable("A rotation is already in progress. Nothing was changed."),
+    "dropped": translatable("The key was dropped, and every token that it signed has ended."),
+    "dropped-before": translatable("That key was dropped already. Nothing was changed."),
+    "dropped-all": translatable(
+        "Every key of this kind was dropped, and all tokens of these keys have ended."
+    ),
+    "dropped-all-before": translatable(
+        "Every key of this kind was dropped minutes ago. Nothing was changed. To "
+        "drop the new keys too, wait ten minutes, or use mudra keys rotate --emergency --all "
+        "--again."
+    ),
 }
 STATES: Final = {
-    KeyState.ACTIVE: ("active", "good"),
-    KeyState.PENDING: ("pending", "warn"),
-    KeyState.RETIRING: ("retiring", "quiet"),
-    KeyState.RETIRED: ("retired", "quiet"),
-    KeyState.IMPORTED: ("imported", "quiet"),
+    KeyState.ACTIVE: (translatable("active"), "good"),
+    KeyState.PENDING: (translatable("pending"), "warn"),
+    KeyState.RETIRING: (translatable("retiring"), "quiet"),
+    KeyState.RETIRED: (translatable("retired"), "quiet"),
+    KeyState.IMPORTED: (translatable("imported"), "quiet"),
 }
-KINDS: Final = {TokenKind.ENTITY: "Entity Access Tokens", TokenKind.USER: "User Access Tokens"}
+KINDS: Final = {
+    TokenKind.ENTITY: translatable("Entity Access Tokens"),
+    TokenKind.USER: translatable("User Access Tokens"),
+}
 FETCHES: Final = Table[KeyFetch](
     "fetches",
-    "Who fetched the keys",
+    translatable("Who fetched the keys"),
     (
-        Column("kid", "Key", lambda f: f.kid, "code"),
-        Column("entity", "Member", lambda f: f.entity_id or "other addresses"),
-        Column("count", "Times", lambda f: f.count, "number"),
-        Column("first", "First", lambda f: f.first_at, "time"),
-        Column("last", "Last", lambda f: f.last_at, "time"),
+        Column("kid", translatable("Key"), lambda f: f.kid, "code"),
+        Column(
+            "entity", translatable("Member"), lambda f: f.entity_id or gettext("other addresses")
+        ),
+        Column("count", translatable("Times"), lambda f: f.count, "number"),
+        Column("first", translatable("First"), lambda f: f.first_at, "time"),
+        Column("last", translatable("Last"), lambda f: f.last_at, "time"),
     ),
     first_sort="-last",
 )
@@ -81,12 +92,12 @@ async def show_keys(page_context: PageContext) -> Outcome:
         "operator_keys.html",
         {
             "kinds": [
-                (kind, title, [one for one in rows if one.key.kind is kind])
+                (kind, gettext(title), [one for one in rows if one.key.kind is kind])
                 for kind, title in KINDS.items()
             ],
             "live_members": await page_context.tx.service(Registry).live_count(),
             "view": FETCHES.view(fetches, page_context.query),
-            "done": DONE_TEXTS.get(page_context.query.get("told", ""), ""),
+            "done": gettext(DONE_TEXTS.get(page_context.query.get("told", ""), "")),
         },
     )
 

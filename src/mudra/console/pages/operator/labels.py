@@ -7,48 +7,80 @@ from urllib.parse import quote
 from mudra.console.framework.navigation import Link, operator_path
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
-from mudra.overview.operator_dashboard import DashboardRow, Kind, Urgency
+from mudra.localization.language import gettext, translatable
+from mudra.overview.board.dashboard_rows import DashboardRow, Kind, Urgency
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 
 _USER: Final = "user:"
 STATUS_TONES: Final = {
-    "active": "good",
-    "live": "good",
-    "sent": "good",
-    "success": "good",
-    "suspended": "warn",
-    "submitted": "warn",
-    "approved": "warn",
-    "waiting": "warn",
-    "invited": "warn",
-    "pending": "warn",
-    "refused": "warn",
-    "given-up": "bad",
-    "failed": "bad",
-    "rejected": "bad",
-    "disabled": "bad",
-    "retired": "quiet",
+    translatable("active"): "good",
+    translatable("live"): "good",
+    translatable("sent"): "good",
+    translatable("success"): "good",
+    translatable("suspended"): "warn",
+    translatable("submitted"): "warn",
+    translatable("approved"): "warn",
+    translatable("waiting"): "warn",
+    translatable("invited"): "warn",
+    translatable("pending"): "warn",
+    translatable("refused"): "warn",
+    translatable("admitted"): "quiet",
+    translatable("given-up"): "bad",
+    translatable("failed"): "bad",
+    translatable("rejected"): "bad",
+    translatable("disabled"): "bad",
+    translatable("retired"): "quiet",
 }
 
 KINDS: Final = {
-    Kind.SILENT_AA: "Silent AAs",
-    Kind.INCIDENT: "Incidents",
-    Kind.SECRET: "Expiring secrets",
-    Kind.APPROVAL: "Approvals",
-    Kind.HELD_REPORT: "Held reports",
-    Kind.MAIL: "Failed mail",
-    Kind.SUBSCRIPTIONS: "Subscriptions",
-    Kind.NO_ADMIN: "No admin",
-    Kind.BUDGET: "Error budgets",
-    Kind.DISPUTE: "Disputes",
+    Kind.SILENT_AA: translatable("Silent AAs"),
+    Kind.INCIDENT: translatable("Incidents"),
+    Kind.SECRET: translatable("Expiring secrets"),
+    Kind.APPROVAL: translatable("Approvals"),
+    Kind.HELD_REPORT: translatable("Held reports"),
+    Kind.MAIL: translatable("Failed mail"),
+    Kind.SUBSCRIPTIONS: translatable("Subscriptions"),
+    Kind.NO_ADMIN: translatable("No admin"),
+    Kind.BUDGET: translatable("Error budgets"),
+    Kind.DISPUTE: translatable("Disputes"),
 }
 
 URGENCIES: Final = {
-    Urgency.BROKEN: ("Broken", "bad"),
-    Urgency.SOON: ("Soon", "warn"),
-    Urgency.WAITS: ("Waiting", "quiet"),
+    Urgency.BROKEN: (translatable("Broken"), "bad"),
+    Urgency.SOON: (translatable("Soon"), "warn"),
+    Urgency.WAITS: (translatable("Waiting"), "quiet"),
 }
+
+
+_REFUSALS: Final = (
+    translatable("it was closed more than 90 days ago and can no longer be reopened"),
+    translatable("no target of this ID holds or will"),
+    translatable("500 rules are stored: replace one that has not begun"),
+    translatable("500 targets are stored: end one first"),
+    translatable("the incident is announced already: add an update to its announcement"),
+    translatable("the announcement is not published yet: change it instead"),
+    translatable("no current or scheduled announcement of this ID"),
+    translatable(
+        "20 announcements are shown or scheduled, or 20 were made in 24 hours: end one, or wait"
+    ),
+    translatable("the incident is over or was closed before, so nothing was changed"),
+    translatable(
+        "the incident is open, withdrawn or part of another one: there is nothing to reopen"
+    ),
+    translatable(
+        "10 maintenances are active or scheduled, or began within 24 hours: end one "
+        "that has not begun, or wait"
+    ),
+    translatable(
+        "the maintenances of some 7 days would be more than 24 hours: announce a "
+        "shorter or later one"
+    ),
+    translatable("no active or scheduled silence of this ID"),
+    translatable("the AA has reported this window again; the later report counts"),
+    translatable("no implausible report has this receipt"),
+)
+"""What the rules refuse an operator: a page shows it in the language of its reader."""
 
 
 def tone(state: str) -> str:
@@ -68,9 +100,13 @@ def pages_of_member(
     quoted = quote(entity_id, safe="")
     health = operator_path(f"health/{entity_type.lower()}/{quoted}")
     found = [
-        (Scope.MEMBERS, "Member and admins", member_link(quoted)),
-        *([(Scope.HEALTH, "Health", health)] if entity_type != EntityType.FIU.value else []),
-        (Scope.AUDIT, "Audit", operator_path(f"audit?entity={quoted}")),
+        (Scope.MEMBERS, gettext("Member and admins"), member_link(quoted)),
+        *(
+            [(Scope.HEALTH, gettext("Health"), health)]
+            if entity_type != EntityType.FIU.value
+            else []
+        ),
+        (Scope.AUDIT, gettext("Audit"), operator_path(f"audit?entity={quoted}")),
     ]
     return [
         Link(title, path, current=False)

@@ -16,6 +16,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import translatable
 from mudra.overview.mail_queue import retry_mail
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
 from mudra.storage.mail.outbox import Outbox
@@ -24,15 +25,22 @@ MAX_COUNT: Final = 2000
 _PAGE: Final = operator_path("mails")
 TABLE: Final = Table[QueuedMail](
     "mails",
-    "Email",
+    translatable("Email"),
     (
-        Column("subject", "Subject", lambda m: m.subject, link=lambda m: f"{_PAGE}/{m.mail_id}"),
-        Column("at", "Written", lambda m: m.created_at, "time"),
-        Column("to", "To", lambda m: m.recipient),
-        Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
-        Column("tries", "Attempts", lambda m: m.attempts, "number"),
-        Column("error", "Last error", lambda m: m.last_error or None, "below"),
-        Column("next", "Next attempt", lambda m: m.next_attempt_at, "time"),
+        Column(
+            "subject",
+            translatable("Subject"),
+            lambda m: m.subject,
+            link=lambda m: f"{_PAGE}/{m.mail_id}",
+        ),
+        Column("at", translatable("Written"), lambda m: m.created_at, "time"),
+        Column("to", translatable("To"), lambda m: m.recipient),
+        Column(
+            "state", translatable("State"), lambda m: m.state, "tag", tone=lambda m: tone(m.state)
+        ),
+        Column("tries", translatable("Attempts"), lambda m: m.attempts, "number"),
+        Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),
+        Column("next", translatable("Next attempt"), lambda m: m.next_attempt_at, "time"),
     ),
     first_sort="-at",
 )

@@ -34,6 +34,7 @@ from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_admins_factor
+from mudra.localization.language import gettext, translatable
 from mudra.overview.mail_queue_store import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
 from mudra.overview.onboarding import onboarding_of
@@ -59,35 +60,41 @@ _ADMIN_CHANGES: Final[Mapping[str, type[AdminChangeRequest]]] = {
     "contact": ContactRequest,
 }
 NOTICES: Final = {
-    "onboarded": "Member onboarded. Its admin was invited by email.",
-    "uninvited": "Member onboarded. Its admin has a password or a valid link: no email was sent.",
-    "known": "This member already exists with this type, name and admin; nothing was changed.",
-    "status": "Status changed on every node.",
-    "added": "Admin added. An admin without a password has an email with a link.",
-    "removed": "Admin removed. Their rights ended immediately.",
-    "invited": "Link sent. Older links no longer work.",
-    "contact": "Backup contact saved.",
-    "binding": "Binding to listed addresses changed on every node.",
-    "factor": "Second factor reset. The person was signed out and gets an email.",
+    "onboarded": translatable("Member onboarded. Its admin was invited by email."),
+    "uninvited": translatable(
+        "Member onboarded. Its admin has a password or a valid link: no email was sent."
+    ),
+    "known": translatable(
+        "This member already exists with this type, name and admin; nothing was changed."
+    ),
+    "status": translatable("Status changed on every node."),
+    "added": translatable("Admin added. An admin without a password has an email with a link."),
+    "removed": translatable("Admin removed. Their rights ended immediately."),
+    "invited": translatable("Link sent. Older links no longer work."),
+    "contact": translatable("Backup contact saved."),
+    "binding": translatable("Binding to listed addresses changed on every node."),
+    "factor": translatable("Second factor reset. The person was signed out and gets an email."),
 }
 MAILS: Final = Table[QueuedMail](
     "mails",
-    "Email to its admins",
+    translatable("Email to its admins"),
     (
-        Column("subject", "Subject", lambda m: m.subject),
-        Column("at", "Written", lambda m: m.created_at, "time"),
-        Column("to", "To", lambda m: m.recipient),
-        Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
-        Column("tries", "Attempts", lambda m: m.attempts or None, "below"),
+        Column("subject", translatable("Subject"), lambda m: m.subject),
+        Column("at", translatable("Written"), lambda m: m.created_at, "time"),
+        Column("to", translatable("To"), lambda m: m.recipient),
+        Column(
+            "state", translatable("State"), lambda m: m.state, "tag", tone=lambda m: tone(m.state)
+        ),
+        Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "below"),
     ),
     first_sort="-at",
 )
 _BY_DAY: Final = Table[Bar](
     "days",
-    "Tokens by day, UTC",
+    translatable("Tokens by day, UTC"),
     (
-        Column("day", "Day", lambda bar: bar.day.isoformat()),
-        Column("tokens", "Tokens", lambda bar: bar.count, "number"),
+        Column("day", translatable("Day"), lambda bar: bar.day.isoformat()),
+        Column("tokens", translatable("Tokens"), lambda bar: bar.count, "number"),
     ),
     first_sort="-day",
 )
@@ -175,7 +182,9 @@ async def _page(
             here=member_link(member.entity_id),
         ),
         "tone": tone,
-        "notice": NOTICES.get(page_context.query.get("told", ""), "") if problem is None else "",
+        "notice": gettext(NOTICES.get(page_context.query.get("told", ""), ""))
+        if problem is None
+        else "",
         "problem": problem.sentence if problem else "",
     }
     if problem is None:

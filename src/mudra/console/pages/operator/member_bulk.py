@@ -26,12 +26,15 @@ from mudra.identity.memberships.bulk_act import (
 from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct, checked_reason
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import translatable
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
 
 _LIMITS: Final = BodyLimits(128 * 1024)
 """500 entity IDs of 64 characters, each of which a form may encode in three."""
-_NONE_CHOSEN: Final = InvalidField("choose members: tick some, or take all that the filter shows")
+_NONE_CHOSEN: Final = InvalidField(
+    translatable("choose members: tick some, or take all that the filter shows")
+)
 
 
 @page.get("/operator/bulk", gate=operator(Scope.MEMBERS))

@@ -24,6 +24,7 @@ from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import translatable
 from mudra.overview.onboarding import unfinished_members
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
@@ -35,6 +36,9 @@ TYPES: Final = ("AA", "FIP", "FIU")
 STATES: Final = ("active", "suspended", "retired")
 
 
+_STUCK: Final = translatable("no admin can act")
+
+
 def _is_stuck(row: MemberRow) -> bool:
     """Return whether a member gets tokens, but no person can read or reset its secret."""
     return row.status == "active" and not row.able
@@ -42,21 +46,23 @@ def _is_stuck(row: MemberRow) -> bool:
 
 TABLE: Final = Table[MemberRow](
     "members",
-    "Members",
+    translatable("Members"),
     (
-        Column("name", "Name", lambda r: r.name, link=lambda r: member_link(r.entity_id)),
-        Column("entity", "Entity", lambda r: r.entity_id, "code"),
-        Column("type", "Type", lambda r: r.entity_type, "type"),
+        Column(
+            "name", translatable("Name"), lambda r: r.name, link=lambda r: member_link(r.entity_id)
+        ),
+        Column("entity", translatable("Entity"), lambda r: r.entity_id, "code"),
+        Column("type", translatable("Type"), lambda r: r.entity_type, "type"),
         Column(
             "status",
-            "Status",
-            lambda r: "no admin can act" if _is_stuck(r) else r.status,
+            translatable("Status"),
+            lambda r: _STUCK if _is_stuck(r) else r.status,
             "tag",
             tone=lambda r: "bad" if _is_stuck(r) else tone(r.status),
         ),
-        Column("admins", "Admins", lambda r: ", ".join(r.admins)),
-        Column("secret", "Secret expires", lambda r: r.secret_expires_at, "time"),
-        Column("since", "Onboarded", lambda r: r.created_at, "time"),
+        Column("admins", translatable("Admins"), lambda r: ", ".join(r.admins)),
+        Column("secret", translatable("Secret expires"), lambda r: r.secret_expires_at, "time"),
+        Column("since", translatable("Onboarded"), lambda r: r.created_at, "time"),
     ),
     first_sort="entity",
     choose=lambda r: r.entity_id,

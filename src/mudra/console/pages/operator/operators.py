@@ -20,21 +20,22 @@ from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.manage_operators import change_scopes
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_factor
+from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 
 MAX_COUNT: Final = 1000
 SCOPES: Final = {
-    Scope.MEMBERS: "onboard, suspend, admins, email, operators",
-    Scope.REGISTRY: "approve, reject, suspend and retire entries",
-    Scope.HEALTH: "view the network's health, acknowledge incidents",
-    Scope.KEYS: "view and rotate signing keys",
-    Scope.AUDIT: "search and verify the audit",
+    Scope.MEMBERS: translatable("onboard, suspend, admins, email, operators"),
+    Scope.REGISTRY: translatable("approve, reject, suspend and retire entries"),
+    Scope.HEALTH: translatable("view the network's health, acknowledge incidents"),
+    Scope.KEYS: translatable("view and rotate signing keys"),
+    Scope.AUDIT: translatable("search and verify the audit"),
 }
 NOTICES: Final = {
-    "invited": "Operator added. They get an email with a link.",
-    "changed": "Scopes saved, effective immediately.",
-    "ended": "Scopes saved. Tokens that the person had before the role have ended.",
-    "factor": "Second factor reset. The person was signed out and gets an email.",
+    "invited": translatable("Operator added. They get an email with a link."),
+    "changed": translatable("Scopes saved, effective immediately."),
+    "ended": translatable("Scopes saved. Tokens that the person had before the role have ended."),
+    "factor": translatable("Second factor reset. The person was signed out and gets an email."),
 }
 
 
@@ -83,7 +84,7 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Re
             "scopes": SCOPES,
             "mine": page_context.scopes,
             "tone": tone,
-            "notice": NOTICES.get(page_context.query.get("told", ""), "")
+            "notice": gettext(NOTICES.get(page_context.query.get("told", ""), ""))
             if problem is None
             else "",
             "problem": problem.sentence if problem else "",

@@ -12,18 +12,19 @@ from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.pages.operator.labels import member_link
 from mudra.http.auth.gates import operator
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.overview.global_search import MAX_TEXT, SCOPE_OF, Found, FoundKind, search_everything
 
 TITLES: Final = {
-    FoundKind.MEMBER: "Members",
-    FoundKind.HEALTH: "Health",
-    FoundKind.PERSON: "People",
-    FoundKind.INCIDENT: "Incidents",
-    FoundKind.KEY: "Signing keys",
-    FoundKind.REPORT: "Reports",
-    FoundKind.EVENT: "Audit",
+    FoundKind.MEMBER: translatable("Members"),
+    FoundKind.HEALTH: translatable("Health"),
+    FoundKind.PERSON: translatable("People"),
+    FoundKind.INCIDENT: translatable("Incidents"),
+    FoundKind.KEY: translatable("Signing keys"),
+    FoundKind.REPORT: translatable("Reports"),
+    FoundKind.EVENT: translatable("Audit"),
 }
 
 
@@ -43,7 +44,7 @@ async def show_search(page_context: PageContext) -> Outcome:
     )
     groups = [
         {
-            "title": title,
+            "title": gettext(title),
             "rows": [{"hit": one, "link": _link(one)} for one in result.found if one.kind == kind],
             "cut": kind in result.cut,
         }
@@ -55,7 +56,7 @@ async def show_search(page_context: PageContext) -> Outcome:
             "text": text,
             "pages": pages_named(menu, text),
             "groups": [group for group in groups if group["rows"]],
-            "hidden": [TITLES[kind] for kind in result.hidden],
+            "hidden": [gettext(TITLES[kind]) for kind in result.hidden],
             "needed": sorted({SCOPE_OF[kind].value for kind in result.hidden}),
         },
     )

@@ -9,18 +9,29 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import operator
+from mudra.localization.language import translatable
 from mudra.overview.administration import SettingDetails, Source
 
-TONES: Final = {Source.DEFAULT: "quiet", Source.ENVIRONMENT: "good", Source.COMMAND_LINE: "warn"}
+TAGS: Final = {
+    Source.DEFAULT: (translatable("default"), "quiet"),
+    Source.ENVIRONMENT: (translatable("environment"), "good"),
+    Source.COMMAND_LINE: (translatable("command line"), "warn"),
+}
 TABLE: Final = Table[SettingDetails](
     "settings",
-    "Settings",
+    translatable("Settings"),
     (
-        Column("name", "Setting", lambda s: s.env, "code"),
-        Column("value", "Value", lambda s: s.value or None),
-        Column("source", "From", lambda s: s.source.value, "tag", tone=lambda s: TONES[s.source]),
-        Column("meaning", "What it is", lambda s: s.meaning),
-        Column("allowed", "Allowed", lambda s: s.allowed),
+        Column("name", translatable("Setting"), lambda s: s.env, "code"),
+        Column("value", translatable("Value"), lambda s: s.value or None),
+        Column(
+            "source",
+            translatable("From"),
+            lambda s: TAGS[s.source][0],
+            "tag",
+            tone=lambda s: TAGS[s.source][1],
+        ),
+        Column("meaning", translatable("What it is"), lambda s: s.meaning, "english"),
+        Column("allowed", translatable("Allowed"), lambda s: s.allowed, "english"),
     ),
     first_sort="name",
 )

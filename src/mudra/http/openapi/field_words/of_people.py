@@ -10,8 +10,8 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.member import MemberStatus, Role
 from mudra.identity.operators.operator import Scope
 from mudra.overview.administration import Source
-from mudra.overview.operator_dashboard import Kind as Matter
-from mudra.overview.operator_dashboard import Urgency
+from mudra.overview.board.dashboard_rows import Kind as Matter
+from mudra.overview.board.dashboard_rows import Urgency
 from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import EntityStatus, VersionStatus

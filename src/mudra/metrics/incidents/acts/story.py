@@ -6,15 +6,20 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.incidents.acts.act import Act, ActKind
 from mudra.metrics.incidents.incident import Ending, StoredIncident
 from mudra.metrics.incidents.silence import Silence
 
+_FIRST: Final = {
+    "bad": translatable("first bad window"),
+    "missing": translatable("first missing window"),
+}
 _TEXTS: Final = {
-    ActKind.COMMENT: "commented",
-    ActKind.CLOSE: "closed it by hand",
-    ActKind.REOPEN: "reopened it by hand",
-    ActKind.POST_MORTEM: "wrote the post-mortem",
+    ActKind.COMMENT: translatable("commented"),
+    ActKind.CLOSE: translatable("closed it by hand"),
+    ActKind.REOPEN: translatable("reopened it by hand"),
+    ActKind.POST_MORTEM: translatable("wrote the post-mortem"),
 }
 
 
@@ -43,20 +48,20 @@ def story_of(
     Post-mortems are left out but for who wrote them: the page has the text.
     """
     incident = stored.incident
-    lines = [StoryLine(incident.began, f"first {incident.kind} window")]
+    lines = [StoryLine(incident.began, gettext(_FIRST[incident.kind]))]
     lines += [StoryLine(at, text) for at, text in changes]
     if incident.detected > incident.last_bad or not incident.timeline:
-        lines.append(StoryLine(incident.detected, "detected"))
+        lines.append(StoryLine(incident.detected, gettext("detected")))
     if incident.ended is not None and incident.ending is Ending.RECOVERED:
-        lines.append(StoryLine(incident.ended, "good again"))
+        lines.append(StoryLine(incident.ended, gettext("good again")))
     if stored.escalated_at is not None:
-        lines.append(StoryLine(stored.escalated_at, "escalated: it had no owner"))
+        lines.append(StoryLine(stored.escalated_at, gettext("escalated: it had no owner")))
     lines += [_line(act) for act in acts]
     for one in silences:
         if one.is_about(incident.subject) and _overlaps(one, stored, now):
             lines += _silence_lines(one, now)
     if _bad_after_close(stored):
-        lines.append(StoryLine(incident.last_bad, "bad again after it was closed: open"))
+        lines.append(StoryLine(incident.last_bad, gettext("bad again after it was closed: open")))
     return sorted(lines, key=lambda line: line.at)
 
 
@@ -81,15 +86,23 @@ def hand_over_of(acts: Iterable[Act]) -> Act | None:
 def _line(act: Act) -> StoryLine:
     match act.kind:
         case ActKind.ASSIGN if act.owner == act.actor:
-            text = "took it"
+            text = gettext("took it")
         case ActKind.ASSIGN:
-            text = f"assigned it to {act.owner_name}" if act.owner else "gave it up: no owner"
+            text = (
+                gettext("assigned it to %(owner)s", owner=act.owner_name)
+                if act.owner
+                else gettext("gave it up: no owner")
+            )
         case ActKind.HAND_OVER:
-            text = f"handed it over to {act.owner_name or 'the next shift'}"
+            text = (
+                gettext("handed it over to %(owner)s", owner=act.owner_name)
+                if act.owner_name
+                else gettext("handed it over to the next shift")
+            )
         case ActKind.CLOSE if act.owner:
-            text = "closed it by hand, and owns it now"
+            text = gettext("closed it by hand, and owns it now")
         case _:
-            text = _TEXTS[act.kind]
+            text = gettext(_TEXTS[act.kind])
     note = "" if act.kind is ActKind.POST_MORTEM else act.text
     return StoryLine(act.at, text, act.by, note)
 
@@ -101,12 +114,12 @@ def _overlaps(silence: Silence, stored: StoredIncident, now: datetime) -> bool:
 
 
 def _silence_lines(one: Silence, now: datetime) -> list[StoryLine]:
-    what = "planned maintenance" if one.maintenance else "alerts silenced"
+    what = gettext("planned maintenance") if one.maintenance else gettext("alerts silenced")
     by, until = one.made_by.removeprefix("operator:"), None if one.ended_by else one.ends
     lines = [StoryLine(one.begins, what, by, one.reason, until)]
     if one.ends <= now:
         by = one.ended_by.removeprefix("operator:")
-        lines.append(StoryLine(one.ends, "silence ended", by))
+        lines.append(StoryLine(one.ends, gettext("silence ended"), by))
     return lines
 
 

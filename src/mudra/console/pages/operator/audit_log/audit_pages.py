@@ -29,6 +29,7 @@ from mudra.console.pages.operator.labels import names_of, tone
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 
 MAX_COUNT: Final = 1000
@@ -38,9 +39,9 @@ MAX_LENGTH: Final = 300
 
 
 _BY: Final = {
-    ActedBy.PEOPLE: "admins and operators",
-    ActedBy.PROGRAMS: "members' programs",
-    ActedBy.SERVICE: "the service itself",
+    ActedBy.PEOPLE: translatable("admins and operators"),
+    ActedBy.PROGRAMS: translatable("members' programs"),
+    ActedBy.SERVICE: translatable("the service itself"),
 }
 _ANONYMOUS: Final = "nobody"
 _PERSON: Final = "user"
@@ -61,40 +62,44 @@ class EventRow(Struct, frozen=True):
 
 TABLE: Final = Table[EventRow](
     "events",
-    "Events",
+    translatable("Events"),
     (
-        Column("what", "What", lambda r: r.what),
-        Column("at", "At", lambda r: r.row.at, "moment"),
+        Column("what", translatable("What"), lambda r: r.what),
+        Column("at", translatable("At"), lambda r: r.row.at, "moment"),
         Column(
-            "outcome", "Outcome", lambda r: r.row.outcome, "tag", tone=lambda r: tone(r.row.outcome)
+            "outcome",
+            translatable("Outcome"),
+            lambda r: r.row.outcome,
+            "tag",
+            tone=lambda r: tone(r.row.outcome),
         ),
-        Column("actor", "Actor", lambda r: r.actor),
+        Column("actor", translatable("Actor"), lambda r: r.actor),
         Column(
             "entity",
-            "Entity",
+            translatable("Entity"),
             lambda r: r.row.entity_id or None,
             "code",
             link=lambda r: f"?entity={quote(r.row.entity_id)}" if r.row.entity_id else "",
         ),
-        Column("address", "Address", lambda r: r.row.address or None),
-        Column("reason", "Reason", lambda r: r.row.reason or None, "below"),
-        Column("event", "Event", lambda r: r.row.event, "below"),
-        Column("detail", "Detail", lambda r: r.detail or None, "below"),
+        Column("address", translatable("Address"), lambda r: r.row.address or None),
+        Column("reason", translatable("Reason"), lambda r: r.row.reason or None, "below"),
+        Column("event", translatable("Event"), lambda r: r.row.event, "below"),
+        Column("detail", translatable("Detail"), lambda r: r.detail or None, "below"),
         Column(
             "receipt",
-            "Receipt",
+            translatable("Receipt"),
             lambda r: str(r.row.detail.get(_RECEIPT, "")) or None,
             "below",
             link=lambda r: operator_path(f"search?q={quote(str(r.row.detail[_RECEIPT]), safe='')}"),
         ),
         Column(
             "txn",
-            "Transaction",
+            translatable("Transaction"),
             lambda r: r.row.txn_id or None,
             "below",
             link=lambda r: f"?txn={quote(r.row.txn_id, safe='')}",
         ),
-        Column("seq", "Row", lambda r: r.row.seq, "number"),
+        Column("seq", translatable("Row"), lambda r: r.row.seq, "number"),
     ),
     first_sort="-seq",
 )
@@ -155,7 +160,7 @@ def _row(row: AuditRow, names: Mapping[str, str], members: Mapping[str, str]) ->
 
 def _unnamed(actor: str) -> str:
     """Returns an actor of whom no account is known; an operator by the address alone."""
-    return "no one signed in" if actor == _ANONYMOUS else actor.removeprefix("operator:")
+    return gettext("no one signed in") if actor == _ANONYMOUS else actor.removeprefix("operator:")
 
 
 def _person(row: AuditRow) -> str:
@@ -187,7 +192,7 @@ def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
         elif asked[name]:
             return InvalidField(f"{name} must be a date and time such as 2026-01-31T09:30")
     if "since" in times and "until" in times and times["since"] >= times["until"]:
-        return InvalidField("since must be earlier than before")
+        return InvalidField(translatable("since must be earlier than before"))
     return AuditFilter(
         event=asked["event"],
         outcome=asked["outcome"],

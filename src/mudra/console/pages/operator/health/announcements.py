@@ -22,7 +22,7 @@ from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.display_zone import display_zone
-from mudra.localization.language import ENGLISH
+from mudra.localization.language import ENGLISH, gettext, translatable
 from mudra.localization.languages import Choice
 from mudra.metrics.announcements.announcement import (
     MAX_INSTITUTIONS,
@@ -49,11 +49,11 @@ _ON_PAGE: Final = {"fipIds": "institutions", "publishAt": "publish at"}
 _MAX_PAST: Final = 50
 _MAX_TYPED: Final = MAX_INSTITUTIONS * 80
 _MESSAGES: Final = {
-    "published": "Announcement published. Subscribers get it by email or webhook.",
-    "scheduled": "Announcement scheduled.",
-    "changed": "Announcement changed. It is not sent again.",
-    "updated": "Update published. Subscribers get it by email, webhook or chat.",
-    "ended": "Announcement ended. It is in the history now.",
+    "published": translatable("Announcement published. Subscribers get it by email or webhook."),
+    "scheduled": translatable("Announcement scheduled."),
+    "changed": translatable("Announcement changed. It is not sent again."),
+    "updated": translatable("Update published. Subscribers get it by email, webhook or chat."),
+    "ended": translatable("Announcement ended. It is in the history now."),
 }
 
 
@@ -161,7 +161,7 @@ async def _list_page(page_context: PageContext, form: AnnouncementForm) -> Outco
         "unended": [(one, one.state(now)) for one in unended],
         "over": sorted(over, key=_over, reverse=True)[:_MAX_PAST],
         "tones": _TONES,
-        "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
+        "message": gettext(_MESSAGES.get(page_context.query.get("told", ""), "")),
         **await _form_facts(page_context, form),
     }
     return RenderedPage("operator_announcements.html", facts, form.status)

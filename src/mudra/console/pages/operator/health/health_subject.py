@@ -30,6 +30,7 @@ from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
@@ -147,8 +148,8 @@ async def _content(
     totals = Totals(empty(), ())
     if _is_pair(about) or page_context.query.get("export") == AS_REPORTED.table:
         totals = await _totals(page_context, about, view)
-    apis = apis_table("apis", "APIs", "API")
-    others = apis_table("others", "Counterparts", "AA" if about.fip_id else "FIP")
+    apis = apis_table("apis", translatable("APIs"), translatable("API"))
+    others = apis_table("others", translatable("Counterparts"), "AA" if about.fip_id else "FIP")
     listed = incidents_table(names)
     api_list = api_rows(found.apis, view)
     for export in (
@@ -164,7 +165,7 @@ async def _content(
         found.rows,
         others,
         lambda: _others(found.rows, about, view),
-        "No calls in this time.",
+        gettext("No calls in this time."),
     )
     if isinstance(shown_others, Download):
         return shown_others
@@ -289,7 +290,11 @@ def _has_others(about: About) -> bool:
 
 def _title(about: About, view: HealthQuery, names: Mapping[str, str]) -> str:
     if about.aa_id and about.fip_id:
-        return f"{names.get(about.aa_id, about.aa_id)} to {names.get(about.fip_id, about.fip_id)}"
+        return gettext(
+            "%(aa)s to %(fip)s",
+            aa=names.get(about.aa_id, about.aa_id),
+            fip=names.get(about.fip_id, about.fip_id),
+        )
     one = about.aa_id or about.fip_id
     if one:
         return names.get(one, one)

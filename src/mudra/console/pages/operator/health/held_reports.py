@@ -17,14 +17,17 @@ from mudra.http.request.health_requests import HeldReportRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.payload.held_reports import HeldReportService, HeldState
 from mudra.shared.refusal import Refusal
 
 _PAGE: Final = operator_path("held-reports")
 _DONE: Final = {
-    "admit": "Admitted. The report counts like any other, also in verdicts about its time.",
-    "refuse": "Refused. The report stays kept, and counts nowhere.",
+    "admit": translatable(
+        "Admitted. The report counts like any other, also in verdicts about its time."
+    ),
+    "refuse": translatable("Refused. The report stays kept, and counts nowhere."),
 }
 
 
@@ -42,7 +45,7 @@ async def show_reports(page_context: PageContext) -> Outcome:
             "all": all_,
             "waiting": HeldState.WAITING,
             "names": await page_context.tx.service(HealthService).names(),
-            "message": _DONE.get(page_context.query.get("told", ""), ""),
+            "message": gettext(_DONE.get(page_context.query.get("told", ""), "")),
         },
     )
 

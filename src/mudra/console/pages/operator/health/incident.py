@@ -34,6 +34,7 @@ from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act import ActCommand, ActKind
 from mudra.metrics.incidents.acts.act_service import IncidentActService
@@ -63,15 +64,15 @@ _MAX_EVIDENCE: Final = timedelta(days=7)
 _MAX_CONTACTS: Final = 8
 _SILENCED: Final = "silence"
 NOTICES: Final[Mapping[str, str]] = {
-    ActKind.ASSIGN: "The incident has a new owner.",
-    ActKind.HAND_OVER: "Handed over.",
-    ActKind.COMMENT: "Comment added.",
-    ActKind.CLOSE: "Closed by hand.",
-    ActKind.REOPEN: "Reopened.",
-    ActKind.POST_MORTEM: "Post-mortem saved.",
-    _SILENCED: "Silence started.",
-    "announce": "Announced on the public status. Subscribers get it.",
-    "update": "Update published. Subscribers get it.",
+    ActKind.ASSIGN: translatable("The incident has a new owner."),
+    ActKind.HAND_OVER: translatable("Handed over."),
+    ActKind.COMMENT: translatable("Comment added."),
+    ActKind.CLOSE: translatable("Closed by hand."),
+    ActKind.REOPEN: translatable("Reopened."),
+    ActKind.POST_MORTEM: translatable("Post-mortem saved."),
+    _SILENCED: translatable("Silence started."),
+    "announce": translatable("Announced on the public status. Subscribers get it."),
+    "update": translatable("Update published. Subscribers get it."),
 }
 
 
@@ -237,7 +238,7 @@ def _verdict(
         "reach": reach,
         "apis": apis_text(found, reach.apis) if reach.apis else "",
         "runbook": settings.health_runbook.replace("{kind}", kind),
-        "notice": NOTICES.get(page_context.query.get("told", ""), ""),
+        "notice": gettext(NOTICES.get(page_context.query.get("told", ""), "")),
     }
 
 
@@ -308,7 +309,7 @@ async def _sides(page_context: PageContext, found: Incident) -> Sequence[Side]:
     affected = _affected(found)[: _MAX_CONTACTS - len(named)]
     search = MemberSearch(page_context.tx)
     return [
-        Side("at the cause" if entity_id in named else "affected", row)
+        Side(translatable("at the cause") if entity_id in named else translatable("affected"), row)
         for entity_id in (*named, *affected)
         for row in await search.members(MemberFilter(entity_id=entity_id), "", 1)
     ]

@@ -15,6 +15,7 @@ from mudra.console.health.tables import INCIDENTS
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.incidents.acts.act import MAX_AT_ONCE
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.server_protocol.body_reader import BodyLimits
@@ -28,7 +29,7 @@ _BACK: Final = {
     "all": operator_path("incidents"),
 }
 _TICKED: Final = f"{INCIDENTS}.tick."
-_NONE_CHOSEN: Final = InvalidField("choose incidents: tick those to assign")
+_NONE_CHOSEN: Final = InvalidField(translatable("choose incidents: tick those to assign"))
 _DONE: Final = "assigned"
 _MAX_DIGITS: Final = 4
 
@@ -63,17 +64,17 @@ def assigned_text(done: str) -> str:
 
 def _assigned(count: int) -> str:
     if not count:
-        return "Nothing was assigned."
-    return f"{count} incident{'' if count == 1 else 's'} assigned."
+        return gettext("Nothing was assigned.")
+    return ngettext("%(num)s incident assigned.", "%(num)s incidents assigned.", count)
 
 
 def _left(count: int) -> str:
     if not count:
         return ""
-    one = count == 1
-    return (
-        f"{count} {'was' if one else 'were'} left as {'it is' if one else 'they are'}: "
-        "over, or owned by someone else. Take over on its page."
+    return ngettext(
+        "%(num)s was left as it is: over, or owned by someone else. Take over on its page.",
+        "%(num)s were left as they are: over, or owned by someone else. Take over on its page.",
+        count,
     )
 
 

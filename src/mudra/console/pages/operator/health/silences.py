@@ -22,6 +22,7 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
@@ -44,19 +45,19 @@ _MAX_COUNT: Final = 1000
 MAX_OWNERS: Final = 200
 """Operators among whom an owner is chosen."""
 LENGTHS: Final = {
-    1: "1 hour",
-    4: "4 hours",
-    12: "12 hours",
-    24: "1 day",
-    72: "3 days",
-    168: "1 week",
-    720: "30 days",
+    1: translatable("1 hour"),
+    4: translatable("4 hours"),
+    12: translatable("12 hours"),
+    24: translatable("1 day"),
+    72: translatable("3 days"),
+    168: translatable("1 week"),
+    720: translatable("30 days"),
 }
 _MESSAGES: Final = {
-    "silenced": "Silence started.",
-    "ended": "Silence ended. Alerts resume for incidents that continue.",
-    "maintenance": "Maintenance started.",
-    "maintenance-ended": "Maintenance ended. Incidents open again.",
+    "silenced": translatable("Silence started."),
+    "ended": translatable("Silence ended. Alerts resume for incidents that continue."),
+    "maintenance": translatable("Maintenance started."),
+    "maintenance-ended": translatable("Maintenance ended. Incidents open again."),
 }
 
 
@@ -96,7 +97,7 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
         "lengths": LENGTHS,
         "member_names": names,
         "form": form,
-        "message": _MESSAGES.get(done, "") or assigned_text(done),
+        "message": gettext(_MESSAGES.get(done, "")) or assigned_text(done),
         "owners": (await page_context.tx.service(IncidentActService).owners())[:MAX_OWNERS],
     }
     return RenderedPage("incidents.html", facts, form.status)
@@ -132,7 +133,7 @@ def _command(fields: Fields, now: datetime) -> SilenceCommand | InvalidField:
         return zone
     begins = zone.instant(typed) if typed else None
     if typed and begins is None:
-        return InvalidField("start must be a date and time such as 2026-01-31T22:30")
+        return InvalidField(translatable("start must be a date and time such as 2026-01-31T22:30"))
     return SilenceCommand(
         fields.get("entity_id", "").strip(),
         fields.get("type", ""),

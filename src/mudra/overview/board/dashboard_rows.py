@@ -1,0 +1,292 @@
+"""One thing that needs an operator's attention: what is wrong, since when, and the next step."""
+
+import enum
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.disputes.dispute import Dispute, Side, State
+from mudra.identity.memberships.member_search import ExpiringSecret, MemberRow
+from mudra.levels.budgets.burn_rule import Outlook
+from mudra.levels.budgets.burn_store import StoredBurn
+from mudra.localization.language import current, gettext, ngettext, translatable
+from mudra.metrics.incidents.incident import AaReporting, StoredIncident
+from mudra.metrics.incidents.subject import name_of, text_of
+from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.payload.held_reports import HeldReport
+from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
+from mudra.overview.mail_queue_store import QueuedMail
+from mudra.registry.lifecycle.difference import in_one_line
+from mudra.registry.lifecycle.pending_entries import PendingEntry
+
+WITHIN: Final = timedelta(days=7)
+URGENT: Final = timedelta(days=2)
+
+
+class Kind(enum.StrEnum):
+    """The subject of a row."""
+
+    SILENT_AA = "silent-aa"
+    INCIDENT = "incident"
+    SECRET = "secret"  # noqa: S105  # a value of the interface
+    APPROVAL = "approval"
+    HELD_REPORT = "held-report"
+    MAIL = "mail"
+    SUBSCRIPTIONS = "subscriptions"
+    NO_ADMIN = "no-admin"
+    BUDGET = "budget"
+    DISPUTE = "dispute"
+
+
+class Urgency(enum.StrEnum):
+    """The urgency of a row."""
+
+    BROKEN = "broken"
+    """It already does harm."""
+    SOON = "soon"
+    """It will do harm within two days."""
+    WAITS = "waits"
+    """Someone is waiting for it, or it will do harm within the week."""
+
+
+class DashboardRow(Struct, frozen=True):
+    """One thing to do. `subject` is the ID of what it is about: an entity, incident or mail."""
+
+    kind: Kind
+    urgency: Urgency
+    subject: str
+    entity_id: str
+    at: datetime
+    what: str
+    next_step: str
+
+
+_VIEW: Final = translatable("View the incident")
+_ACKNOWLEDGE: Final = translatable("Acknowledge the incident")
+
+
+def incident_row(stored: StoredIncident) -> DashboardRow:
+    """Returns the row of an open incident."""
+    incident = stored.incident
+    owner = gettext("owner: %(owner)s", owner=stored.owner)
+    taken = f" ({owner})" if stored.acknowledged_by else ""
+    act = gettext(_VIEW if stored.acknowledged_by else _ACKNOWLEDGE)
+    name = name_of(incident.subject)
+    if isinstance(incident.subject, AaReporting):
+        return DashboardRow(
+            Kind.SILENT_AA,
+            Urgency.BROKEN,
+            stored.incident_id,
+            name.entity_id,
+            incident.began,
+            gettext("%(aa)s is not sending metrics", aa=name.entity_id) + taken,
+            gettext("Ask whether its agent is running"),
+        )
+    return DashboardRow(
+        Kind.INCIDENT,
+        Urgency.BROKEN,
+        stored.incident_id,
+        name.entity_id,
+        incident.began,
+        f"{text_of(incident.subject)}: {symptom_text(incident)}{taken}",
+        act,
+    )
+
+
+_SECRETS: Final = {
+    (False, True): translatable("secret of %(entity)s expires soon"),
+    (False, False): translatable("secret of %(entity)s expires soon; not used in the last 7 days"),
+    (True, True): translatable("secret of %(entity)s has expired: no new tokens"),
+    (True, False): translatable(
+        "secret of %(entity)s has expired: no new tokens; not used in the last 7 days"
+    ),
+}
+"""What is said of a secret, by whether it has expired and whether it is used."""
+
+
+def secret_row(one: ExpiringSecret, now: datetime) -> DashboardRow:
+    """Returns the row of a secret that has expired or will."""
+    expired = one.expires_at <= now
+    used = one.last_used_at is not None and one.last_used_at > now - WITHIN
+    what = gettext(_SECRETS[expired, used], entity=one.entity_id)
+    if expired:
+        urgency = Urgency.BROKEN if used else Urgency.SOON
+    else:
+        urgency = Urgency.SOON if one.expires_at <= now + URGENT else Urgency.WAITS
+    act = (
+        gettext("Ask its admin to reset it")
+        if one.able
+        else gettext("Give it an admin who can act")
+    )
+    return DashboardRow(
+        Kind.SECRET, urgency, one.entity_id, one.entity_id, one.expires_at, what, act
+    )
+
+
+def approval_row(one: PendingEntry) -> DashboardRow:
+    """Returns the row of an entry that waits for a decision."""
+    due = one.pending.goes_live_at
+    values = {"entity": one.entity_id, "number": one.pending.number}
+    if due is not None:
+        what = (
+            gettext("%(entity)s's first registration is approved for a later time", **values)
+            if one.live is None
+            else gettext("%(entity)s's version %(number)s is approved for a later time", **values)
+        )
+        act = gettext("Review it again")
+    else:
+        risks = in_one_line(one.risks)
+        what = (
+            gettext("%(entity)s's first registration is awaiting approval", **values)
+            if one.live is None
+            else gettext("%(entity)s's version %(number)s is awaiting approval", **values)
+        )
+        what += f": {risks}" if risks else ""
+        act = gettext("Compare, then approve or reject")
+    at = due or one.pending.submitted_at
+    return DashboardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
+
+
+def held_rows(reports: Sequence[HeldReport]) -> list[DashboardRow]:
+    """Returns a row for each AA: its reports are doubted for one reason."""
+    by_aa: dict[str, list[HeldReport]] = {}
+    for one in reports:
+        by_aa.setdefault(one.aa_id, []).append(one)
+    return [
+        DashboardRow(
+            Kind.HELD_REPORT,
+            Urgency.WAITS,
+            aa_id,
+            aa_id,
+            min(one.received_at for one in held),
+            ngettext(
+                "%(num)s implausible report of %(aa)s, in no sum",
+                "%(num)s implausible reports of %(aa)s, in no sum",
+                len(held),
+                aa=aa_id,
+            ),
+            gettext("Admit or refuse"),
+        )
+        for aa_id, held in by_aa.items()
+    ]
+
+
+def budget_row(one: StoredBurn) -> DashboardRow:
+    """Returns the row of an error budget that will not last."""
+    burn = one.burn
+    gone = burn.outlook is Outlook.GONE
+    text = (
+        translatable("error budget of %(entity)s (%(measure)s) is used up")
+        if gone
+        else translatable("error budget of %(entity)s (%(measure)s) will not last the month")
+    )
+    failures = gettext(
+        "%(spent)s of %(allowed)s failures",
+        spent=current().number(burn.spent),
+        allowed=current().number(burn.allowed),
+    )
+    return DashboardRow(
+        Kind.BUDGET,
+        Urgency.SOON if gone else Urgency.WAITS,
+        one.entity_id,
+        one.entity_id,
+        one.at if burn.gone_at is None else burn.gone_at,
+        gettext(text, entity=one.entity_id, measure=burn.measure.value) + f": {failures}",
+        gettext("Ask the member what it does about it"),
+    )
+
+
+def is_late(one: Dispute, now: datetime) -> bool:
+    """Returns whether the operator has to act on a dispute soon."""
+    return one.waits_for is Side.OPERATOR and (
+        one.is_overdue(now) or (one.due_at is not None and one.due_at <= now + URGENT)
+    )
+
+
+def dispute_row(one: Dispute) -> DashboardRow:
+    """Returns the row of a dispute that waits for the operator."""
+    assert one.due_at is not None
+    act = gettext("Take it") if one.state is State.RAISED else gettext("Decide it")
+    return DashboardRow(
+        Kind.DISPUTE,
+        Urgency.SOON,
+        one.dispute_id,
+        one.entity_id,
+        one.due_at,
+        gettext("%(entity)s's dispute has to be acted on", entity=one.entity_id),
+        act,
+    )
+
+
+def mail_row(one: QueuedMail) -> DashboardRow:
+    """Returns the row of an email that was not delivered."""
+    values = {"subject": one.subject, "recipient": one.recipient}
+    what = (
+        gettext("“%(subject)s” to %(recipient)s was rejected", **values)
+        if one.given_up
+        else gettext(
+            "“%(subject)s” to %(recipient)s failed %(times)s times", times=one.attempts, **values
+        )
+    )
+    return DashboardRow(
+        Kind.MAIL,
+        Urgency.BROKEN if one.given_up else Urgency.SOON,
+        one.mail_id,
+        "",
+        one.created_at,
+        what,
+        gettext("Fix the address or mail server, then try again"),
+    )
+
+
+def crowd_rows(found: Crowd | None) -> list[DashboardRow]:
+    """Returns the row of requests that wait for a confirmation; none where few do."""
+    if found is None:
+        return []
+    number = current().number
+    what = gettext(
+        "requests for emails of the public status that wait for a confirmation email: "
+        "%(waiting)s (%(sent)s an hour are sent)",
+        waiting=number(found.waiting),
+        sent=number(MAX_CONFIRMATIONS_AN_HOUR),
+    )
+    if found.is_full:
+        what += "; " + gettext(
+            "%(most)s are unconfirmed, and one more takes the place of the oldest",
+            most=number(MAX_WAITING),
+        )
+    return [
+        DashboardRow(
+            Kind.SUBSCRIPTIONS,
+            Urgency.BROKEN if found.is_full else Urgency.WAITS,
+            "",
+            "",
+            found.since,
+            what,
+            gettext("Look in the proxy's log who sends them; block a flood there"),
+        )
+    ]
+
+
+_NOT_SET: Final = translatable("no admin can act for %(entity)s: its admin has not set a password")
+_NO_ADMIN: Final = translatable("no admin can act for %(entity)s: it has no admin")
+
+
+def without_admin_row(one: MemberRow) -> DashboardRow:
+    """Returns the row of a member without an admin."""
+    what, act = (
+        (_NOT_SET, translatable("Send the invitation again"))
+        if one.admins
+        else (_NO_ADMIN, translatable("Add an admin"))
+    )
+    return DashboardRow(
+        Kind.NO_ADMIN,
+        Urgency.WAITS,
+        one.entity_id,
+        one.entity_id,
+        one.created_at,
+        gettext(what, entity=one.entity_id),
+        gettext(act),
+    )

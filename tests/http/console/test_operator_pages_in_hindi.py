@@ -1,0 +1,51 @@
+"""Operators' pages in the language that the person chose: whole pages, and what answers a form."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from tests.support.english_left import english_in
+from tests.support.people.console import Reader, reader
+from tests.support.process import running_service
+from tests.support.whole_network import Network, a_network
+
+ACCOUNT = "/console/account"
+OPERATOR = "/console/operator"
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
+    """A service of its own: members of other tests have names in English, which pages list."""
+    data_dir = tmp_path_factory.mktemp("hindi") / "data"
+    with running_service(data_dir, keeps_store=True) as service:
+        yield a_network(service)
+
+
+@pytest.fixture(scope="module")
+def boss(network: Network) -> Reader:
+    """A browser in which the operator has chosen Hindi."""
+    browser = reader(network.service)
+    assert browser.sign_in(network.operator).status_code == 303
+    assert browser.act(ACCOUNT, f"{ACCOUNT}/language", language="hi").status_code == 303
+    return browser
+
+
+DATA = (
+    "Kaveri Bank", "Asha Rao", "Microsoft Teams", "A title of an announcement", "Some plain words of it",
+    "mudra health volume --fip ID", "mudra report verify", "mudra login", "Entity FIP", "audit health keys members registry",
+    "Our gateway answered all calls of this time", "as its log shows", "mudra doctor",
+)  # fmt: skip
+"""What the tests have written, and commands."""
+OF_EMAILS = re.compile("mails|notifications|sandbox$|members/T-")
+"""Pages with emails, which are in the language that their readers had chosen."""
+
+
+def test_no_page_of_operators_has_english_in_it(network: Network, boss: Reader) -> None:
+    left = []
+    for one in network.pages_of_operator:
+        page = boss.get(one.path)
+        assert page.status_code == 200, one.path
+        assert '<html lang="hi">' in page.text, one.path
+        if not OF_EMAILS.search(one.path):
+            left += [f"{one.path}: {words}" for words in sorted(english_in(page.text, *DATA))]
+    assert not left, "\n".join(left)
