@@ -191,7 +191,7 @@ class _Asked(NamedTuple):
 def evidence_of(
     member: Member, network: Network, calls: Iterable[PairCalls], apart: Apart
 ) -> Evidence:
-    """Returns the evidence of a report from the calls of its period and those of its spans."""
+    """Returns the evidence of a report from the calls of its period, and its spans with theirs."""
     return Evidence(
         tuple(one.seen_from(_peer(member, one)) for one in calls),
         tuple(apart.calls),

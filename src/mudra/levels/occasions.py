@@ -44,7 +44,7 @@ class Occasions(Struct, frozen=True):
         return [one for found in self.incidents.values() for one in found]
 
     def maintenances_of(self, member: Member) -> Sequence[Silence]:
-        """Returns the member's own, and those of the members that it exchanges calls with."""
+        """Returns the member's own, and what members announced that it exchanges calls with."""
         if member.role is EntityType.FIP:
             return [*self.maintenances.get("", ()), *self.maintenances.get(member.entity_id, ())]
         return [
