@@ -45,7 +45,7 @@ def test_a_member_compares_its_success_with_the_week_before(network: HealthNetwo
     bank = network.fips[0]
     staff = reader(network.service)
     assert staff.sign_in(bank.email).status_code == 303
-    path = f"/console/entity/{bank.entity_id}/health?range=2h&type=fireq&over-time=part"
+    path = f"/console/entity/{bank.entity_id}/health?range=24h&type=fireq&over-time=part"
 
     plain, compared = figures(staff, path), figures(staff, f"{path}&compare=week")
 
@@ -58,7 +58,7 @@ def test_an_operator_sees_the_week_before_of_the_network_and_of_a_member(
 ) -> None:
     staff = reader(network.service)
     assert staff.sign_in(network.noc.email).status_code == 303
-    fip, of = network.fips[0].entity_id, "range=2h&type=fireq"
+    fip, of = network.fips[0].entity_id, "range=24h&type=fireq"
 
     own = figures(staff, f"/console/operator/health/fip/{fip}?{of}&compare=week&over-time=part")
     whole = figures(staff, f"/console/operator/health?{of}&trend=part")
