@@ -17,8 +17,8 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import OpenTransaction
 
-OF_A_SHARE: Final = 128
-"""FIPs that are read together: tens of megabytes, and the blocks of outages at one time once."""
+OF_A_SHARE: Final = 64
+"""FIPs that are read together: a few megabytes, and the blocks of outages at one time once."""
 SHARE_S: Final = 300.0
 LATE_FOR: Final = timedelta(days=9)
 """A report of an AA is accepted for seven days: until then a month may get a further version."""
