@@ -128,11 +128,13 @@ class YearNetwork(HealthNetwork):
         size = {"sumOfSizeOfDataPackets": "1000"} if code == "fif" else {}
         return {"type": code, "pxx": pxx, "counts": counts, **size}
 
-    def pass_wrong(self, number: int, kind: str, fault: Fault, **about: str) -> None:
+    def pass_wrong(
+        self, number: int, kind: str, fault: Fault, *, fip: str = "", aa: str = "", api: str = ""
+    ) -> None:
         """Let windows pass in which something is wrong, and usual ones after them."""
         begin = self._next()
         self.windows(number, fault)
-        self.happened.append(Happened(kind, begin, self._next(), **about))
+        self.happened.append(Happened(kind, begin, self._next(), fip, aa, api))
         self.windows(_USUAL)
 
     def pass_maintenance(self, fip: int, kept: timedelta) -> None:
