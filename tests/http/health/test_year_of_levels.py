@@ -1,6 +1,6 @@
 """Each number of each month's reports, of all members, is that of a recount of what was pushed.
 
-One month here, in 40 seconds of CPU; `python -m bench.level_year` plays a year.
+One month here, in about 40 s of CPU; `python -m bench.level_year` plays a year.
 """
 
 import json
