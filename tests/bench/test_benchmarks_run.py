@@ -29,6 +29,7 @@ PRINTED = {
     "full_traffic": "every goal met: ",
     "idle": "workers at rest: ",
     "kills": "kinds with a loss or a double: 0; kinds with kills missing: 0",
+    "level_year": "passed",
     "level_reports": "CPU of the month's reports of 2,000 members ÷ goal of 60 s: ",
     "login_flood": "CPU of one user token",
     "long_ranges": "every goal of long ranges met: ",

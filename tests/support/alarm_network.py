@@ -31,12 +31,14 @@ class Network:
     def open_incidents(self, fip_id: str) -> list[dict[str, Any]]:
         answer = self.noc.get("/incidents", entityId=fip_id, open="true")
         assert answer.status_code == 200, answer.text
-        return answer.json()["incidents"]
+        found: list[dict[str, Any]] = answer.json()["incidents"]
+        return found
 
     def hook(self, url: str, **members: str) -> dict[str, Any]:
         answer = self.noc.post("/health/webhooks", url=url, **members)
         assert answer.status_code == 200, answer.text
-        return answer.json()
+        made: dict[str, Any] = answer.json()
+        return made
 
     def end_silences(self, entity_id: str) -> None:
         for one in self.noc.get("/health/silences").json()["silences"]:

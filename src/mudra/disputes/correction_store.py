@@ -1,12 +1,14 @@
 """The corrections of decided disputes in PostgreSQL."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
 
 from mudra.disputes.correction import Correction
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.disputes import dispute_correction
 
@@ -16,7 +18,7 @@ _OF_ONE: Final = sa.select(
     *(_C.effect, _C.reason, _C.decided_at),
 )
 _IN_TIME: Final = _OF_ONE.where(
-    _C.entity_id == sa.bindparam("entity_id"),
+    is_among_given(_C.entity_id, "entity_ids"),
     _C.begins < sa.bindparam("until"),
     _C.ends > sa.bindparam("since"),
     _C.void_at.is_(None),
@@ -32,15 +34,18 @@ _VOID: Final = (
 
 
 async def corrections(
-    tx: Transaction, entity_id: str, start: datetime, end: datetime
-) -> tuple[Correction, ...]:
-    """Return the corrections of a member that have a part of a time, the earliest first.
+    tx: Transaction, entity_ids: Sequence[str], start: datetime, end: datetime
+) -> Mapping[str, Sequence[Correction]]:
+    """Return the corrections of members that have a part of a time, the earliest first.
 
     Those of a dispute that was reopened since are left out: a later decision makes new ones.
     """
-    within = {"entity_id": entity_id, "since": start, "until": end}
-    rows = await tx.connection.execute(_IN_TIME, within)
-    return tuple(Correction(*row) for row in rows)
+    within = {"entity_ids": [*entity_ids], "since": start, "until": end}
+    found = defaultdict[str, list[Correction]](list)
+    for row in await tx.connection.execute(_IN_TIME, within):
+        one = Correction(*row)
+        found[one.entity_id].append(one)
+    return found
 
 
 async def corrections_of(tx: Transaction, dispute_id: str) -> tuple[Correction, ...]:

@@ -1,7 +1,8 @@
 """Gathers the evidence of a member's report in the caller's transaction."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise, repeat
@@ -12,10 +13,9 @@ from msgspec import Struct
 
 from mudra.disputes.correction_store import corrections
 from mudra.levels.evidence import Calls, Evidence, MissedReports, Span, TimedCalls
+from mudra.levels.occasions import Occasions
 from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
 from mudra.levels.target import Target
-from mudra.metrics.incidents.incident import StoredIncident
-from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
@@ -88,8 +88,7 @@ class Network(Struct, frozen=True):
     """Facts that the reports of all members of a period share."""
 
     within: TimeRange
-    incidents: Sequence[StoredIncident]
-    maintenances: Sequence[Silence]
+    occasions: Occasions
     reported: frozenset[datetime]
     coverage: Coverage
     rule: MaintenanceRule
@@ -107,33 +106,49 @@ class Network(Struct, frozen=True):
         )
 
 
+class Apart(NamedTuple):
+    """The spans of a member's report, and the calls in them."""
+
+    spans: tuple[Span, ...]
+    calls: list[TimedCalls]
+
+
 class Gathering(Struct, frozen=True):
     """Reads the calls of reports."""
 
     transaction: Transaction
     sums: RollupQueries
 
-    async def evidence(
-        self, member: Member, network: Network, whole: Sequence[PairCalls] | None = None
-    ) -> Evidence:
-        """Returns the evidence of a report; `whole` are a FIP's calls where they were read."""
-        within = network.within
-        decided = await corrections(self.transaction, member.entity_id, within.start, within.end)
-        spans = spans_of(
-            member, within, network.incidents, network.maintenances, decided, network.rule
-        )
-        calls = await self.whole(member, within) if whole is None else whole
-        apart = [
-            one for part in segments_of(spans) for one in await self._apart(member, part, spans)
-        ]
-        return Evidence(
-            tuple(one.seen_from(_peer(member, one)) for one in calls),
-            tuple(apart),
-            spans,
-            len(network.reported),
-            tuple(_silent(spans, network.reported)),
-            network.missed(member),
-        )
+    async def evidence(self, member: Member, network: Network) -> Evidence:
+        """Returns the evidence of a report."""
+        calls = await self.whole(member, network.within)
+        apart = await self.apart([member], network)
+        return evidence_of(member, network, calls, apart[member.entity_id])
+
+    async def apart(self, members: Sequence[Member], network: Network) -> Mapping[str, Apart]:
+        """Returns the spans of each member and their calls: read once for all FIPs of a time."""
+        within, known = network.within, network.occasions
+        ids = [one.entity_id for one in members]
+        decided = await corrections(self.transaction, ids, within.start, within.end)
+        spans = {
+            one.entity_id: spans_of(
+                one,
+                within,
+                known.incidents_of(one),
+                known.maintenances_of(one),
+                decided.get(one.entity_id, ()),
+                network.rule,
+            )
+            for one in members
+        }
+        found = {entity_id: Apart(of_one, []) for entity_id, of_one in spans.items()}
+        for asked, concerned in _asked(members, spans):
+            fip_ids = asked.fip_ids(concerned)
+            totals = await self.sums.with_times(asked.part, aa_id=asked.aa_id, fip_ids=fip_ids)
+            calls = await asyncio.to_thread(_apart_of_each, concerned, totals, spans, asked.part)
+            for entity_id, of_one in calls:
+                found[entity_id].calls.extend(of_one)
+        return found
 
     async def days(self, member: Member, within: TimeRange) -> Sequence[TimedCalls]:
         """Returns the calls of each day (UTC) of a period."""
@@ -149,23 +164,79 @@ class Gathering(Struct, frozen=True):
     async def whole(self, member: Member, within: TimeRange) -> Sequence[PairCalls]:
         """Returns the calls of a period: of a FIP by AA, else over all FIPs."""
         if member.role is EntityType.FIP:
-            totals = await self.sums.with_times(within, fip_id=member.entity_id)
+            totals = await self.sums.with_times(within, fip_ids=[member.entity_id])
             return await asyncio.to_thread(lambda: [*pair_calls(totals)])
         aa_id = member.entity_id if member.role is EntityType.AA else None
         totals = await self.sums.of_aas(within, aa_id=aa_id)
         # How much each AA calls is for no other member to see: the network's are together.
         return await asyncio.to_thread(lambda: [*pair_calls(totals.by("type"))])
 
-    async def _apart(
-        self, member: Member, part: TimeRange, spans: Iterable[Span]
-    ) -> Sequence[TimedCalls]:
-        here = [one for one in spans if one.start < part.end and one.end > part.start]
-        peers = {peer for one in here for peer in one.peers}
-        one_peer = peers.pop() if len(peers) == 1 and all(one.peers for one in here) else None
-        ids = (one_peer, member.entity_id)
-        aa_id, fip_id = ids if member.role is EntityType.FIP else ids[::-1]
-        totals = await self.sums.with_times(part, aa_id=aa_id, fip_id=fip_id)
-        return await asyncio.to_thread(_apart_of, member, totals, here, part)
+
+class _Asked(NamedTuple):
+    """The calls of a time that are read together: of FIPs, or of an AA."""
+
+    part: TimeRange
+    aa_id: str | None
+    """None for all."""
+    fip_id: str | None
+    """That of an AA's question; None for all, or for the FIPs whose reports they are for."""
+
+    def fip_ids(self, concerned: Sequence[Member]) -> Collection[str] | None:
+        """Returns the FIPs whose calls are read; None for all."""
+        if concerned[0].role is EntityType.FIP:
+            return [one.entity_id for one in concerned]
+        return None if self.fip_id is None else [self.fip_id]
+
+
+def evidence_of(
+    member: Member, network: Network, calls: Iterable[PairCalls], apart: Apart
+) -> Evidence:
+    """Returns the evidence of a report from the calls of its period, and its spans with theirs."""
+    return Evidence(
+        tuple(one.seen_from(_peer(member, one)) for one in calls),
+        tuple(apart.calls),
+        apart.spans,
+        len(network.reported),
+        tuple(_silent(apart.spans, network.reported)),
+        network.missed(member),
+    )
+
+
+def _asked(
+    members: Iterable[Member], spans: Mapping[str, Sequence[Span]]
+) -> Sequence[tuple[_Asked, Sequence[Member]]]:
+    """Returns what is read, and for which members, in order of time."""
+    found = defaultdict[_Asked, list[Member]](list)
+    for member in members:
+        of_one = spans[member.entity_id]
+        for part in segments_of(of_one):
+            here = _here(of_one, part)
+            peers = {peer for one in here for peer in one.peers}
+            one_peer = peers.pop() if len(peers) == 1 and all(one.peers for one in here) else None
+            is_fip = member.role is EntityType.FIP
+            ids = (one_peer, None) if is_fip else (member.entity_id, one_peer)
+            found[_Asked(part, *ids)].append(member)
+    return sorted(found.items(), key=lambda one: one[0].part.start)
+
+
+def _here(spans: Iterable[Span], part: TimeRange) -> Sequence[Span]:
+    return [one for one in spans if one.start < part.end and one.end > part.start]
+
+
+def _apart_of_each(
+    members: Iterable[Member],
+    totals: Totals,
+    spans: Mapping[str, Sequence[Span]],
+    part: TimeRange,
+) -> list[tuple[str, list[TimedCalls]]]:
+    each = by_fip(totals)
+    found = []
+    for one in members:
+        of_one = each.get(one.entity_id) if one.role is EntityType.FIP else totals
+        if of_one is not None:
+            here = _here(spans[one.entity_id], part)
+            found.append((one.entity_id, _apart_of(one, of_one, here, part)))
+    return found
 
 
 def _apart_of(

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.levels.evidence import Evidence
-from mudra.levels.gathering import Gathering, Network, PairCalls
+from mudra.levels.gathering import Gathering, Network
 from mudra.levels.months import month_of
 from mudra.levels.notice import Notice, notices_of
+from mudra.levels.occasions import Occasions
 from mudra.levels.printing.league import Place, league_of
 from mudra.levels.printing.printed import Printed, printed_report
 from mudra.levels.proof import Proof, unequal_days
@@ -215,7 +216,8 @@ class LevelService(Struct, frozen=True):
         network = await self.network(within, now)
         if not network.reported:
             return NOTHING_REPORTED
-        await self.version(member, network, caller, now, sign)
+        evidence = await self.gathering.evidence(member, network)
+        await self.version(member, network, evidence, caller, now, sign)
         found = await self.reports.list(entity_id=entity_id, limit=MAX_LISTED)
         return next(one for one in found if (one.start, one.end) == (within.start, within.end))
 
@@ -226,14 +228,13 @@ class LevelService(Struct, frozen=True):
             for one in await self.silences.ending_after(within.start)
             if one.maintenance and one.begins < within.end
         ]
+        incidents = await self.incidents.since(within.start)
+        roles = {one.entity_id: one.role for one in await self.reports.members(now) if one.role}
         return Network(
             within,
-            [
-                one
-                for one in await self.incidents.since(within.start)
-                if one.incident.began < within.end
-            ],
-            maintenances,
+            Occasions.of(
+                [one for one in incidents if one.incident.began < within.end], maintenances, roles
+            ),
             await self.reports.reported(within),
             await coverage_of(self.members, self.marks, within, now),
             rule_on(await self.targets.rules(), within.start.date()).maintenance,
@@ -244,15 +245,13 @@ class LevelService(Struct, frozen=True):
         self,
         member: Member,
         network: Network,
+        evidence: Evidence,
         caller: Caller,
         now: datetime,
         sign: Sign,
-        whole: Sequence[PairCalls] | None = None,
     ) -> Report | None:
         """Stores the report of a period, if it is the first one or a number differs."""
-        within = network.within
-        evidence = await self.gathering.evidence(member, network, whole)
-        before = await self.reports.latest(member.entity_id, within)
+        before = await self.reports.latest(member.entity_id, network.within)
         made = await asyncio.to_thread(_version, self, member, network, evidence, now, before)
         if made is None:
             return None

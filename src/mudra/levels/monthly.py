@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import Final
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from mudra.audit.event import Caller
-from mudra.levels.gathering import pair_calls
+from mudra.levels.gathering import Network, by_fip, evidence_of, pair_calls
 from mudra.levels.level_service import NETWORK, LevelService
 from mudra.levels.months import month_before
 from mudra.levels.report_store import Sign
@@ -19,7 +18,7 @@ from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import OpenTransaction
 
 OF_A_SHARE: Final = 64
-"""FIPs that are read together: a few megabytes."""
+"""FIPs that are read together: a few megabytes, and the blocks of outages at one time once."""
 SHARE_S: Final = 300.0
 LATE_FOR: Final = timedelta(days=9)
 """A report of an AA is accepted for seven days: until then a month may get a further version."""
@@ -57,12 +56,18 @@ async def make_all(
 ) -> int:
     """Makes the reports of these members and of the network; returns how many versions."""
     fips = {one.entity_id: one for one in members if one.role is EntityType.FIP}
+    async with open_tx(within_s=SHARE_S) as tx:
+        network = await tx.service(LevelService).network(within, now)
     number, shares = 0, shares_of(len(fips))
     for share in range(shares):
-        number += await _of_share(open_tx, sign, within, now, fips, (share, shares))
+        number += await _of_share(open_tx, sign, network, now, fips, (share, shares))
     for one in (*fips.values(), *(one for one in members if one.role is EntityType.AA), NETWORK):
         # What is left of the FIPs had no call in the period.
-        number += await _of_one(open_tx, sign, within, now, one)
+        async with open_tx(within_s=SHARE_S) as tx:
+            service = tx.service(LevelService)
+            evidence = await service.gathering.evidence(one, network)
+            made = await service.version(one, network, evidence, SYSTEM, now, sign)
+            number += made is not None
     return number
 
 
@@ -74,30 +79,22 @@ def shares_of(fips: int) -> int:
 async def _of_share(
     open_tx: OpenTransaction,
     sign: Sign,
-    within: TimeRange,
+    network: Network,
     now: datetime,
     fips: dict[str, Member],
     share: tuple[int, int],
 ) -> int:
     async with open_tx(within_s=SHARE_S) as tx:
         service = tx.service(LevelService)
-        network = await service.network(within, now)
-        totals = await service.gathering.sums.with_times(within, share=share)
+        gathering = service.gathering
+        calls = by_fip(await gathering.sums.with_times(network.within, share=share))
+        members = [fips.pop(fip_id) for fip_id in sorted(calls) if fip_id in fips]
+        apart = await gathering.apart(members, network)
         number = 0
-        # One FIP after the other: those of a share take 100 MB as tuples.
-        for fip_id, calls in groupby(pair_calls(totals), key=lambda one: one.fip_id):
-            member = fips.pop(fip_id, None)
-            if member is not None:
-                made = await service.version(member, network, SYSTEM, now, sign, [*calls])
-                number += made is not None
+        for one in members:
+            # One FIP after the other: those of a share take 100 MB as tuples.
+            whole = pair_calls(calls[one.entity_id])
+            evidence = evidence_of(one, network, whole, apart[one.entity_id])
+            made = await service.version(one, network, evidence, SYSTEM, now, sign)
+            number += made is not None
         return number
-
-
-async def _of_one(
-    open_tx: OpenTransaction, sign: Sign, within: TimeRange, now: datetime, member: Member
-) -> int:
-    async with open_tx(within_s=SHARE_S) as tx:
-        service = tx.service(LevelService)
-        network = await service.network(within, now)
-        whole = () if member.role is EntityType.FIP else None
-        return await service.version(member, network, SYSTEM, now, sign, whole) is not None

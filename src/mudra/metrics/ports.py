@@ -110,8 +110,8 @@ class RollupQueries(Protocol):
         ...
 
     async def with_times(
-        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None,
-        share: tuple[int, int] | None = None,
+        self, within: TimeRange, *, aa_id: str | None = None,
+        fip_ids: Collection[str] | None = None, share: tuple[int, int] | None = None,
     ) -> "Totals":  # fmt: skip
         """Returns the sums with estimated times; `share` is one of so many parts of all FIPs."""
         ...
@@ -277,6 +277,10 @@ class Incidents(Protocol):
 
     async def find(self, incident_id: str) -> StoredIncident | None:
         """Returns the incident of this ID, however old."""
+        ...
+
+    async def of_ids(self, incident_ids: Sequence[str]) -> Sequence[StoredIncident]:
+        """Returns the incidents of these IDs that there are, the newest first."""
         ...
 
 

@@ -96,7 +96,8 @@ def in_force(member: Member) -> tuple[Correction, ...]:
     async def read(dependencies: Dependencies) -> tuple[Correction, ...]:
         async with dependencies.database.transaction() as tx:
             now = await tx.now()
-            return await corrections(tx, member.entity_id, now - timedelta(days=90), now)
+            found = await corrections(tx, [member.entity_id], now - timedelta(days=90), now)
+            return (*found.get(member.entity_id, ()),)
 
     return member.service.in_store(read)
 

@@ -61,9 +61,9 @@ def random_world(seed: int) -> World:
             for api in APIS:
                 if random.random() < 0.3:
                     continue
-                counts = [random.randint(0, most) for most in (40, 5, 6, 3)]
-                cells = [random.randint(0, 120) for _ in range(sum(counts[:3]))]
-                seen[window, aa, api] = Seen(*counts, cells)
+                good, refused, broken, silent = (random.randint(0, most) for most in (40, 5, 6, 3))
+                cells = [random.randint(0, 120) for _ in range(good + refused + broken)]
+                seen[window, aa, api] = Seen(good, refused, broken, silent, cells)
     kinds = (
         "fip",
         "fip-api",

@@ -91,22 +91,25 @@ const mark = (at) => ({ xAxis: at, lineStyle: { color: colour("aa"), type: "dott
 
 function success(data) {
   const before = data.before ?? [];
-  const [min, interval] = floor([...data.success, ...before]);
+  const usual = data.usual ?? [];
+  const [min, interval] = floor([...data.success, ...before, ...usual]);
   const drawn = [line(data, text("success"), data.success, colour("accent"), {
     ...bad(data),
     z: 3,
     markLine: { silent: true, symbol: "none", label: { show: false }, data: [target(), ...(data.marks ?? []).map(([at]) => mark(at))] },
   })];
   if (before.length) drawn.unshift(line(data, text("lastWeek"), before, colour("none"), { showSymbol: false, lineStyle: { width: 2, color: colour("quiet"), opacity: 0.5 } }));
+  if (usual.length) drawn.unshift(line(data, text("usual"), usual, colour("none"), { showSymbol: false, lineStyle: { width: 1.5, type: "dotted", color: colour("quiet") } }));
+  const compared = [["lastWeek", before], ["usual", usual]].filter(([, values]) => values.length);
   const share = (v) => (v === null ? text("gap") : text("succeeded", { share: number.format(v) }));
   return {
     cut: min > 0 ? text("cut", { min }) : "",
-    legend: before.length ? [text("success"), text("lastWeek")] : undefined,
+    legend: compared.length ? [text("success"), ...compared.map(([name]) => text(name))] : undefined,
     yAxis: { min, max: 100, interval, axisLabel: { formatter: "{value} %" } },
     series: drawn,
     say: (i) => [
       share(data.success[i]),
-      ...(before.length && before[i] !== null ? [`${text("lastWeek")}: ${number.format(before[i])} %`] : []),
+      ...compared.filter(([, values]) => values[i] !== null).map(([name, values]) => `${text(name)}: ${number.format(values[i])} %`),
       ...(data.marks ?? []).filter(([at]) => at >= data.starts[i] && at < data.starts[i] + data.step * 1000).map(([, what]) => what),
     ],
   };
@@ -229,7 +232,7 @@ function picture(place, chart) {
 // What is drawn, a line for each step.
 function csv(place) {
   const { starts, step } = place.figures;
-  const series = { success: ["success", "before"], times: ["p50", "p95"], volume: ["ok", "client", "server", "unanswered"] };
+  const series = { success: ["success", "before", "usual"], times: ["p50", "p95"], volume: ["ok", "client", "server", "unanswered"] };
   const names = series[place.dataset.chart].filter((name) => place.figures[name]?.length);
   const lines = starts.map((at, i) => [written(at), written(at + step * 1000), ...names.map((name) => place.figures[name][i] ?? "")].join(","));
   return `data:text/csv;charset=utf-8,${encodeURIComponent([["from", "to", ...names].join(","), ...lines, ""].join("\r\n"))}`;

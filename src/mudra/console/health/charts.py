@@ -85,9 +85,25 @@ def successes(points: Sequence[Point]) -> list[float | None]:
     return [percentage(one.health.success) if one.health else None for one in points]
 
 
-def week_before(within: TimeRange) -> TimeRange:
-    """Returns the same time of the week before."""
-    return TimeRange(within.start - _WEEK, within.end - _WEEK)
+def usual(weeks: Sequence[Sequence[Point]]) -> list[float | None]:
+    """Returns the success of all calls of each point over some weeks; None where none has calls."""
+    found: list[float | None] = []
+    for points in zip(*weeks, strict=True):
+        known = [one.health for one in points if one.health is not None]
+        eligible = sum(one.eligible for one in known)
+        good = sum(one.succeeded for one in known)
+        found.append(percentage(good / eligible) if eligible else None)
+    return found
+
+
+def weeks_before(within: TimeRange, weeks: int = 1) -> TimeRange:
+    """Returns the same time of so many weeks before: the same hours of the same days."""
+    return TimeRange(within.start - weeks * _WEEK, within.end - weeks * _WEEK)
+
+
+def drawn_if_any(shares: list[float | None]) -> list[float | None]:
+    """Returns a line of a chart; empty, and so not drawn, where it has no point."""
+    return shares if any(one is not None for one in shares) else []
 
 
 def _milliseconds(at: datetime) -> int:

@@ -16,10 +16,11 @@ from mudra.console.health.charts import (
     Mark,
     Timeline,
     drawn,
+    drawn_if_any,
     marks_of,
     successes,
     timeline,
-    week_before,
+    weeks_before,
 )
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
@@ -76,12 +77,11 @@ async def trend(
     within = TimeRange(begins, view.within.end)
     step, health = step_for(within), page_context.tx.service(HealthService)
     now = await health.points(within, step, view.code)
-    earlier = await health.points(week_before(within), step, view.code)
+    earlier = await health.points(weeks_before(within), step, view.code)
     times = timeline(now, step, replace(view, within=within))
     changes = await page_context.tx.service(TimelineService).changes(within, page_context.now)
     marks = marks_of(changes)
-    compared = successes(earlier)
-    times.data["before"] = compared if any(one is not None for one in compared) else []
+    times.data["before"] = drawn_if_any(successes(earlier))
     times.data["marks"] = drawn(marks)
     if causes is None or within != view.within:
         stored = await page_context.tx.service(IncidentService).since(within.start)

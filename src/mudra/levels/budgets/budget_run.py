@@ -3,7 +3,7 @@
 import structlog
 
 from mudra.levels.budgets.budget_service import BudgetService, Networks
-from mudra.levels.gathering import by_fip, pair_calls
+from mudra.levels.gathering import by_fip, evidence_of, pair_calls
 from mudra.levels.monthly import SHARE_S, shares_of
 from mudra.levels.spans import Member
 from mudra.shared.entity_type import EntityType
@@ -30,7 +30,10 @@ async def work_out_budgets(open_tx: OpenTransaction) -> int:
     for one in members:
         if one.role is EntityType.AA:
             async with open_tx(within_s=SHARE_S) as tx:
-                alarms += await tx.service(BudgetService).work_out(one, networks, await tx.now())
+                service, now = tx.service(BudgetService), await tx.now()
+                gathering = service.levels.gathering
+                evidence = [await gathering.evidence(one, each) for each in networks.found]
+                alarms += await service.work_out(one, networks, now, evidence)
     _log.info("budgets of levels worked out", members=len(members), alarms=alarms)
     return alarms
 
@@ -44,11 +47,16 @@ async def _of_share(
             by_fip(await service.levels.gathering.sums.with_times(within, share=share))
             for within in networks.times.ranges
         ]
+        members = [fips[fip_id] for fip_id in sorted(calls[0]) if fip_id in fips]
+        apart = [await service.levels.gathering.apart(members, one) for one in networks.found]
         alarms = 0
-        for fip_id in sorted(calls[0]):
-            member = fips.get(fip_id)
-            if member is not None:
-                # One FIP after the other: as tuples, those of a share take six times the memory.
-                whole = [[*pair_calls(one[fip_id])] if fip_id in one else () for one in calls]
-                alarms += await service.work_out(member, networks, now, whole)
+        for member in members:
+            fip_id = member.entity_id
+            # One FIP after the other: as tuples, those of a share take six times the memory.
+            whole = [[*pair_calls(one[fip_id])] if fip_id in one else () for one in calls]
+            evidence = [
+                evidence_of(member, network, of_one, spans[fip_id])
+                for network, of_one, spans in zip(networks.found, whole, apart, strict=True)
+            ]
+            alarms += await service.work_out(member, networks, now, evidence)
         return alarms

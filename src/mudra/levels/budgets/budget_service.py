@@ -17,8 +17,9 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.levels.budgets.burn_message import EVENT, alarm_of, body_of
 from mudra.levels.budgets.burn_rule import LONG, SHORT, Burn, Outlook, Seen, burns_of
 from mudra.levels.budgets.burn_store import Burns, StoredBurn
-from mudra.levels.calculation import Figure, figures
-from mudra.levels.gathering import Network, PairCalls
+from mudra.levels.calculation import figures
+from mudra.levels.evidence import Evidence
+from mudra.levels.gathering import Network
 from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_of
 from mudra.levels.spans import Member
@@ -101,27 +102,20 @@ class BudgetService(Struct, frozen=True):
         member: Member,
         networks: Networks,
         now: datetime,
-        whole: Sequence[Sequence[PairCalls]] | None = None,
+        evidence: Sequence[Evidence],
     ) -> int:
-        """Stores the budgets of a member; returns how many alarms were sent."""
-        seen = []
-        for place, network in enumerate(networks.found):
-            calls = None if whole is None else whole[place]
-            seen.append(await self._figures(member, network, networks.found[0], calls))
+        """Stores the budgets of a member; returns how many alarms were sent.
+
+        `evidence` is that of each of the times.
+        """
+        targets = [one for one in networks.found[0].targets if one.role is member.role]
+        seen = [
+            await asyncio.to_thread(figures, one, member.role, targets, percentile_of)
+            for one in evidence
+        ]
         times = networks.times
         burns = burns_of(Seen(*seen), times.month, times.so_far.end)
         return await self._stored(member, burns, times, now)
-
-    async def _figures(
-        self,
-        member: Member,
-        network: Network,
-        of_month: Network,
-        whole: Sequence[PairCalls] | None,
-    ) -> Sequence[Figure]:
-        evidence = await self.levels.gathering.evidence(member, network, whole)
-        targets = [one for one in of_month.targets if one.role is member.role]
-        return await asyncio.to_thread(figures, evidence, member.role, targets, percentile_of)
 
     async def _stored(
         self, member: Member, burns: Sequence[Burn], times: Times, now: datetime

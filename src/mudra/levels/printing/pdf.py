@@ -5,8 +5,12 @@ so that a text is shown and never read as markup. Its root, the folder of packag
 are an empty folder, and it knows no network. The fonts are packages for Latin letters and Hindi.
 
 The time in the file is that of the report: equal reports are equal files. A print is not what is
-signed: it names the key, the hash of the evidence and the command that checks the numbers. The
-alternative weasyprint needs Pango and its fonts from the system, and four times the CPU.
+signed: it names the key, the hash of the evidence and the command that checks the numbers.
+
+Measured with one report of two pages (processor time; size in English and Hindi; installed):
+typst 0.05 to 0.08 s, 49 and 65 kB, 86 MB; Chromium's printing 0.26 to 0.43 s, 113 and 189 kB,
+290 MB and libraries of the system, and a browser whose vulnerabilities a node would have to
+follow; weasyprint 0.23 s for one table of 40 rows, 53 MB, and Pango with fonts of the system.
 """
 
 import tempfile

@@ -28,7 +28,7 @@ from mudra.storage.tables.metrics import metrics_incident
 _I: Final = metrics_incident.c
 _NEWEST: Final = sa.select(metrics_incident).order_by(_I.began.desc())
 _SINCE: Final = _NEWEST.where(sa.or_(_I.ended.is_(None), _I.ended >= sa.bindparam("since")))
-_BY_ID: Final = _NEWEST.where(_I.incident_id == sa.bindparam("incident_id"))
+_BY_IDS: Final = _NEWEST.where(is_among_given(_I.incident_id, "ids"))
 _ESCALATE: Final = (
     sa.update(metrics_incident)
     .where(is_among_given(_I.incident_id, "ids"))
@@ -62,8 +62,12 @@ class PostgresIncidents:
 
     async def find(self, incident_id: str) -> StoredIncident | None:
         """Returns the incident of this ID, however old."""
-        found = await self._found(_BY_ID, {"incident_id": incident_id})
+        found = await self.of_ids([incident_id])
         return found[0] if found else None
+
+    async def of_ids(self, incident_ids: Sequence[str]) -> Sequence[StoredIncident]:
+        """Returns the incidents of these IDs that there are, the newest first."""
+        return await self._found(_BY_IDS, {"ids": [*incident_ids]})
 
     async def mark_escalated(self, incident_ids: Sequence[str], now: datetime) -> None:
         """Stores that these incidents were escalated."""

@@ -11,12 +11,14 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import json
 
+from mudra.console.disputes.member_disputes import contest_path
 from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
 from mudra.console.pages.levels.view import BudgetRow, api_rows, budget_rows, others
+from mudra.console.pages.member.incident import incident_path
 from mudra.http.auth.gates import ADMIN, READER, operator
 from mudra.http.levels.signing import signing
 from mudra.http.response.http_refusals import InvalidField
@@ -26,9 +28,11 @@ from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_before
 from mudra.levels.printing.labels import columns, fate_text
 from mudra.levels.printing.report_csv import report_as_csv
+from mudra.levels.report import Report
 from mudra.levels.report_store import Listed, Signed
 from mudra.levels.target import ROLES, Measure
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.refusal import Refusal
 
@@ -177,10 +181,24 @@ async def _report_page(
         "rows": api_rows(report),
         "others": others(report),
         "spans": [(each, fate_text(each.fate)) for each in report.spans],
+        "incidents": await _incidents(page_context, service, report),
+        "contest": contest_path(listed.entity_id, about="line"),
+        "is_own": readable is not None and listed.entity_id != _NETWORK,
         "names": await page_context.tx.service(HealthService).names(),
         "kid": signed.key.get("kid", ""),
     }
     return RenderedPage("level_report.html", facts)
+
+
+async def _incidents(
+    page_context: PageContext, service: LevelService, report: Report
+) -> Mapping[str, str]:
+    """Returns the pages of the incidents that spans come from, by ID: those that one may see."""
+    found = await service.incidents.of_ids(sorted({one.reference for one in report.spans}))
+    if page_context.entity is None:
+        return {one.incident_id: operator_path(f"incidents/{one.incident_id}") for one in found}
+    own = page_context.member.entity_id
+    return {one.incident_id: incident_path(own, one) for one in found if may_see(one.incident, own)}
 
 
 def _pdf(page_context: PageContext, service: LevelService, signed: Signed, name: str) -> LongAct:

@@ -107,14 +107,17 @@ class BlockQuestions:
         within: TimeRange,
         *,
         aa_id: str | None = None,
-        fip_id: str | None = None,
+        fip_ids: Collection[str] | None = None,
         share: tuple[int, int] | None = None,
     ) -> Totals:
         """Returns the sums of each pair and type with estimated times, also of a single window.
 
         With `share`, those of one of so many parts of all FIPs, the latter a power of two.
         """
-        form = Form(fip_ids=only(fip_id), share=None if share is None else Share(*share))
+        form = Form(
+            fip_ids=None if fip_ids is None else frozenset(fip_ids),
+            share=None if share is None else Share(*share),
+        )
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
         return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
 
