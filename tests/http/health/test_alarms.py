@@ -125,6 +125,7 @@ def waiting_for(network: Network, webhook_id: str) -> int:
     return found
 
 
+@pytest.mark.slow
 def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     member = new_member(network.service, "FIP")
     bank = member.entity_id
@@ -289,6 +290,7 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     assert f"/console/operator/incidents/{incident_id}\n" in own
 
 
+@pytest.mark.slow
 def test_what_a_silence_held_back_is_escalated_only_once_someone_could_take_it(network):
     late, closed = (new_member(network.service, "FIP").entity_id for _ in range(2))
     other = network.health.fips[0].entity_id
