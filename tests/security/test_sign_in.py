@@ -269,6 +269,7 @@ def test_links_come_from_the_settings_whatever_the_request_says(service: Service
     assert link_for_who_forgot(member, forged).startswith(f"{service.issuer}/activate/")
 
 
+@pytest.mark.slow
 def test_three_links_in_six_hours_and_five_in_a_day_go_to_one_person(service: Service) -> None:
     """A13: how often a link goes out, the invitation among them; the answer never says."""
     member, client = new_member(service), service.client()
