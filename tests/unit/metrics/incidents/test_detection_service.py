@@ -153,6 +153,7 @@ def test_the_same_content_judged_again_changes_nothing(detection: Detection) -> 
     assert detection.memory.stored == stored
 
 
+@pytest.mark.slow
 def test_reports_of_days_ago_withdraw_and_reveal_incidents(detection: Detection) -> None:
     down = START + 3 * HOUR
     detection.memory.failing = is_down("DOWN-BANK", down, down + HOUR)
