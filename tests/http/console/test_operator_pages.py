@@ -320,7 +320,6 @@ def test_every_table_of_the_console_gives_its_rows_as_csv(service: Service, boss
             answer = browser.get(f"{page.path.partition('?')[0]}{unescape(link)}")
             assert answer.headers["content-type"].startswith("text/csv"), (page.path, link)
             followed.add(page.name)
-
     assert {
         *("operator-members", "operator-settings", "operator-audit", "operator-mails"),
         *("operator-approvals", "operator-member", "aa-activity", "fip-registration"),

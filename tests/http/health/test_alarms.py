@@ -132,14 +132,12 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     network.report(bank, 20)
     network.service.wait_until(lambda: network.open_incidents(bank))
     incident_id = network.open_incidents(bank)[0]["incidentId"]
-
     page = f"/console/operator/incidents/{incident_id}"
     staff = reader(network.service)
     staff.sign_in(network.noc.email)
     assert "Assign to me" in staff.get(page).text
 
     network.service.cli("health", "acknowledge", incident_id)
-
     shown = network.noc.get(f"/incidents/{incident_id}").json()["incident"]
     assert shown["acknowledgedBy"].startswith("operator:")
     assert shown["acknowledgedBy"] in network.service.cli("health", "incidents", "--json").stdout

@@ -391,7 +391,6 @@ def test_a_late_report_leaves_since_when_the_feed_says_a_fip_is_good(
     detection, now = Detection(start), start + 8 * HOUR
     detection.until(now)
     before = detection.latest_states()
-
     detection.memory.late = {now - late}
     detection.at(now + timedelta(minutes=3))
 
