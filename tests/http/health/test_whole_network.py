@@ -9,7 +9,7 @@ from tests.support.metrics.health_network import Fault, HealthNetwork, a_network
 
 CLOSE_AFTER = 3
 
-MANY, FEW = 1000, 100
+MANY, FEW = 2000, 100
 """Calls of an AA to each API: the sums of a day are good while few of them fail."""
 DOWN = Fault(lambda *_: True, failing=0.9)
 
@@ -19,7 +19,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]
     with service_in_process(tmp_path_factory.mktemp("whole") / "data") as service:
         made = a_network(service, aas=4, fips=6)
         made.calls = MANY
-        made.windows(12)
+        made.windows(6)
         yield made
 
 
