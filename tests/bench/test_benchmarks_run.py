@@ -1,6 +1,6 @@
 """Every benchmark starts, measures and prints, in the smallest size (bench/sizes.py).
 
-All but three wait for `make test-slow`: they measure, and prove no behavior that another test does not.
+All but two wait for `make test-slow`: they measure, and prove no behavior that another test does not.
 With every change mypy checks that they fit what they call.
 """
 
@@ -56,8 +56,8 @@ PRINTED = {
     "what_changed": "every goal of what changed met: ",
 }
 """What each prints among its last statistics."""
-SHORT = {"directory", "hostile", "verify"}
-"""Two with a service and one without: what all of them share works.
+SHORT = {"hostile", "verify"}
+"""One with a service and one without: what all of them share works.
 
 The limit of test_worst_bodies.py is a time, which hostile shows.
 """

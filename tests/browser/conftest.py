@@ -61,9 +61,6 @@ class Visit:
     strangers: list[str] = field(default_factory=list)
     only_colors: bool = False
     """Whether this look differs from the one before in colors alone."""
-    own: tuple[int, Scheme] = LOOKS[0]
-    also: tuple[tuple[int, Scheme], ...] = ()
-    """Looks in which each page of the visit is checked next to its own."""
 
     def noticed(self, message: ConsoleMessage) -> None:
         # A refusal that the page itself shows (400, 410) is logged by the browser too.
@@ -76,20 +73,6 @@ class Visit:
 
     def violations(self) -> list[str]:
         """What axe-core finds wrong, over all of WCAG 2.2 A and AA and its best practices."""
-        found = self._found()
-        for look in self.also:
-            self._take(look)
-            found += self._found()
-        if self.also:
-            self._take(self.own)
-        return found
-
-    def _take(self, look: tuple[int, Scheme]) -> None:
-        height = self.page.viewport_size["height"] if self.page.viewport_size else 800
-        self.page.set_viewport_size({"width": look[0], "height": height})
-        self.page.emulate_media(color_scheme=look[1])
-
-    def _found(self) -> list[str]:
         found = self.page.evaluate(
             "rules => axe.run(document, { resultTypes: ['violations'], iframes: false,"
             " ...(rules && { runOnly: rules }) })"
@@ -109,8 +92,8 @@ class Visit:
         return not self.page.evaluate(cut)
 
     def looks(self) -> Iterator[str]:
-        """The page that is open, in each width and each scheme; deep, in each pair of the two."""
-        for width, scheme in LOOKS:
+        """The page that is open, narrow and dark; deep, in each pair of width and scheme."""
+        for width, scheme in LOOKS if DEEP else LOOKS[-1:]:
             self.page.set_viewport_size({"width": width, "height": 800})
             self.page.emulate_media(color_scheme=scheme)
             yield f"{width}px-{scheme}"
@@ -121,7 +104,7 @@ class Visit:
                 self.only_colors = False
 
     def widths(self) -> Iterator[int]:
-        """The page that is open, in one width after the other: colors move nothing."""
+        """The page that is open, in both widths also with every change: colors move nothing."""
         for width, scheme in LOOKS:
             self.page.set_viewport_size({"width": width, "height": 800})
             self.page.emulate_media(color_scheme=scheme)
@@ -154,7 +137,7 @@ def watched(
 
 @pytest.fixture
 def tour(browser: Browser, service: Service, axe: str) -> Iterator[Visit]:
-    """A visit that looks at many pages, each in every look."""
+    """A visit that looks at many pages, each in every look that is due."""
     with watched(browser, service, axe, LOOKS[0]) as visit:
         yield visit
 
@@ -163,11 +146,6 @@ def tour(browser: Browser, service: Service, axe: str) -> Iterator[Visit]:
 def visit(
     request: pytest.FixtureRequest, browser: Browser, service: Service, axe: str
 ) -> Iterator[Visit]:
-    """A visit that is made in the narrow look; deep, once more in the wide one.
-
-    What it shows to axe-core is looked at in both.
-    """
+    """A visit that is made in the narrow look; deep, once more in the wide one."""
     with watched(browser, service, axe, request.param) as one:
-        one.own = request.param
-        one.also = () if DEEP else LOOKS[:-1]
         yield one

@@ -127,6 +127,7 @@ def renews_its_charts(page: Page, network: Service) -> None:
     pytest.fail(f"after {PATIENCE_S} s the charts are those of before")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHARTS, reason="charts are not built here: make assets needs npm")
 def test_charts_that_do_not_come_are_said_to_be_missing(
     narrow: Visit, network: Service, noc: Operator

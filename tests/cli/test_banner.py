@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.support.database.template_database import prepare
+from tests.support.depth import with_every_change
 from tests.support.http_clients import NO_TLS
 from tests.support.until import PATIENCE_S
 
@@ -20,12 +21,14 @@ MUDRA = Path(sys.executable).with_name("mudra")
 PAGE = "docs/reference/api.html"
 
 
-@pytest.mark.parametrize("built", [True, False], ids=["with the site", "without it"])
+@pytest.mark.parametrize(
+    "built", with_every_change([True], [True, False]), ids=["with the site", "without it"]
+)
 def test_the_address_of_the_documentation_is_printed_where_it_is(
     tmp_path: Path, built: bool
 ) -> None:
     source, site = tmp_path / "src", tmp_path / "src" / "mudra" / "console" / "site"
-    shutil.copytree(ROOT / "src", source, ignore=lambda *_: {"site"})
+    shutil.copytree(ROOT / "src", source, ignore=lambda *_: {"site", "node_modules"})
     if built:
         (site / "reference").mkdir(parents=True)
         (site / "reference" / "api.html").write_text("<!doctype html><title>API</title>")

@@ -177,6 +177,7 @@ def test_one_aa_and_one_fip(store: Opened, tmp_path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_the_last_one_was_cut_short(store: Opened, tmp_path) -> None:
     asked = ("export", "--from", "2026-03-04", "--to", "2026-03-05", "--out", str(tmp_path))
     store.shown(*asked)
@@ -353,6 +354,7 @@ def test_the_upgrade_fills_the_days_that_are_there(store: Opened) -> None:
     assert store.connection.execute(every).fetchall() == before
 
 
+@pytest.mark.slow
 def test_each_query_of_the_dashboard_is_answered_to_the_reader(store: Opened) -> None:
     """As Grafana sends them: with its macros written out, for the days and FIPs of its page."""
     store.act(lambda opened: opened.make_sums())

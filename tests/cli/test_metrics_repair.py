@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from tests.cli.metrics_commands import Opened, opened
 from tests.storage.metrics.summed_store import DAY, HOUR, Truth, summed
+from tests.support.depth import with_every_change
 from tests.support.metrics.metrics_payloads import (
     notification_metrics,
     of_few_calls,
@@ -77,13 +78,16 @@ def test_what_is_intact_is_said_to_be(store: Opened) -> None:
 
 @pytest.mark.parametrize(
     ("grain", "aa_id", "tag", "settled", "fips"),
-    [
-        ("hour", "aa-one", "req", False, FEW),
-        ("hour", "aa-one", "req", True, MANY),
-        ("hour", "", "req", False, FEW),
-        ("day", "", "req", True, FEW),
-        ("day", "aa-one", "all", True, FEW),
-    ],
+    with_every_change(
+        [("hour", "aa-one", "req", False, FEW)],
+        [
+            ("hour", "aa-one", "req", False, FEW),
+            ("hour", "aa-one", "req", True, MANY),
+            ("hour", "", "req", False, FEW),
+            ("day", "", "req", True, FEW),
+            ("day", "aa-one", "all", True, FEW),
+        ],
+    ),
 )
 def test_damaged_sums_are_named_and_made_again(
     store: Opened, grain, aa_id, tag, settled, fips
@@ -184,7 +188,9 @@ def implausible(payload):
     return msgspec.structs.replace(payload, fips=(first, *others))
 
 
-@pytest.mark.parametrize("place", [0, 2, 40], ids=["blocks", "bucket", "numbers"])
+@pytest.mark.parametrize(
+    "place", with_every_change([2], [0, 2, 40]), ids=["blocks", "bucket", "numbers"]
+)
 def test_a_damaged_held_report_is_named_and_sent_again(store: Opened, place) -> None:
     truth = store.act(filled)
 

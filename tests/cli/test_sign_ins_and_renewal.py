@@ -113,6 +113,7 @@ def test_a_secret_is_renewed_once_it_is_due_and_the_command_runs_when_it_changed
     assert ran.read_text() == "x\nx\n"
 
 
+@pytest.mark.slow
 def test_a_retirement_asks_on_a_terminal_unless_yes_is_given(service: Service) -> None:
     member = new_member(service)
     words = ("member", "retire", member.entity_id, "--reason", "left")

@@ -18,6 +18,7 @@ from tests.support.members import Member, set_password
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
+from tests.support.until import PATIENCE_S
 
 from mudra.identity.operators.operator import Scope
 
@@ -107,10 +108,10 @@ def claims_of(token: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("caller", "phases", "examples"),
     [
-        ("member", "examples,fuzzing", EXAMPLES),
         ("entity", "examples,fuzzing", EXAMPLES),
-        ("operator", "examples,fuzzing", EXAMPLES),
         ("reporter", "examples,fuzzing", EXAMPLES),
+        ("member", "examples", EXAMPLES),
+        ("operator", "examples", EXAMPLES),
         pytest.param("member", "coverage,fuzzing", MANY, marks=pytest.mark.slow),
         pytest.param("reporter", "coverage,fuzzing", MANY, marks=pytest.mark.slow),
         pytest.param("entity", "coverage,fuzzing", MANY, marks=pytest.mark.slow),
@@ -140,6 +141,7 @@ def test_whatever_is_sent_the_answer_is_as_described(
         "--continue-on-failure",
         "--no-color",
         "--suppress-health-check=filter_too_much",  # a GET with one text has few invalid forms
+        f"--request-timeout={PATIENCE_S}",  # a loaded machine is slow, and no fault is
         *PARTS[caller],
         "--header",
         f"Authorization: Bearer {token}",

@@ -27,7 +27,7 @@ from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.registry.ports import Registry
 
-EXAMPLES = 50
+EXAMPLES = 15
 EXAMPLES_BEFORE_A_RELEASE = 5_000
 POSTS_OF_ONE = 250
 """An operator may post 300 at once, and two a second from then on."""

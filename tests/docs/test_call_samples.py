@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.depth import with_every_change
 from tests.support.documents.blocks import Block, blocks_of
 from tests.support.members import Member, new_member
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
@@ -197,7 +198,7 @@ def follow_samples(page: str, kind: str, sandbox: Service, folder: Path) -> None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)
-@pytest.mark.parametrize("kind", ["sh", "python", "js"])
+@pytest.mark.parametrize("kind", with_every_change(["python"], ["sh", "python", "js"]))
 def test_each_sample_of_a_call_works(
     page: str, kind: str, sandbox: Service, tmp_path: Path
 ) -> None:

@@ -244,6 +244,7 @@ def answers(
     }
 
 
+@pytest.mark.slow
 def test_no_call_is_refused_as_its_page_prints_it(answers: dict[str, tuple[int, str]]) -> None:
     assert len(answers) > 150
     refused = {
@@ -265,6 +266,7 @@ def facts_of(answer: Any) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_an_example_says_what_the_service_does(answers: dict[str, tuple[int, str]]) -> None:
     wrong = {}
     compared = 0

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+import pytest
 from tests.docs.command_words import (
     REFERENCE,
     Like,
@@ -175,6 +176,7 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str, reported: datetime) 
     }
 
 
+@pytest.mark.slow
 def test_the_commands_that_no_block_runs_are_run(sandbox: Service, tmp_path: Path) -> None:
     blocks = [Block(REFERENCE, "sh", f"{line}\n", "") for line in not_in_blocks()]
 

@@ -12,6 +12,7 @@ import pytest
 from tests.docs.follow import follow
 from tests.docs.left_out import is_left_out
 from tests.docs.operators_guides import run_an_agent
+from tests.support.depth import with_every_change
 from tests.support.documents.blocks import ROOT, blocks_of, text_of
 from tests.support.members import new_member
 from tests.support.service import Service
@@ -139,7 +140,7 @@ def _shell(script: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@pytest.mark.parametrize("extra", with_every_change(["", "cli"], EXTRAS))
 def test_each_command_shows_its_help_or_says_what_to_install(
     copies: dict[str, Copy], extra: str
 ) -> None:
@@ -158,7 +159,7 @@ def test_each_command_shows_its_help_or_says_what_to_install(
             )
 
 
-@pytest.mark.parametrize("option", ["--help", "-h"])
+@pytest.mark.parametrize("option", with_every_change(["--help"], ["--help", "-h"]))
 @pytest.mark.parametrize("extra", [one for one in EXTRAS if one])
 def test_the_list_of_commands_says_which_are_not_installed(
     copies: dict[str, Copy], extra: str, option: str
@@ -260,6 +261,7 @@ def test_a_member_works_with_the_command_alone(
     assert not packages & {"litestar", "sqlalchemy", "psycopg", "numpy", "uvicorn"}
 
 
+@pytest.mark.slow
 def test_the_page_of_the_agent_runs_in_the_copy_that_it_names(
     copies: dict[str, Copy], sandbox: Service, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.depth import with_every_change
 from tests.support.until import PATIENCE_S
 
 TEXTS = {
@@ -33,7 +34,9 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+@pytest.mark.parametrize(
+    "text", with_every_change([TEXTS["halves"]], TEXTS.values()), ids=TEXTS.keys()
+)
 def test_a_text_of_eight_megabytes_costs_some_of_them(text: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM % text], capture_output=True, text=True, check=False,

@@ -152,6 +152,7 @@ def test_a_restore_is_a_rollback(kept: Kept, restored: tuple[Path, dict[str, obj
     assert verdict.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_rehearsal_reaches_no_one(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No member is notified, and what a node writes on it waits for ever."""
     folder = kept.place(tmp_path_factory.mktemp("rehearsed") / "data")
@@ -217,6 +218,7 @@ def test_a_directory_in_use_is_refused_and_its_process_named(kept: Kept) -> None
     assert f"process {kept.service.process.pid} already serves" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_directory_with_data_is_refused_and_set_aside_when_asked_to(
     kept: Kept, restored: tuple[Path, dict[str, object]], tmp_path: Path
 ) -> None:
@@ -234,6 +236,7 @@ def test_a_directory_with_data_is_refused_and_set_aside_when_asked_to(
     assert (Path(json.loads(done.stdout)["setAside"]) / "PG_VERSION").exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_backup_changes_nothing_and_the_whole_one_is_restored_after_it(
     kept: Kept, tmp_path: Path
 ) -> None:
@@ -353,6 +356,7 @@ def test_an_operators_own_postgresql(kept: Kept, tmp_path: Path) -> None:
     assert found == [(member.entity_id,)]
 
 
+@pytest.mark.slow
 def test_the_how_to_is_followed_word_by_word(kept: Kept, tmp_path: Path) -> None:
     """Each command of the page, in its order, with this test's names in place of the examples."""
     page = Path("docs/how-to/back-up-and-restore.md").read_text()

@@ -147,6 +147,7 @@ def test_a_reset_ends_the_secret_on_both_workers_at_once(service: Service) -> No
     assert statuses == {(200, True): 10, (401, False): 10}
 
 
+@pytest.mark.slow
 def test_jobs_run_once_and_the_doctor_recommends_sizes(service: Service) -> None:
     service.advance("PT11M")
     # On a machine with much else to do a connection takes over the second that it may.

@@ -7,6 +7,7 @@ import httpx2
 import psycopg
 import pytest
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.depth import with_every_change
 from tests.support.http_clients import NO_TLS
 from tests.support.members import new_member
 from tests.support.process import running_service
@@ -63,7 +64,9 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(
-    ("refuse", "admit", "said", "words", "cause"), REFUSALS, ids=["limit", "password"]
+    ("refuse", "admit", "said", "words", "cause"),
+    with_every_change(REFUSALS[1:], REFUSALS),
+    ids=["limit", "password"],
 )
 def test_the_cause_is_said_and_its_words_are_logged(
     service: Service,

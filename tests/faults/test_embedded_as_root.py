@@ -148,6 +148,7 @@ def test_an_ordinary_user_runs_it_under_the_own_account_and_root_joins_without_t
         assert read_the_row(ordinary.answer())
 
 
+@pytest.mark.slow
 @AS_ROOT
 def test_a_user_without_a_name_runs_it_too(open_dir):
     if not _is_open(Path(sys.prefix)):

@@ -42,7 +42,7 @@ CHAPTERS: tuple[Callable[[World], None], ...] = (
     acts_of_the_network.alarms,
     acts_of_the_network.operations,
 )
-LEAST = 1200 if DEEP else 400
+LEAST = 1200 if DEEP else 200
 """Exchanges that fail, of all acts together."""
 NO_ACTS = {
     "POST /cr/v2/lint/{entity_type}": "reads",

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
+from tests.support.depth import with_every_change
 from tests.support.http_clients import NO_TLS
 from tests.support.members import new_member
 from tests.support.process import running_service
@@ -37,7 +38,9 @@ def node(folder: Path, port: int, *, embedded: bool) -> Iterator[tuple[Service, 
         yield service, disk
 
 
-@pytest.mark.parametrize("embedded", [True, False], ids=["embedded", "external"])
+@pytest.mark.parametrize(
+    "embedded", with_every_change([True], [True, False]), ids=["embedded", "external"]
+)
 def test_a_full_disk_ends_no_process_and_tokens_go_on(tmp_path: Path, *, embedded: bool) -> None:
     port = free_port()
     with node(tmp_path, port, embedded=embedded) as (service, disk):

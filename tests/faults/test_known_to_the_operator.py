@@ -65,6 +65,7 @@ def test_a_node_that_serves_is_ready_and_shows_what_each_process_takes(node: Ser
         assert min(shown[one] for one in processes) > 0, shown
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_whenever_it_is_back_is_time_without_one(node: Service) -> None:
     """A scrape may find it ready each time: the seconds in between are counted."""
     before, seen, ends = value(node, "mudra_unserved_seconds_total"), set(), time.monotonic() + 8
@@ -126,6 +127,7 @@ def test_disks_backups_and_connections_are_watched(node: Service) -> None:
     assert 'state="active"' in open_now
 
 
+@pytest.mark.slow
 def test_reports_that_did_not_come_in_time_are_missing(node: Service) -> None:
     """Of the last window whose time is over; of the last closed one none could be missing yet."""
     aa = pushing_aa(node)

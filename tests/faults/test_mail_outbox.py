@@ -160,6 +160,7 @@ def test_a_email_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(
     assert len(emails(sink, email)) == 1
 
 
+@pytest.mark.slow
 def test_a_mail_server_that_answers_nothing_holds_up_no_alarm(tmp_path: Path):
     """F6: each attempt takes 20 s, so a run that sends many emails takes as long as it likes."""
     silent = socket.create_server(("127.0.0.1", 0))

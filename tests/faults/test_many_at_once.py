@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import httpx2
 import pytest
+from tests.support.depth import with_every_change
 from tests.support.hostile.simultaneous import asked_at_once
 from tests.support.members import new_member
 from tests.support.metrics.metrics_push import pushing_aa
@@ -29,8 +30,8 @@ FILES = (
     "/status/badge.svg",
 )
 KINDS = ("AA", "FIP", "FIU")
-SHORT = {"operator-board", "status"}
-"""The pages of every run; all others are asked for in the slow one."""
+SHORT = {"status", "/iam/.well-known/jwks.json"}
+"""The page and the call of every run; all others are asked for in the slow one."""
 
 
 def pages(ids: Mapping[str, str], emails: Mapping[str, str]) -> list[Page]:
@@ -88,10 +89,7 @@ def asked(network: Network, path: str, cookie: str = "") -> list[httpx2.Response
     return asked_at_once(network.service, AT_ONCE, f"GET {path}", headers)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in SHORT else pytest.param(name, marks=pytest.mark.slow) for name in NAMES],
-)
+@pytest.mark.parametrize("name", with_every_change(SHORT, NAMES))
 def test_none_of_many_pages_fails(network: Network, name: str) -> None:
     page = network.pages[name]
 
@@ -102,7 +100,7 @@ def test_none_of_many_pages_fails(network: Network, name: str) -> None:
     assert [one.text for one in answers if "Out of reach for the moment" in one.text] == []
 
 
-@pytest.mark.parametrize("path", [*CALLS, *FILES])
+@pytest.mark.parametrize("path", with_every_change(SHORT, [*CALLS, *FILES]))
 def test_none_of_many_calls_fails(network: Network, path: str) -> None:
     statuses = Counter(answer.status_code for answer in asked(network, path))
 

@@ -14,6 +14,7 @@ import pytest
 from tests.faults.side_by_side import SideBySide
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
+from tests.support.depth import with_every_change
 from tests.support.members import new_member
 from tests.support.process import running_service
 from tests.support.processes import LISTENING, children, socket_states
@@ -94,7 +95,7 @@ def test_rolling_restarts_lose_no_request(
     assert load.first.keys() == {200}, load.first
 
 
-@pytest.mark.parametrize("name", sorted(PROXIES))
+@pytest.mark.parametrize("name", with_every_change(["nginx"], sorted(PROXIES)))
 def test_a_node_that_is_slow_for_a_moment_is_not_taken_out(
     name: str, tmp_path: Path, database: dict[str, str]
 ) -> None:

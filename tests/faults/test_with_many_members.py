@@ -127,6 +127,7 @@ def test_doctor_reads_the_secrets_of_1200_members(rotating: Service) -> None:
     assert int(found["secrets"]["text"].split()[0]) > MANY
 
 
+@pytest.mark.slow
 def test_the_file_of_the_board_has_all_of_a_kind(rotating: Service) -> None:
     """The page has its first 200."""
     operator, browser = new_operator(rotating), reader(rotating)

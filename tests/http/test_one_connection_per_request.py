@@ -272,6 +272,7 @@ def test_one_connection_serves_every_operation_of_the_document(network: Network)
     assert sum(answer.is_success for answer in answers.values()) > len(answers) / 2
 
 
+@pytest.mark.slow
 def test_one_connection_serves_every_page_of_the_console(network: Network) -> None:
     staff, admin = network.reader(STAFF), network.reader(ADMINS[FIP])
     words = {id(one): one.word("/console/account") for one in (staff, admin)}

@@ -64,7 +64,7 @@ def _closed(counter: Counter) -> list[Payload]:
     return made
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(st.lists(events(), max_size=40))
 def test_every_payload_keeps_every_rule_of_the_operator(events: list[Event]) -> None:
     counter = _counter()
@@ -78,7 +78,7 @@ def test_every_payload_keeps_every_rule_of_the_operator(events: list[Event]) -> 
     assert not counter.windows.open
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(st.lists(events(), max_size=40), st.integers(0, 40))
 def test_a_snapshot_at_any_moment_and_the_events_after_it_give_the_same_payloads(
     events: list[Event], cut: int

@@ -72,7 +72,7 @@ def batches(draw: st.DrawFn) -> tuple[list[bytes], int]:
     return sent, right
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(batches())
 def test_of_a_batch_each_right_event_counts(batch: tuple[list[bytes], int]) -> None:
     sent, right = batch
@@ -96,7 +96,7 @@ def _span(request: ExportTraceServiceRequest, number: int) -> object:
     return span
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     st.lists(
         st.sampled_from(["right", "double", "text", "status", "name", "value", "cut"]),
@@ -133,7 +133,7 @@ def test_of_a_protobuf_batch_each_right_span_counts(kinds: list[str]) -> None:
     assert {call.status for call in found.calls} <= {200}
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     st.binary(max_size=300)
     | st.text(max_size=200).map(str.encode)
@@ -149,7 +149,7 @@ def test_no_bytes_end_a_reader(body: bytes) -> None:
         LineReader(fields, _context(), inbound=False).calls(body.split(b"\n"))
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(33), deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(

@@ -46,7 +46,7 @@ def test_different_rows_never_have_the_same_bytes(one, other):
     assert same is (one == other)
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(8))
 @given(trails, st.data())
 def test_any_other_list_of_these_rows_is_broken(chain, data):
     order = data.draw(st.lists(st.sampled_from(range(len(chain))), max_size=len(chain) + 2))
@@ -57,7 +57,7 @@ def test_any_other_list_of_these_rows_is_broken(chain, data):
     assert isinstance(verdict, Intact if order == list(range(len(chain))) else Broken)
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(8))
 @given(trails, trails)
 def test_another_trail_never_passes_for_this_one(chain, other):
     verdict = verify(other, [Checkpoint(len(chain), chain[-1].hash, NOON)])

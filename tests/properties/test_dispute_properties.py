@@ -34,7 +34,7 @@ def a_dispute(*apis: str) -> Dispute:
     )
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(33), deadline=None)
 @given(STEPS)
 def test_an_open_dispute_has_a_deadline_and_a_closed_one_changes_only_by_a_reopening(
     steps: list[tuple[Act, timedelta]],
@@ -60,7 +60,7 @@ def test_an_open_dispute_has_a_deadline_and_a_closed_one_changes_only_by_a_reope
         one = after
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(33), deadline=None)
 @given(WINDOWS, WINDOWS, st.sets(st.sampled_from(["fif", "fireq", "cns"])))
 def test_corrections_never_exceed_what_is_contested(
     start: datetime, end: datetime, apis: set[str]

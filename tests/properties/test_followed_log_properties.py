@@ -311,7 +311,7 @@ def _played(acts: list[str], *, dated: bool, coarse: bool = False) -> Rotated:
         return rotated
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(HISTORIES, st.booleans(), st.just(False))  # noqa: FBT003  # times of their own
 @example(["write", "rename", "write", "read"], False, False)  # noqa: FBT003  # the renamed file is the newer one
 @example(["write", "rename", "read", "rest", "read", "write"], False, False)  # noqa: FBT003  # opened late
@@ -335,7 +335,7 @@ def test_each_line_of_a_rotated_log_comes_once_and_in_order(
     assert rotated.gaps == 0
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(13), deadline=None)
 @given(st.lists(st.sampled_from([*ACTS, *RENAMED, *COPIED, *LOSSES]), max_size=25), st.booleans())
 def test_no_line_comes_twice_and_a_loss_that_can_be_known_is_counted(
     acts: list[str], dated: bool

@@ -148,6 +148,6 @@ def check_memory(network: Network) -> None:
 @example(["ask a", "read", "fence a", "commit", "read", "ask a"])  # it changes during its read
 @example(["ask a", "read", "read", "lose", "fence a", "commit", "listen", "ask a"])
 @given(STEPS)
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_caller_gets_a_value_that_is_older_than_its_call(steps: list[str]) -> None:
     asyncio.run(play(steps))

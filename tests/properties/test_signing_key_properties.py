@@ -104,7 +104,7 @@ def instants(keys: Keys, since: datetime, until: datetime) -> list[datetime]:
 
 
 @given(st.sampled_from(TokenKind), steps)
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(10))
 def test_at_every_instant_one_key_signs_that_verifiers_know_and_whose_private_part_exists(
     kind: TokenKind, plans: list[tuple[timedelta, bool]]
 ) -> None:
@@ -124,7 +124,7 @@ def test_at_every_instant_one_key_signs_that_verifiers_know_and_whose_private_pa
 
 
 @given(st.sampled_from(TokenKind), steps)
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(10))
 def test_a_key_stays_published_until_its_last_token_has_ended_and_goes_after(
     kind: TokenKind, plans: list[tuple[timedelta, bool]]
 ) -> None:
@@ -155,7 +155,7 @@ def test_a_key_stays_published_until_its_last_token_has_ended_and_goes_after(
     TokenKind.ENTITY,
     [(ROTATE_AFTER, False, set()), (timedelta(seconds=1), False, {2})],
 )
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(20))
 def test_whatever_is_dropped_whenever_one_key_signs_that_was_not(
     kind: TokenKind, plans: list[tuple[timedelta, bool, set[int]]]
 ) -> None:

@@ -19,7 +19,7 @@ pauses = st.one_of(
 )
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(13), deadline=None)
 @given(st.lists(pauses, min_size=1, max_size=400))
 def test_never_more_than_a_hundred_failures_are_counted(seconds: list[float]):
     """A1: guesses are few and slow."""
@@ -52,7 +52,7 @@ def test_reaching_a_hundred_takes_at_least_21_hours(impatience: list[float]):
     assert now - NOON < timedelta(hours=22)
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(26), deadline=None)
 @given(st.integers(0, 99), st.floats(0, 100_000))
 def test_a_try_in_an_open_slot_always_proceeds(failures: int, seconds: float):
     """A1: guesses are few and slow."""
@@ -64,7 +64,7 @@ def test_a_try_in_an_open_slot_always_proceeds(failures: int, seconds: float):
     assert throttle.decide(history, max(until, NOON + timedelta(seconds=seconds))) == Proceed()
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(13), deadline=None)
 @given(st.lists(st.floats(0, 120), max_size=60))
 def test_an_address_never_has_more_than_ten_counted_failures_in_five_minutes(gaps: list[float]):
     """A3: by address."""
@@ -79,7 +79,7 @@ def test_an_address_never_has_more_than_ten_counted_failures_in_five_minutes(gap
         assert sum(1 for t in counted if at - timedelta(minutes=5) < t <= at) <= 10
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(13), deadline=None)
 @given(st.lists(st.floats(0, 5), max_size=60))
 def test_link_mails_keep_both_limits_over_any_day(hours: list[float]):
     """A13: how often a link goes out."""

@@ -69,6 +69,7 @@ def test_an_operator_whom_the_submitter_made_approves_nothing_of_theirs(
     assert approved(other, listed).status_code == 200
 
 
+@pytest.mark.slow
 def test_who_made_the_submitter_approves_nothing_of_theirs(
     boss: Operator, other: Operator, listed: Registry
 ) -> None:
@@ -86,6 +87,7 @@ def test_two_operators_whom_one_made_are_no_two(boss: Operator, listed: Registry
     assert_tied(approved(another, listed))
 
 
+@pytest.mark.slow
 def test_an_accomplice_of_an_accomplice_is_none_the_less_when_the_one_between_is_gone(
     boss: Operator, listed: Registry
 ) -> None:
@@ -97,6 +99,7 @@ def test_an_accomplice_of_an_accomplice_is_none_the_less_when_the_one_between_is
     assert_tied(approved(accomplice, listed))
 
 
+@pytest.mark.slow
 def test_a_new_operator_decides_on_what_members_and_others_submit(
     boss: Operator, other: Operator, listed: Registry
 ) -> None:
@@ -135,6 +138,7 @@ def test_who_added_an_admin_approves_nothing_that_the_admin_submits(
     assert approved(other, listed).status_code == 200
 
 
+@pytest.mark.slow
 def test_nor_the_first_entry_of_a_member_that_another_onboarded(
     boss: Operator, other: Operator, strict: Service
 ) -> None:
@@ -148,6 +152,7 @@ def test_nor_the_first_entry_of_a_member_that_another_onboarded(
     assert approved(other, first).status_code == 200
 
 
+@pytest.mark.slow
 def test_nor_what_the_admin_submits_with_the_secret_that_an_admin_reads(
     boss: Operator, listed: Registry
 ) -> None:
@@ -162,6 +167,7 @@ def test_nor_what_the_admin_submits_with_the_secret_that_an_admin_reads(
     assert "reset the secret" in refused.json()["errorMsg"]
 
 
+@pytest.mark.slow
 def test_nor_days_later_by_the_secret_that_a_removed_admin_read_until_it_is_reset(
     boss: Operator, other: Operator, listed: Registry
 ) -> None:
@@ -186,6 +192,7 @@ def test_nor_days_later_by_the_secret_that_a_removed_admin_read_until_it_is_rese
     assert approved(boss, listed).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_removed_admin_who_never_read_the_secret_ties_no_one_days_later(
     boss: Operator, listed: Registry
 ) -> None:
@@ -203,6 +210,7 @@ def bearer_of(member: Member, secret: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
+@pytest.mark.slow
 def test_nor_what_someone_submits_whom_that_admin_invited(boss: Operator, listed: Registry) -> None:
     accomplice, email = admin_added_by(boss, listed), address()
     assert ask(accomplice, "add", email=email).status_code == 200
@@ -212,6 +220,7 @@ def test_nor_what_someone_submits_whom_that_admin_invited(boss: Operator, listed
     assert_tied(approved(boss, listed))
 
 
+@pytest.mark.slow
 def test_who_moved_an_admins_address_approves_nothing_that_comes_from_it(
     boss: Operator, other: Operator, listed: Registry
 ) -> None:
@@ -226,6 +235,7 @@ def test_who_moved_an_admins_address_approves_nothing_that_comes_from_it(
     assert approved(other, listed).status_code == 200
 
 
+@pytest.mark.slow
 def test_who_enabled_an_operator_again_is_not_approved_by_them(
     boss: Operator, strict: Service, listed: Registry
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.storage.audit.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
+from tests.support.depth import with_every_change
 
 from mudra.audit.verdict import AuditState, AuditVerdict
 
@@ -143,7 +144,9 @@ def test_a_removal_is_found_from_both_nodes(shared: AuditedNodes, what: str) -> 
     assert states(found) == {AuditState.BROKEN}, found
 
 
-@pytest.mark.parametrize("what", ["the tail and its checkpoints", "everything"])
+@pytest.mark.parametrize(
+    "what", with_every_change(["everything"], ["the tail and its checkpoints", "everything"])
+)
 def test_a_removal_is_found_after_the_chain_went_on(nodes: AuditedNodes, what: str) -> None:
     nodes.sql(*REMOVALS[what])
     nodes.write(2 * ROWS)
@@ -161,7 +164,12 @@ def test_a_row_that_claims_another_place_is_found(shared: AuditedNodes, what: st
     assert states(found) == {AuditState.BROKEN}, found
 
 
-@pytest.mark.parametrize("what", [*JUDGED_WHEN_SEALED, "a negative number", "a number to come"])
+@pytest.mark.parametrize(
+    "what",
+    with_every_change(
+        ["an old time"], [*JUDGED_WHEN_SEALED, "a negative number", "a number to come"]
+    ),
+)
 def test_a_row_that_claims_another_place_is_found_when_it_was_sealed(
     nodes: AuditedNodes, what: str
 ) -> None:

@@ -140,6 +140,7 @@ def test_the_services_role_makes_and_drops_partitions_of_metrics(prepared: Prepa
             assert names == ([("metrics_block_hour_203105",)] if verb == "make" else [])
 
 
+@pytest.mark.slow
 def test_a_directory_from_before_the_roles_is_taken_over(tmp_path: Path) -> None:
     """Its tables belong to the superuser, who signs in; after one start neither is so."""
     data_dir = tmp_path / "data"

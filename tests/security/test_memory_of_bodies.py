@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from bench.hostile_bodies import push_bodies
 from bench.support import peak_rss_mb, rss_mb
+from tests.support.depth import with_every_change
 from tests.support.http_clients import NO_TLS
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import Service
@@ -22,7 +23,10 @@ def tree(pid: int) -> list[int]:
     return [pid, *(one for child in children for one in tree(int(child)))]
 
 
-@pytest.mark.parametrize("kind", ["objects", "empty FIPs", "zeros", "unknown members", "deep"])
+@pytest.mark.parametrize(
+    "kind",
+    with_every_change(["objects"], ["objects", "empty FIPs", "zeros", "unknown members", "deep"]),
+)
 def test_the_worst_push_grows_no_process_of_the_service_beyond_its_bound(
     service: Service, kind: str
 ) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.support.depth import with_every_change
 from tests.support.mailbox import latest_link, mails
 from tests.support.members import Member, new_member, set_password
 from tests.support.passkeys import (
@@ -137,7 +138,9 @@ def test_a_passkey_of_another_person_is_not_added_twice(named: Service, browser:
     assert len(ids(browser)) == 1
 
 
-@pytest.mark.parametrize("form", ["passkey/begin", "begin", "recovery-codes"])
+@pytest.mark.parametrize(
+    "form", with_every_change(["begin"], ["passkey/begin", "begin", "recovery-codes"])
+)
 def test_a_stolen_session_changes_no_passkey(named: Service, browser: Reader, form: str) -> None:
     """However lately it was proven: the very form brings a passkey's signature or a code."""
     passkey = new_passkey(browser, named)
@@ -275,7 +278,7 @@ def test_a_reset_by_a_second_operator_ends_passkeys_too(
     assert app.secret not in browser.get(PAGE).text
 
 
-@pytest.mark.parametrize("with_app", [False, True])
+@pytest.mark.parametrize("with_app", with_every_change([True], [False, True]))
 def test_the_passkeys_of_who_was_admin_before_a_move_sign_no_one_in(
     named: Service, admin: Member, browser: Reader, with_app: bool
 ) -> None:

@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 from tests.support.members import Member, new_member
@@ -106,6 +107,7 @@ def test_guesses_at_one_person_leave_the_next_person_a_row_of_their_own(service:
     assert len(counted(service, "", of_first)) <= MOST_ROWS + 2
 
 
+@pytest.mark.slow
 def test_a_user_who_calls_without_end_has_to_wait_and_no_one_else_is(service: Service) -> None:
     member, other = new_member(service), new_member(service)
     headers, others = member.bearer(), other.bearer()

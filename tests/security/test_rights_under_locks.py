@@ -6,6 +6,7 @@ from typing import TypeAlias
 import httpx2
 import pytest
 from tests.support.database.lock_holder import LockHolder, lock_holder
+from tests.support.depth import with_every_change
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member
 from tests.support.people.operators import Operator, new_operator
@@ -91,7 +92,9 @@ def acts_on(member: Member) -> dict[str, tuple[str, dict[str, object]]]:
     }
 
 
-@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_SCOPES], ids=["disabled", "no scope"])
+@pytest.mark.parametrize(
+    "taken", with_every_change([DISABLED], [DISABLED, WITHOUT_SCOPES]), ids=["disabled", "no scope"]
+)
 @pytest.mark.parametrize(
     ("act", "lock"),
     [
@@ -136,7 +139,9 @@ def test_nor_onboards_one(
     assert observer.get("/members", words=new).json()["members"] == []
 
 
-@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_SCOPES], ids=["disabled", "no scope"])
+@pytest.mark.parametrize(
+    "taken", with_every_change([DISABLED], [DISABLED, WITHOUT_SCOPES]), ids=["disabled", "no scope"]
+)
 def test_nor_decides_on_an_entry(
     staff: Operator, observer: Operator, member: Member, meanwhile: Meanwhile, taken: str
 ) -> None:
@@ -163,7 +168,9 @@ def test_nor_submits_one(staff: Operator, member: Member, meanwhile: Meanwhile) 
     assert registry.submit(payload_of(member)).json()["status"] == "submitted"
 
 
-@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_ROLE], ids=["disabled", "no role"])
+@pytest.mark.parametrize(
+    "taken", with_every_change([DISABLED], [DISABLED, WITHOUT_ROLE]), ids=["disabled", "no role"]
+)
 @pytest.mark.parametrize("act", ["reset", "retire"])
 def test_an_admin_who_was_removed_while_waiting_gets_no_secret(
     member: Member, meanwhile: Meanwhile, act: str, taken: str
@@ -184,7 +191,9 @@ def test_an_admin_who_was_removed_while_waiting_gets_no_secret(
     assert member.entity_token(secret).status_code == 200
 
 
-@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_ROLE], ids=["disabled", "no role"])
+@pytest.mark.parametrize(
+    "taken", with_every_change([DISABLED], [DISABLED, WITHOUT_ROLE]), ids=["disabled", "no role"]
+)
 def test_nor_reads_one(member: Member, meanwhile: Meanwhile, taken: str) -> None:
     headers = member.bearer()
 

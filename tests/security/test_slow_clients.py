@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 import uvloop
+from tests.support.depth import examples, with_every_change
 from tests.support.http_clients import new_address
 from tests.support.members import Member, new_member
 from tests.support.service import Service
@@ -21,7 +22,7 @@ from tests.support.until import PATIENCE_S
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
 from mudra.server_protocol.connection_limits import ConnectionLimits
 
-OF_EACH_KIND = 12
+OF_EACH_KIND = examples(2)
 EARLY_S = 0.5
 """Clocks of two processes are compared; an end this much before its limit is none too early."""
 LATE_S = 30.0
@@ -113,6 +114,7 @@ async def lasted(port: int, talk: Talk) -> tuple[float, bytes]:
     return time.monotonic() - began, heard
 
 
+@pytest.mark.deeper
 def test_each_kind_of_slow_client_is_ended_by_its_limit(service: Service) -> None:
     member = new_member(service)
     port = urlsplit(service.issuer).port
@@ -214,7 +216,7 @@ def large_answers() -> Iterator[tuple[str, int]]:
     serving.join(PATIENCE_S)
 
 
-@pytest.mark.parametrize("last", ["", "connection: close\r\n"])
+@pytest.mark.parametrize("last", with_every_change([""], ["", "connection: close\r\n"]))
 @pytest.mark.parametrize("path", ["/whole", "/pieces"])
 def test_a_client_that_reads_nothing_of_its_answer_is_ended(
     large_answers: tuple[str, int], path: str, last: str

@@ -83,6 +83,7 @@ def test_the_hundred_and_first_token_ends_the_one_that_was_used_least_recently(
         assert any(jti in one for one in ended)
 
 
+@pytest.mark.slow
 def test_no_token_of_today_ends_while_one_was_not_used_today(service: Service) -> None:
     """Medium 10: even where the other one was issued later."""
     member = new_member(service)

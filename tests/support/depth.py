@@ -1,8 +1,10 @@
 """The depth of a test: a little with every change, deep before a release."""
 
 import os
-from collections.abc import Sequence
-from typing import Final, TypeVar
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, Final, TypeVar
+
+import pytest
 
 T = TypeVar("T")
 
@@ -17,6 +19,21 @@ USUAL: Final = 20
 def part(values: Sequence[T], turn: int) -> Sequence[T]:
     """Return a fifth of the values with every change, another one each turn; deep all of them."""
     return values if DEEP else values[turn % _PARTS :: _PARTS]
+
+
+def with_every_change(kept: Container[Any], values: Iterable[Any]) -> list[Any]:
+    """Return parameters of a test, of which those that are not `kept` are left to `make test-slow`.
+
+    For what shows the same of each of many: one of them shows it with every change.
+    """
+    return [
+        one if one in kept else pytest.param(*_arguments(one), marks=pytest.mark.slow)
+        for one in values
+    ]
+
+
+def _arguments(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def examples(few: int) -> int:

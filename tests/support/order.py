@@ -60,7 +60,6 @@ USERS: Final[dict[Fixture, str]] = {
     ("strict", "tests/security"): "strict",
     ("named", "tests/security"): "named",
     ("served", "tests/security"): "served",
-    ("health_service", "tests/http/health"): "health_service",
     ("kept", "tests/faults"): "kept",
     ("browser", "tests/browser"): "browser",
 }

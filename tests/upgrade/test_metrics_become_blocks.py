@@ -275,6 +275,7 @@ SLEEPS = (
 )
 
 
+@pytest.mark.slow
 def test_an_upgrade_that_is_killed_again_and_again_goes_on_where_it_was(
     copy_of_old: Callable[[], str],
 ) -> None:

@@ -15,9 +15,9 @@ from tests.support.depth import DEEP
 from tests.support.in_process import InProcess
 
 MOST: Final = 200
-FIRST: Final = 1 if DEEP else 5
+FIRST: Final = 1 if DEEP else 12
 """The distance between two exchanges of a call that fail."""
-AGAIN: Final = 3 if DEEP else 9
+AGAIN: Final = 3 if DEEP else 40
 """The same of a call that was drilled before, with other content."""
 AUDITED_LATER: Final = {
     *("audit_token_issue", "audit_anonymous", "link_request"),

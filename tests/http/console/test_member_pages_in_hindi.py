@@ -68,6 +68,7 @@ def test_the_menu_and_the_overview_are_in_hindi(service: Service) -> None:
     assert "दूसरी एंटिटी पर अब आपके अधिकार नहीं हैं।" in left
 
 
+@pytest.mark.slow
 def test_every_page_of_the_menu_is_in_hindi(service: Service) -> None:
     member = new_member(service, "FIU")
     browser, programs = hindi(member), ("sh get_", "node get_", "java GetToken")

@@ -303,6 +303,7 @@ def test_tables_export_what_the_filter_shows(service: Service, boss: Reader) -> 
     assert [line.split(",")[1] for line in csv.text.splitlines()] == ["Entity", entity_id]
 
 
+@pytest.mark.slow
 def test_every_table_of_the_console_gives_its_rows_as_csv(service: Service, boss: Reader) -> None:
     """Whatever a page shows as a table it also exports: the link is followed, on every page."""
     aa, fip = new_member(service, "AA"), new_member(service, "FIP")
@@ -319,7 +320,6 @@ def test_every_table_of_the_console_gives_its_rows_as_csv(service: Service, boss
             answer = browser.get(f"{page.path.partition('?')[0]}{unescape(link)}")
             assert answer.headers["content-type"].startswith("text/csv"), (page.path, link)
             followed.add(page.name)
-
     assert {
         *("operator-members", "operator-settings", "operator-audit", "operator-mails"),
         *("operator-approvals", "operator-member", "aa-activity", "fip-registration"),

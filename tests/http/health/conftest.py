@@ -7,8 +7,8 @@ from tests.http.health.service_in_process import service_in_process
 from tests.support.service import Service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def health_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """One in which nothing else is reported. Tests must leave others' members alone."""
+    """One for each file: what others report is judged with each window of a service."""
     with service_in_process(tmp_path_factory.mktemp("health") / "data") as running:
         yield running

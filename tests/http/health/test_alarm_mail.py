@@ -162,6 +162,7 @@ def unowned(network: HealthNetwork, person: Operator) -> list[dict[str, Any]]:
     return [one for one in mails if "No one has acknowledged" in one["text"]]
 
 
+@pytest.mark.slow
 def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork) -> None:
     fiu, other = new_member(network.service, "FIU"), new_member(network.service, "FIU")
     bank, spared = network.fips[0].entity_id, network.fips[1].entity_id
@@ -253,6 +254,7 @@ async def given_up_again(dependencies: Dependencies) -> None:
         await transaction.connection.execute(sa.text(later))
 
 
+@pytest.mark.slow
 def test_a_webhook_of_the_public_that_takes_nothing_is_warned_of_and_ends_after_three_days(
     network: HealthNetwork,
 ) -> None:

@@ -123,20 +123,19 @@ def waiting_for(network: Network, webhook_id: str) -> int:
     return found
 
 
+@pytest.mark.slow
 def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     member = new_member(network.service, "FIP")
     bank = member.entity_id
     network.report(bank, 20)
     network.service.wait_until(lambda: network.open_incidents(bank))
     incident_id = network.open_incidents(bank)[0]["incidentId"]
-
     page = f"/console/operator/incidents/{incident_id}"
     staff = reader(network.service)
     staff.sign_in(network.noc.email)
     assert "Assign to me" in staff.get(page).text
 
     network.service.cli("health", "acknowledge", incident_id)
-
     shown = network.noc.get(f"/incidents/{incident_id}").json()["incident"]
     assert shown["acknowledgedBy"].startswith("operator:")
     assert shown["acknowledgedBy"] in network.service.cli("health", "incidents", "--json").stdout
@@ -287,6 +286,7 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     assert f"/console/operator/incidents/{incident_id}\n" in own
 
 
+@pytest.mark.slow
 def test_what_a_silence_held_back_is_escalated_only_once_someone_could_take_it(network):
     late, closed = (new_member(network.service, "FIP").entity_id for _ in range(2))
     other = network.health.fips[0].entity_id

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from tests.http.health.level_world import INDIA, LevelWorld
 from tests.support.service import Service
 from tests.support.webhook_sink import webhook_sink
@@ -10,6 +11,7 @@ from tests.support.webhook_sink import webhook_sink
 from mudra.levels.budgets.budget_run import work_out_budgets
 
 
+@pytest.mark.slow
 def test_the_alarm_waits_for_the_end_of_quiet_hours_and_comes_as_its_reader_likes(
     health_service: Service,
 ) -> None:

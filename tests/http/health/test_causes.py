@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.http.health.service_in_process import service_in_process
+from tests.support.depth import with_every_change
 from tests.support.metrics.health_network import (
     CLOSE_AFTER,
     Fault,
@@ -87,7 +88,9 @@ def faults_of(network: HealthNetwork, group: str) -> dict[Fault, tuple[str, ...]
     }[group]
 
 
-@pytest.mark.parametrize("group", ["fips", "fi requests", "aa", "refused"])
+@pytest.mark.parametrize(
+    "group", with_every_change(["fips"], ["fips", "fi requests", "aa", "refused"])
+)
 def test_each_fault_is_one_incident_with_its_cause(quiet: HealthNetwork, group: str) -> None:
     before, faults = quiet.incidents(), faults_of(quiet, group)
 
@@ -110,6 +113,7 @@ def test_a_blip_of_one_window_is_nothing(quiet: HealthNetwork) -> None:
     assert since(quiet, before) == []
 
 
+@pytest.mark.slow
 def test_a_fip_that_flaps_is_one_incident(quiet: HealthNetwork) -> None:
     before, bank = quiet.incidents(), quiet.fips[7].entity_id
 
@@ -122,6 +126,7 @@ def test_a_fip_that_flaps_is_one_incident(quiet: HealthNetwork) -> None:
     assert named([one]) == {("fip", bank, "", "")}
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_silent_is_an_incident_of_its_own(quiet: HealthNetwork) -> None:
     before, silent = quiet.incidents(), quiet.aas[3].aa_id
 
@@ -167,6 +172,7 @@ def test_a_path_that_turns_out_to_be_the_fip_stays_the_same_incident(quiet: Heal
     assert first.data["data"]["incidentId"] == fip["incidentId"]
 
 
+@pytest.mark.slow
 def test_each_reader_gets_one_email_of_a_cause_and_one_of_its_end(quiet: HealthNetwork) -> None:
     bank, aa = quiet.fips[9].entity_id, quiet.aas[0].aa_id
     before = {who: len(quiet.mails_to(quiet.admins[who])) for who in (bank, aa)}
@@ -182,6 +188,7 @@ def test_each_reader_gets_one_email_of_a_cause_and_one_of_its_end(quiet: HealthN
         assert "AA" not in opened.replace(bank, "")
 
 
+@pytest.mark.slow
 def test_a_members_page_opens_on_what_is_wrong_now_and_not_on_what_has_recovered(
     quiet: HealthNetwork,
 ) -> None:
@@ -243,6 +250,7 @@ def test_a_late_report_that_disproves_an_incident_withdraws_it(quiet: HealthNetw
     assert quiet.incidents(open="true") == []
 
 
+@pytest.mark.slow
 def test_a_late_report_that_proves_an_incident_lets_it_appear(quiet: HealthNetwork) -> None:
     before, bank = quiet.incidents(), quiet.fips[11].entity_id
     first = quiet.reported_to
@@ -261,6 +269,7 @@ def test_a_late_report_that_proves_an_incident_lets_it_appear(quiet: HealthNetwo
     assert one["detected"] > one["ended"]
 
 
+@pytest.mark.slow
 def test_a_liar_and_a_silent_aa_do_not_hide_a_dead_fip(quiet: HealthNetwork) -> None:
     before, bank = quiet.incidents(), quiet.fips[2].entity_id
     liar, mute = quiet.aas[0].aa_id, quiet.aas[3].aa_id
@@ -274,6 +283,7 @@ def test_a_liar_and_a_silent_aa_do_not_hide_a_dead_fip(quiet: HealthNetwork) -> 
     over(quiet)
 
 
+@pytest.mark.slow
 def test_an_admitted_lie_that_comes_late_does_not_withdraw_an_incident(
     quiet: HealthNetwork,
 ) -> None:
@@ -300,7 +310,7 @@ def test_an_admitted_lie_that_comes_late_does_not_withdraw_an_incident(
     assert named(since(quiet, before)) == {("fip", bank, "", "")}
 
 
-@pytest.mark.parametrize("hours", [-1, 1])
+@pytest.mark.parametrize("hours", with_every_change([1], [-1, 1]))
 def test_a_clock_that_is_wrong_by_an_hour_blames_no_one_else(
     quiet: HealthNetwork, hours: int
 ) -> None:

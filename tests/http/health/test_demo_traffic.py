@@ -139,6 +139,7 @@ def subjects_to(service, address):
     return "\n".join(mail["subject"] for mail in mails(service, address))
 
 
+@pytest.mark.slow
 def test_an_incident_that_goes_on_is_notified_and_so_is_its_end(filled):
     shown = "imran@deccanbank.example"
     until(
@@ -173,6 +174,7 @@ def begin_a_window(service):
     service.advance(f"PT{left.seconds + 5}S")
 
 
+@pytest.mark.slow
 def test_a_second_fill_changes_only_what_its_incident_hits(filled):
     words = ("sandbox", "traffic", "--days", "0.0417", "--load", "3000", "--json")
     begin_a_window(filled)
@@ -213,6 +215,7 @@ def test_an_incident_of_no_one_is_refused_with_the_names_that_there_are(filled):
     assert "KAVERI-FIP" in bad.output
 
 
+@pytest.mark.slow
 def test_an_aa_that_stops_reporting_is_an_incident_and_its_admin_is_notified(filled):
     filled.advance("PT1H")
 

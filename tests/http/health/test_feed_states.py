@@ -156,6 +156,7 @@ def test_a_fip_is_bad_with_its_cause_and_good_within_two_good_windows(
     network.windows(1)
 
 
+@pytest.mark.slow
 def test_a_fip_that_one_path_does_not_reach_is_good_and_the_path_is_named(
     network: HealthNetwork, fiu: Fiu
 ) -> None:
@@ -306,6 +307,7 @@ def test_only_a_fiu_names_fips_and_only_known_ones(network: HealthNetwork, fiu: 
     assert "NO-SUCH-BANK" in unknown.json()["errorMsg"]
 
 
+@pytest.mark.slow
 def test_the_guide_to_alarms_works_by_its_own_words(network: HealthNetwork, tmp_path: Path) -> None:
     blocks = blocks_of("docs/how-to/monitor-the-network.md")
     guide = [one for one in blocks if not is_left_out(one)]  # another test runs those

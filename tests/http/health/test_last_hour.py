@@ -124,6 +124,7 @@ def test_late_and_replaced_reports_are_in_the_last_hour_before_and_after_it_is_s
     reporting.say(Said(700, 615), "BAD", [Said(600, 515), Said(90, 90), Said(10, 10)])
 
 
+@pytest.mark.slow
 def test_an_admitted_report_is_in_the_last_hour_that_was_summed_without_it(
     reporting: Reporting,
 ) -> None:
@@ -146,6 +147,7 @@ def test_an_admitted_report_is_in_the_last_hour_that_was_summed_without_it(
     )
 
 
+@pytest.mark.slow
 def test_a_range_that_begins_within_an_hour_of_long_ago_has_its_windows_alone(
     reporting: Reporting,
 ) -> None:

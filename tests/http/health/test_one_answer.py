@@ -205,6 +205,7 @@ def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> N
     assert named(surfaces.matrix(type="cns")["causes"]) == every
 
 
+@pytest.mark.slow
 def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfaces) -> None:
     network = surfaces.network
     network.fips.append(new_member(surfaces.service, "FIP"))

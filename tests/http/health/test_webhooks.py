@@ -104,6 +104,7 @@ def test_each_person_chooses_email_or_their_own_webhook_both_or_neither(network:
     assert not any(one["id"] in listed for one in added.values()), "a person's own is theirs"
 
 
+@pytest.mark.slow
 def test_while_the_own_webhook_fails_alarms_come_by_email_too(network: Network) -> None:
     service = network.service
     operator, bank = new_operator(service, "health"), new_member(service, "FIP").entity_id

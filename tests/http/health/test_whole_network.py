@@ -7,7 +7,7 @@ from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
 from tests.support.metrics.health_network import CLOSE_AFTER, Fault, HealthNetwork, a_network
 
-MANY, FEW = 1000, 100
+MANY, FEW = 2000, 100
 """Calls of an AA to each API: the sums of a day are good while few of them fail."""
 DOWN = Fault(lambda *_: True, failing=0.9)
 
@@ -17,7 +17,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]
     with service_in_process(tmp_path_factory.mktemp("whole") / "data") as service:
         made = a_network(service, aas=4, fips=6)
         made.calls = MANY
-        made.windows(12)
+        made.windows(6)
         yield made
 
 

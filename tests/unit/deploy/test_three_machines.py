@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.patroni.cluster import Cluster, Machine
+from tests.support.depth import with_every_change
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
 from tests.support.until import PATIENCE_S
@@ -50,6 +51,14 @@ def rendered(
     return subprocess.run(
         command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, umask=0o077
     )
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the script wrote once, for tests that only read it: each time starts openssl a dozen times."""
+    folder = tmp_path_factory.mktemp("machines")
+    assert rendered(folder, filled()).returncode == 0
+    return folder
 
 
 def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path) -> None:
@@ -187,9 +196,8 @@ def test_an_inventory_that_others_read_is_refused(tmp_path: Path) -> None:
     assert "chmod 600" in done.stderr
 
 
-def test_the_node_takes_its_settings_and_its_master_key(tmp_path: Path) -> None:
-    rendered(tmp_path, filled())
-    lines = (tmp_path / "machines" / ADDRESSES[1] / "etc/mudra/mudra.env").read_text().splitlines()
+def test_the_node_takes_its_settings_and_its_master_key(written: Path) -> None:
+    lines = (written / "machines" / ADDRESSES[1] / "etc/mudra/mudra.env").read_text().splitlines()
     variables = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
     settings = load_settings(variables)
     (keys,) = [parse_master_keys(variables["MUDRA_MASTER_KEY"], "the file").keys]
@@ -204,15 +212,21 @@ def test_the_node_takes_its_settings_and_its_master_key(tmp_path: Path) -> None:
     assert PASSWORDS[3] in settings.database_url.reveal()
 
 
+ROTATED = (f"2:{KEY_2}, 1:{KEY_1}", 2, {1, 2})
+
+
 @pytest.mark.parametrize(
     ("given", "active", "versions"),
-    [
-        (f"{KEY_1},2:{KEY_2}", 1, {1, 2}),
-        (f"1:{KEY_1},2:{KEY_2}", 1, {1, 2}),
-        (f"2:{KEY_2}, 1:{KEY_1}", 2, {1, 2}),
-        (f"2:{KEY_2}", 2, {2}),
-        (f"1:{KEY_1}", 1, {1}),
-    ],
+    with_every_change(
+        [ROTATED],
+        [
+            (f"{KEY_1},2:{KEY_2}", 1, {1, 2}),
+            (f"1:{KEY_1},2:{KEY_2}", 1, {1, 2}),
+            ROTATED,
+            (f"2:{KEY_2}", 2, {2}),
+            (f"1:{KEY_1}", 1, {1}),
+        ],
+    ),
 )
 def test_a_rotation_of_the_master_key_is_written_step_by_step(
     tmp_path: Path, given: str, active: int, versions: set[int]
@@ -254,14 +268,13 @@ def test_a_list_of_keys_that_no_node_takes_is_named(tmp_path: Path, given: str) 
     assert not (tmp_path / "machines").exists()
 
 
-def test_each_machine_backs_up_at_hours_of_its_own(tmp_path: Path) -> None:
-    rendered(tmp_path, filled())
-    units = [tmp_path / "machines" / one / "etc/systemd/system" for one in ADDRESSES]
+def test_each_machine_backs_up_at_hours_of_its_own(written: Path) -> None:
+    units = [written / "machines" / one / "etc/systemd/system" for one in ADDRESSES]
     hours = [
         re.findall(r"^OnCalendar=(.*)$", (one / "mudra-backup.timer").read_text(), re.MULTILINE)
         for one in units
     ]
-    script = (tmp_path / "machines" / ADDRESSES[0] / "install.sh").read_text()
+    script = (written / "machines" / ADDRESSES[0] / "install.sh").read_text()
 
     assert hours == [[f"*-*-* {hour}/6:30:00"] for hour in ("00", "02", "04")]
     assert {(one / "mudra-backup.service").read_text() for one in units} == {
@@ -272,9 +285,8 @@ def test_each_machine_backs_up_at_hours_of_its_own(tmp_path: Path) -> None:
     assert "9464" in Path(PAGE).read_text()
 
 
-def test_a_shell_of_each_machine_has_the_command_of_the_service(tmp_path: Path) -> None:
-    rendered(tmp_path, filled())
-    folder = tmp_path / "machines" / ADDRESSES[2]
+def test_a_shell_of_each_machine_has_the_command_of_the_service(written: Path) -> None:
+    folder = written / "machines" / ADDRESSES[2]
     script = (folder / "install.sh").read_text()
 
     assert (folder / "usr/local/bin/mudra").read_text() == (
@@ -284,10 +296,10 @@ def test_a_shell_of_each_machine_has_the_command_of_the_service(tmp_path: Path) 
     assert "/usr/local/bin/mudra database prepare" in script
 
 
-def test_haproxy_takes_the_file(tmp_path: Path) -> None:
-    rendered(tmp_path, filled())
-    path = tmp_path / "machines" / ADDRESSES[0] / "etc/haproxy/haproxy.cfg"
-    path.write_text(haproxy_text(path.read_text()))
+def test_haproxy_takes_the_file(written: Path, tmp_path: Path) -> None:
+    path = tmp_path / "haproxy.cfg"
+    made = written / "machines" / ADDRESSES[0] / "etc/haproxy/haproxy.cfg"
+    path.write_text(haproxy_text(made.read_text()))
     done = subprocess.run(
         [program("haproxy"), "-c", "-f", path],
         capture_output=True,
@@ -314,9 +326,8 @@ def test_patroni_takes_the_file(tmp_path: Path) -> None:
     assert (done.returncode, (done.stdout + done.stderr).strip()) == (0, "")
 
 
-def test_install_does_what_the_page_of_patroni_says(tmp_path: Path) -> None:
-    rendered(tmp_path, filled())
-    script = tmp_path / "machines" / ADDRESSES[2] / "install.sh"
+def test_install_does_what_the_page_of_patroni_says(written: Path) -> None:
+    script = written / "machines" / ADDRESSES[2] / "install.sh"
     done = {
         shlex.split(line)[-1] for line in script.read_text().splitlines() if " install " in line
     }

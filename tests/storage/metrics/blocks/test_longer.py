@@ -100,6 +100,7 @@ def test_a_question_reads_them_in_place_of_shorter_ones(in_store):
     in_store(act)
 
 
+@pytest.mark.slow
 def test_an_aa_without_them_is_read_by_hours(in_store):
     async def act(store):
         payloads = await nine_days(store)
@@ -111,6 +112,7 @@ def test_an_aa_without_them_is_read_by_hours(in_store):
     in_store(act)
 
 
+@pytest.mark.slow
 def test_a_late_report_makes_them_again(in_store):
     async def act(store):
         payloads = await nine_days(store)

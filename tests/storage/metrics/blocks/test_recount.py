@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from prometheus_client import REGISTRY
 from tests.storage.metrics.summed_store import DAY, HOUR, summed
+from tests.support.depth import with_every_change
 from tests.support.metrics.metrics_payloads import failing, notification_metrics, request_metrics
 
 from mudra.jobs.recount import recount_days
@@ -139,7 +140,7 @@ DERIVED = {
 """What is done to each block that is derived of sums, by grain and tag."""
 
 
-@pytest.mark.parametrize("grain", DERIVED)
+@pytest.mark.parametrize("grain", with_every_change(["hour"], DERIVED))
 def test_what_is_derived_of_sums_is_found_wrong_and_made_again(in_store, grain):
     def different():
         return counted("recounted", grain=grain, outcome="different")

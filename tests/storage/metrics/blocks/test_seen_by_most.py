@@ -124,7 +124,7 @@ REPORTS = st.tuples(
 
 @pytest.mark.deeper
 def test_what_is_stored_equals_a_plain_recount_whatever_came_when(in_store):
-    @settings(max_examples=examples(4), deadline=None)
+    @settings(max_examples=examples(2), deadline=None)
     @given(st.lists(REPORTS, min_size=3, max_size=10), st.sets(st.integers(0, 9), max_size=3))
     def examined(reports, make_after):
         async def act(store):

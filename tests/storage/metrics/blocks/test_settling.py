@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.storage.metrics.summed_store import HOUR, Truth, summed
+from tests.support.depth import with_every_change
 from tests.support.metrics.metrics_payloads import request_metrics
 
 from mudra.jobs.metrics_jobs import settle_sums
@@ -46,7 +47,7 @@ async def lengths(store):
     return {(row.grain, row.length) for row in await store.run(LAYOUT)}
 
 
-@pytest.mark.parametrize("fips", [3, 30], ids=["one bucket", "several"])
+@pytest.mark.parametrize("fips", with_every_change([30], [3, 30]), ids=["one bucket", "several"])
 def test_settled_sums_are_the_same_in_no_more_blocks(in_store, fips):
     async def act(store):
         payloads = await march(store, fips)
@@ -83,6 +84,7 @@ def test_sums_that_a_report_may_change_are_not_settled(in_store):
     assert later == {("hour", HOUR), ("hour", DAY), ("day", DAY)}
 
 
+@pytest.mark.slow
 def test_a_change_of_settled_sums_is_counted_and_they_are_settled_again(in_store):
     async def act(store):
         payloads = await march(store, 30)

@@ -45,7 +45,7 @@ def test_sums_equal_a_plain_recount_whatever_came_when(in_store):
 
 @pytest.mark.deeper
 def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(in_store):
-    @settings(max_examples=examples(4), deadline=None)
+    @settings(max_examples=examples(2), deadline=None)
     @given(
         deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
         st.sampled_from([3, 5, 8]),

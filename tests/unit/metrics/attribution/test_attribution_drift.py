@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.depth import with_every_change
 from tests.unit.metrics.attribution.attribution import FIRST, even_window, named
 
 from mudra.metrics.attribution.causes.cause import Locus
@@ -47,7 +48,7 @@ def drifted(seed: int, calls: int, rise: float, windows: int) -> tuple[set[Locus
     return quiet, said
 
 
-@pytest.mark.parametrize("calls", [7, 15])
+@pytest.mark.parametrize("calls", with_every_change([7], [7, 15]))
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_times_that_rise_to_three_times_in_90_minutes_are_found_in_70(
     calls: int, seed: int

@@ -134,6 +134,7 @@ def test_new_trouble_with_another_symptom_is_another_incident() -> None:
     assert second.is_open
 
 
+@pytest.mark.slow
 def test_an_incident_without_calls_stays_open_for_a_day() -> None:
     def no_calls(evidence: object) -> None:
         for part in ("total", "failed", "client_errors", "samples", "statuses", "percentiles"):
@@ -270,6 +271,7 @@ def slower(factor: float) -> Fault:
     return apply
 
 
+@pytest.mark.slow
 def test_what_all_do_at_once_for_a_day_is_one_incident_of_the_network_and_ends_with_it() -> None:
     [incident] = incidents_of([(110, [slower(2.0)]), (4, [])], learned(aas=4, fips=12))
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from tests.support.depth import with_every_change
 from tests.unit.metrics.attribution.attribution import Fault, even_window, failing
 
 from mudra.metrics.attribution.baselines.latency_baseline import usual_median
@@ -62,7 +63,7 @@ def test_what_a_fip_does_every_day_at_the_same_hour_becomes_usual() -> None:
     assert sorted(set(found)) == [2, 3, 4]
 
 
-@pytest.mark.parametrize("share", [0.1, 0.8])
+@pytest.mark.parametrize("share", with_every_change([0.1], [0.1, 0.8]))
 def test_failures_beyond_the_rule_of_the_network_never_become_usual(share: float) -> None:
     state, _ = days(new_state(3, 4), range(2), {})
 

@@ -80,6 +80,7 @@ def steps(detection: Detection, days: DaysAgain, now: datetime) -> list[Detected
     return found
 
 
+@pytest.mark.slow
 def test_days_are_judged_again_some_windows_at_a_time(two_days: Judged) -> None:
     memory, found = two_days.detection.memory, two_days.steps
 
@@ -169,6 +170,7 @@ def test_a_run_after_one_that_was_stopped_comes_to_the_same(
     assert memory.fip_rows == at_once.fip_rows
 
 
+@pytest.mark.slow
 def test_of_days_judged_again_few_journals_are_kept_from_before_the_last_one(
     two_days: Judged,
 ) -> None:
@@ -178,6 +180,7 @@ def test_of_days_judged_again_few_journals_are_kept_from_before_the_last_one(
     assert len(judged) - len(older) == DAY // HOUR
 
 
+@pytest.mark.slow
 def test_a_late_report_between_two_kept_journals_changes_nothing_else(two_days: Judged) -> None:
     detection = two_days.detection.copy()
     memory = detection.memory
@@ -192,6 +195,7 @@ def test_a_late_report_between_two_kept_journals_changes_nothing_else(two_days: 
     assert memory.late == set()
 
 
+@pytest.mark.slow
 def test_a_late_report_of_the_first_hours_lets_all_of_them_count() -> None:
     detection, now = Detection(), START + 30 * HOUR  # few journals are left of the first hours
     memory = detection.memory

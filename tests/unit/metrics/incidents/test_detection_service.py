@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from tests.storage.metrics.detection import AAS, CALLS, START, Detection, is_down
+from tests.support.depth import with_every_change
 
 from mudra.metrics.health.health import Status
 from mudra.metrics.incidents.days_again import DaysAgain
@@ -153,6 +154,7 @@ def test_the_same_content_judged_again_changes_nothing(detection: Detection) -> 
     assert detection.memory.stored == stored
 
 
+@pytest.mark.slow
 def test_reports_of_days_ago_withdraw_and_reveal_incidents(detection: Detection) -> None:
     down = START + 3 * HOUR
     detection.memory.failing = is_down("DOWN-BANK", down, down + HOUR)
@@ -379,8 +381,8 @@ def test_a_late_report_of_the_first_hour_lets_all_of_it_count(detection: Detecti
     assert list(detection.memory.stored.values()) == [before]
 
 
-@pytest.mark.parametrize("minute", [0, 50])
-@pytest.mark.parametrize("late", [5 * HOUR + 2 * WINDOW, 7 * HOUR])
+@pytest.mark.parametrize("minute", with_every_change([0], [0, 50]))
+@pytest.mark.parametrize("late", with_every_change([7 * HOUR], [5 * HOUR + 2 * WINDOW, 7 * HOUR]))
 def test_a_late_report_leaves_since_when_the_feed_says_a_fip_is_good(
     minute: int, late: timedelta
 ) -> None:
@@ -389,7 +391,6 @@ def test_a_late_report_leaves_since_when_the_feed_says_a_fip_is_good(
     detection, now = Detection(start), start + 8 * HOUR
     detection.until(now)
     before = detection.latest_states()
-
     detection.memory.late = {now - late}
     detection.at(now + timedelta(minutes=3))
 
