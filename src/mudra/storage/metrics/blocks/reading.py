@@ -244,7 +244,7 @@ class Blocks:
 
 def _add(total: RunningSum, some: Sequence[Found]) -> set[SeriesKey]:
     for found in some:
-        total.add(found.cells)
+        total.add(found.cells, found.bucket)
     return {SeriesKey(one.aa_id, one.tag, one.at) for one in some}
 
 
