@@ -19,7 +19,7 @@ from mudra.metrics.rollup.damage import BlockPlace
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.metrics.sums.adding import stacked
 from mudra.metrics.sums.block_bytes import encoded
-from mudra.metrics.sums.buckets import FANS, fan_of
+from mudra.metrics.sums.buckets import FANS, fan_of, fan_with
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
@@ -100,7 +100,7 @@ async def settle(tx: Transaction, unsettled: Unsettled) -> Sequence[datetime]:
     largest = await tx.connection.scalar(_FANS_AT, {**series._asdict(), "begin": begin, "end": end})
     if largest is None:
         return []
-    fan = 1 << (int(largest).bit_length() - 1)
+    fan = fan_with(largest)
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset(times))
     made: list[Row] = []
     met: set[int] = set()
