@@ -200,8 +200,8 @@ class _Window:
         """Cover what is left with new causes."""
         level = alarm_level(self.evidence.aas, self.evidence.fips)
         self.ratios = window = self._ratios()
-        running = add_window(self.running, window, level)
-        self.running = cover(running, window, level, self._take_out, self._fallen(), self._is_wide)
+        self.running = add_window(self.running, window, level)
+        cover(self.running, window, level, self._take_out, self._fallen(), self._is_wide)
         self.ratios = no_ratios(0, 0)  # of no use to what is learned
 
     def learned(self, evaluated: Flags) -> dict[str, object]:
