@@ -71,6 +71,10 @@ class Share(Struct, frozen=True):
     place: int
     of: int
 
+    def __contains__(self, fip_id: object) -> bool:
+        """Returns whether a FIP is one of these."""
+        return isinstance(fip_id, str) and bucket_of(fip_id, self.of) == self.of + self.place
+
     def buckets(self) -> list[int]:
         """Returns the buckets that have such FIPs, of all fans."""
         smaller = [fan + self.place % fan for fan in FANS if fan <= self.of]
@@ -218,26 +222,20 @@ class Blocks:
                 continue
             if not single:
                 cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
-            if form.share is not None and row.bucket < form.share.of:
-                cells = cells.chosen(self._is_shared(cells, form.share))
             if len(cells):
                 found.append(Found(row.aa_id, row.tag, row.bucket, row.at, cells))
         return found
 
     def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
+        mixed = form.share is not None and row.bucket < form.share.of
+        fips = form.share if mixed else form.fip_ids
         try:
             at = window_number(row.at)
-            return decoded(row.numbers, times, self.names, aa, at, form.fip_ids, form.types)
+            return decoded(row.numbers, times, self.names, aa, at, fips, form.types)
         except DamagedBlock as problem:
             place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
             raise damaged(place, str(problem)) from problem
-
-    def _is_shared(self, cells: Cells, share: Share) -> Flags:
-        ids, fips = self.names.ids, np.unique(cells.keys["fip"])
-        wanted = share.of + share.place
-        mine = [fip for fip in fips.tolist() if bucket_of(ids[fip], share.of) == wanted]
-        return np.isin(cells.keys["fip"], mine)
 
 
 def _add(total: RunningSum, some: Sequence[Found]) -> set[SeriesKey]:
