@@ -193,10 +193,7 @@ def _learn(
     bad *= weight
     expected *= weight
     del weight
-    chance = expected
-    if symptom is not Symptom.MISSING:
-        chance = np.subtract(1.0, rates, out=rates)
-        chance *= expected
+    chance = _chance(symptom, expected, rates)
     variance, variance_windows = _learn_variance(
         baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1), chance.sum(1)
     )
@@ -232,6 +229,15 @@ def _learn(
         baseline.hour_now, variance, variance_windows,
         cell_variance.astype(np.float32), cell_windows.astype(np.float32),
     )  # fmt: skip
+
+
+def _chance(symptom: Symptom, expected: Floats, rates: Floats) -> Floats:
+    """Variance of the counts themselves, in place of the rates."""
+    if symptom is Symptom.MISSING:
+        return expected
+    left = np.subtract(1.0, rates, out=rates)
+    left *= expected
+    return left
 
 
 def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
