@@ -1,6 +1,8 @@
 """The scheduled jobs of network metrics: they open transactions, call use cases and count."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -28,7 +30,7 @@ from mudra.jobs.telemetry import (
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.maintenance import OpenMaintenance
+from mudra.metrics.maintenance import MaintenanceWork, OpenMaintenance
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook_delivery import (
     WEBHOOKS_CHANGED,
@@ -69,8 +71,10 @@ def metrics_jobs(
     count_from_zero(WEBHOOK_MESSAGES, _OUTCOMES)
     count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
 
+    of_many = one_at_a_time(open_work)
+
     async def watch() -> None:
-        await detect_incidents(open_work)
+        await detect_incidents(of_many)
         async with open_work(within_s=WORK_S) as work:
             await export_health(work, telemetry_dir)
 
@@ -79,7 +83,7 @@ def metrics_jobs(
         Job(
             name="metrics-sums",
             every=minute,
-            run=lambda: refresh_rollups(open_work, delayed=True),
+            run=lambda: refresh_rollups(of_many, delayed=True),
             follows_clock=True,
         ),
         Job(
@@ -99,11 +103,28 @@ def metrics_jobs(
             STATUS_WEBHOOK_MESSAGES,
             of_public=True,
         ),
-        *_jobs_of_tables(open_work, retention),
+        *_jobs_of_tables(open_work, of_many, retention),
     ]
 
 
-def _jobs_of_tables(open_work: OpenMaintenance, retention: RetentionPolicy) -> list[Job]:
+def one_at_a_time(open_work: OpenMaintenance) -> OpenMaintenance:
+    """Returns what opens the same work, one at a time: a nation's windows and sums are large each.
+
+    Those that wait have no transaction yet, and take turns in the order in which they came.
+    """
+    turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def opened(*, within_s: float) -> AsyncIterator[MaintenanceWork]:
+        async with turn, open_work(within_s=within_s) as work:
+            yield work
+
+    return opened
+
+
+def _jobs_of_tables(
+    open_work: OpenMaintenance, of_many: OpenMaintenance, retention: RetentionPolicy
+) -> list[Job]:
     minute, day = timedelta(minutes=1), timedelta(days=1)
 
     async def make_partitions() -> None:
@@ -114,7 +135,7 @@ def _jobs_of_tables(open_work: OpenMaintenance, retention: RetentionPolicy) -> l
         await drop_old_metrics(open_work, retention)
 
     async def settle() -> None:
-        await settle_sums(open_work)
+        await settle_sums(of_many)
 
     return [
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),

@@ -96,6 +96,7 @@ def evaluate_window(evidence: Evidence, state: State) -> Evaluation:
     wandering = wander(state.rates, counts.events, evidence.hour, evidence.weekday)
     usual = usual_rates(state.rates, wandering.log_odds, evidence.hour, evidence.weekday)
     work = _Window(evidence, counts, usual, wandering.voice, state)
+    del counts  # the work lets them go when it has learned of them
     work.follow_known()
     work.find_new()
     agents, silent = follow_agents(evidence, work.known, state.silent_windows, work.next_number)
@@ -199,8 +200,8 @@ class _Window:
         """Cover what is left with new causes."""
         level = alarm_level(self.evidence.aas, self.evidence.fips)
         self.ratios = window = self._ratios()
-        running = add_window(self.running, window, level)
-        self.running = cover(running, window, level, self._take_out, self._fallen(), self._is_wide)
+        self.running = add_window(self.running, window, level)
+        cover(self.running, window, level, self._take_out, self._fallen(), self._is_wide)
         self.ratios = no_ratios(0, 0)  # of no use to what is learned
 
     def learned(self, evaluated: Flags) -> dict[str, object]:
@@ -214,14 +215,17 @@ class _Window:
             lasting = self.evidence.window - one.since > WINDOWS_PER_DAY
             if one.locus.kind is Kind.NETWORK or (lasting and one.locus.kind is not Kind.AGENT):
                 mark(stays, one)
+        self.counts.events[stays] = 0.0
+        unknown = _slow(stays) | ~evaluated
+        del stays
         doubtful = self._suspected()
         doubtful |= self.explained
-        self.counts.events[stays] = 0.0
         seen = Seen(self.counts.bad, self.counts.events, doubtful)
         rates = learn_rates(
             self.state.rates, seen, self.usual, self.evidence.hour, self.evidence.weekday
         )
-        samples = np.where(_slow(stays) | ~evaluated, np.float32(0.0), self.evidence.samples)
+        del seen, self.counts
+        samples = np.where(unknown, np.float32(0.0), self.evidence.samples)
         return {
             "rates": with_changed(rates, self.changed),
             "latency": learn_latency(self.state.latency, self.evidence, samples, _slow(doubtful)),

@@ -70,20 +70,19 @@ def add_window(running: Running, window: Ratios, level: float) -> Running:
     return Running(*(_float32(part) for part in (bounded, full, spoke)))
 
 
-def without_explained(running: Running, before: Ratios, after: Ratios) -> Running:
-    """Take out of the sums the share that a new cause explains.
+def take_out_explained(running: Running, before: Ratios, after: Ratios) -> None:
+    """Take out of the sums, in place, the share that a new cause explains.
 
     Sums of earlier windows are cut in proportion to this window's, since they
     keep no record of the cells they came from.
     """
-    bounded, full = [], []
     for family in FAMILIES:
         old, new = getattr(before, family), getattr(after, family)
         share = np.where(old > 0, (new / np.maximum(old, 1e-6)).clip(0.0, 1.0), 1.0)
-        share = np.where((new == 0) & (old != 0), 0.0, share)
-        bounded.append(getattr(running.bounded, family) * share)
-        full.append(getattr(running.full, family) * share)
-    return Running(_float32(bounded), _float32(full), running.spoke)
+        share[(new == 0) & (old != 0)] = 0.0
+        for sums in (running.bounded, running.full):
+            kept = getattr(sums, family)
+            kept *= share
 
 
 def _float32(parts: list[np.typing.NDArray[np.float32]]) -> Ratios:

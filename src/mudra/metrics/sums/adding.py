@@ -1,5 +1,6 @@
 """Addition of cells: one way for every sum and every question."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -50,9 +51,9 @@ def added(parts: Sequence[Cells], by: Sequence[str] = KEYS, *, times: bool = Tru
     order, first = _groups(keys, rows)
     apart = {name: column[order[first]] for name, column in keys.items()}
     kept = {name: apart[name] if name in apart else np.zeros(len(first), np.int64) for name in KEYS}
-    if len(parts) == 1 and parts[0].points is None and len(first) == rows:  # nothing to add
-        sorted_ = (parts[0] if times else parts[0].without_times()).chosen(order)
-        return replace(sorted_, keys=kept)
+    if len(first) == rows and all(part.points is None for part in parts):  # nothing to add
+        alone = stacked([part if times else part.without_times() for part in sums])
+        return replace(alone.chosen(order), keys=kept)
     names = [name for name in SUMS if any(name in part.sums for part in sums)]
     return Cells(
         kept,
@@ -68,20 +69,35 @@ class RunningSum:
 
     def __init__(self, by: Sequence[str] = KEYS, *, times: bool = True) -> None:
         self._by, self._times = by, times
-        self._parts: list[Cells] = []
-        self._pending = self._kept = 0
+        self._sums: dict[int, Cells] = {}
+        self._new = defaultdict[int, list[Cells]](list)
+        self._pending = 0
 
-    def add(self, part: Cells) -> None:
-        """Adds a part: some bucket of some time."""
-        self._parts.append(part)
+    def add(self, part: Cells, bucket: int = 0) -> None:
+        """Adds a part: some bucket of some time.
+
+        Where FIPs are kept apart, each bucket is added up alone: parts that come in the order of
+        their buckets are added to few rows, not to all that there are.
+        """
+        self._new[bucket if "fip" in self._by else 0].append(part)
         self._pending += _numbers(part)
-        if self._pending > max(_MOST_PENDING, self._kept):
-            self._parts, self._pending = [self.total()], 0
-            self._kept = _numbers(self._parts[0])
+        kept = sum(_numbers(self._sums[one]) for one in self._new if one in self._sums)
+        if self._pending > max(_MOST_PENDING, kept):
+            self._take()
 
     def total(self) -> Cells:
         """Returns the sum of all parts so far."""
-        return added(self._parts, self._by, times=self._times)
+        self._take()
+        sums = [*self._sums.values()]
+        return sums[0] if len(sums) == 1 else added(sums, self._by, times=self._times)
+
+    def _take(self) -> None:
+        """Adds the parts that are not added yet to the sums of their buckets."""
+        for bucket, parts in self._new.items():
+            before = [self._sums[bucket]] if bucket in self._sums else []
+            self._sums[bucket] = added([*before, *parts], self._by, times=self._times)
+        self._new.clear()
+        self._pending = 0
 
 
 def _numbers(part: Cells) -> int:

@@ -10,7 +10,7 @@ report has the same bytes in every window.
 
 import threading
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
@@ -136,7 +136,7 @@ def decoded(
     names: Names,
     aa: int,
     at: int,
-    fips: Collection[str] | None = None,
+    fips: Container[str] | None = None,
     types: Collection[int] | None = None,
 ) -> Cells:
     """Returns the cells of which `encoded` made these bytes, or the cells of some FIPs or types.

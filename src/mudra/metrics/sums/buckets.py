@@ -31,6 +31,11 @@ def bucket_of(fip_id: str, fan: int) -> int:
     return fan + zlib.crc32(fip_id.encode()) % fan
 
 
+def fan_with(bucket: int) -> int:
+    """Returns the fan that has a bucket."""
+    return 1 << (bucket.bit_length() - 1)
+
+
 def buckets_of(fip_id: str) -> tuple[int, ...]:
     """Returns the buckets in which a FIP may be, of each fan."""
     return tuple(bucket_of(fip_id, fan) for fan in FANS)

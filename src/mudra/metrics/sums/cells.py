@@ -129,6 +129,10 @@ class Cells:
         keys = {**self.keys, "at": np.array(starts, np.int64)[which]}
         return replace(self, keys=keys)
 
+    def at(self, time: int) -> "Cells":
+        """Returns the same cells, all at one time."""
+        return replace(self, keys={**self.keys, "at": np.full(len(self), time, np.int64)})
+
     def without_times(self) -> "Cells":
         """Returns the same sums with no response times but the longest."""
         return Cells(self.keys, self.sums, self.longest, self.points, None)

@@ -1,7 +1,7 @@
 """Sums in any order, split in any way, through bytes and back: those of a plain recount."""
 
 import random
-from itertools import combinations
+from itertools import combinations, cycle
 
 import pytest
 from hypothesis import given, settings
@@ -113,6 +113,28 @@ def test_a_running_sum_of_many_parts_is_the_sum_of_all(times: bool):
     if total.rises is not None and once.rises is not None:
         assert (total.rises.place == once.rises.place).all()
         assert (total.rises.calls == 300 * once.rises.calls).all()
+
+
+@settings(max_examples=examples(8))
+@given(reported_once(), st.lists(st.sampled_from((1, 2, 8)), min_size=1), st.randoms())
+def test_a_running_sum_of_buckets_in_any_order_is_the_sum_of_all(
+    blocks: list[Reported], fans: list[int], dice: random.Random
+):
+    names = Names()
+    reports = [report_cells(one, names) for one in reports_of(blocks)]
+    parts = [
+        part
+        for report, fan in zip(reports, cycle(fans), strict=False)
+        for part in split(report, names.ids, fan)
+    ]
+    dice.shuffle(parts)
+    running = RunningSum()
+
+    for bucket, part in parts:
+        running.add(part, bucket)
+        running.add(summed_blocks(part), bucket)
+
+    assert rows_by_key(running.total(), KEYS) == rows_by_key(added([*reports, *reports]), KEYS)
 
 
 @settings(max_examples=examples(8))

@@ -31,17 +31,19 @@ def cut(
     What is far from the usual counts as less far. In a doubtful cell it counts the less the
     farther it is from what may still be nothing: an outage teaches nothing.
     """
-    room = _room(nothing)
     if symptom is Symptom.MISSING:
         bad = np.clip(seen.bad, 0.6 * expected - 2.0, 1.2 * seen.events + 2.0)
-        near = np.add(seen.bad, room, out=room)
+        near = _room(nothing)
+        near += seen.bad
         near /= np.maximum(nothing, 1.0)
     else:
-        most = 3.0 * expected
-        most += 3.0 * np.sqrt(expected)
+        most = np.sqrt(expected)
+        most *= 3.0
+        most += 3.0 * expected
         most += 1.0
         bad = np.clip(seen.bad, 0.0, most, out=most)
-        near = np.add(nothing, room, out=room)
+        near = _room(nothing)
+        near += nothing
         near /= np.maximum(seen.bad, 1.0)
     if symptom is Symptom.FAILURES:
         near *= ~_breaks_the_rule(seen)

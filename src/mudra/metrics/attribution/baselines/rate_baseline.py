@@ -193,13 +193,14 @@ def _learn(
     bad *= weight
     expected *= weight
     del weight
-    chance = expected if symptom is Symptom.MISSING else expected * (1.0 - rates)
+    chance = _chance(symptom, expected, rates)
     variance, variance_windows = _learn_variance(
         baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1), chance.sum(1)
     )
     beyond, cells = _beyond_chance(bad, expected, chance)
     cell_variance = baseline.cell_variance * _KEEP + beyond.sum((1, 2))
     cell_windows = baseline.cell_windows * _KEEP + cells.sum((1, 2))
+    del rates, chance, beyond, cells
     trusted = ~seen.doubtful
     before = _rates_of(symptom, baseline.fip_bad, baseline.fip_events)
     fip_bad = baseline.fip_bad * _KEEP + (bad * trusted).sum(1)
@@ -228,6 +229,15 @@ def _learn(
         baseline.hour_now, variance, variance_windows,
         cell_variance.astype(np.float32), cell_windows.astype(np.float32),
     )  # fmt: skip
+
+
+def _chance(symptom: Symptom, expected: Floats, rates: Floats) -> Floats:
+    """Variance of the counts themselves, in place of the rates."""
+    if symptom is Symptom.MISSING:
+        return expected
+    left = np.subtract(1.0, rates, out=rates)
+    left *= expected
+    return left
 
 
 def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -342,7 +352,13 @@ def _learn_variance(
 
 def _beyond_chance(bad: Floats, expected: Floats, chance: Floats) -> tuple[Floats, Flags]:
     """Squared deviations less `chance`, the variance of the counts themselves, as relative ones."""
-    counts = expected >= _FEW
+    few = expected < _FEW
     safe = np.maximum(expected, _FEW)
-    beyond = (((bad - safe) ** 2 - chance) / safe**2).clip(-0.5, 2.0)
-    return np.where(counts, beyond, np.float32(0.0)), counts
+    beyond = bad - safe
+    beyond *= beyond
+    beyond -= chance
+    safe *= safe
+    beyond /= safe
+    np.clip(beyond, -0.5, 2.0, out=beyond)
+    beyond[few] = 0.0
+    return beyond, ~few

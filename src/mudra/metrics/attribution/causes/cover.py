@@ -9,7 +9,7 @@ from msgspec import Struct
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.lanes import LANES, LANES_OF, Flags, Symptom
 from mudra.metrics.attribution.likelihood import FAMILIES, Ratios
-from mudra.metrics.attribution.sequential import Running, without_explained
+from mudra.metrics.attribution.sequential import Running, take_out_explained
 
 MOST_PER_WINDOW: Final = 40
 SHOWN: Final = 2.0
@@ -78,22 +78,21 @@ def cover(
     explain: Callable[[Candidate, tuple[Locus, ...]], Ratios],
     at_once: Fallen,
     is_wide: Callable[[Candidate], bool],
-) -> Running:
-    """Take causes until no candidate is above the alarm level.
+) -> None:
+    """Take causes until no candidate is above the alarm level, and what each explains off the sums.
 
     `explain` takes a candidate, with the places that explain the same, out of
     the window and returns the ratios of the rest. `at_once` marks members
     whose outage needs no second window, and `is_wide` says whether enough of a place shows a
-    symptom: nearly all of the network, a good part of an AA's FIPs. Returns the sums that are left.
+    symptom: nearly all of the network, a good part of an AA's FIPs.
     """
     for _ in range(MOST_PER_WINDOW):
         best = _best(running, window, level, at_once, is_wide)
         if best is None:
             break
         rest = explain(best, _ambiguous(running, best))
-        running = without_explained(running, window, rest)
+        take_out_explained(running, window, rest)
         window = rest
-    return running
 
 
 def _best(

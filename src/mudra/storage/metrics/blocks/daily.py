@@ -47,11 +47,11 @@ def daily_rows(cells: Cells, ids: Sequence[str]) -> Iterator[DailyRow]:
     )
 
 
-async def replace_daily(tx: Transaction, day: datetime, cells: Cells, ids: Sequence[str]) -> None:
+async def replace_daily(tx: Transaction, day: datetime, rows: Sequence[DailyRow]) -> None:
     """Stores the rows of a day in place of those that are there."""
     await tx.connection.execute(sa.delete(metrics_daily).where(_D.day == day.date()))
     async with tx.copying(COPY) as copy:
-        for row in daily_rows(cells, ids):
+        for row in rows:
             await copy.write_row(row)
 
 

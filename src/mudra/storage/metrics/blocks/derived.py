@@ -9,7 +9,7 @@ from mudra.metrics.health.judging import certainly_good
 from mudra.metrics.payload.catalogue import CALL_CODES, CUSTOMER_CODES, Tag
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import added
-from mudra.metrics.sums.buckets import fan_of
+from mudra.metrics.sums.buckets import FANS, fan_of
 from mudra.metrics.sums.cells import Cells, type_place
 from mudra.storage.metrics.blocks.daily import OF_SERIES
 from mudra.storage.metrics.blocks.grain import (
@@ -53,12 +53,13 @@ def has_times(tag: str) -> bool:
     return tag not in {ALL, NOT_GOOD}
 
 
-def fan_for(series: Series, cells: Cells) -> int:
+def fan_for(series: Series, cells: Cells, shares: int = 1) -> int:
     """Returns the number of buckets of sums: no one asks for what is derived by FIP.
 
-    Days of an AA have twice as many: a month of one FIP is read from those of each AA.
+    The cells are those of one of so many shares of all FIPs, a power of two. Days of an AA have
+    twice as many buckets: a month of one FIP is read from those of each AA.
     """
     if series.tag not in DERIVED:
         return 1
     of_days = series.grain is Grain.DAY and series.aa_id != ALL_AAS
-    return fan_of(len(cells) * (2 if of_days else 1))
+    return min(FANS[-1], shares * fan_of(len(cells) * (2 if of_days else 1)))

@@ -7,16 +7,12 @@ stale, the shorter ones are read. They always are the sum of the shorter ones th
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
-
-import numpy as np
 
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags, fan_for, has_times
 from mudra.storage.metrics.blocks.grain import DERIVED, LONGER, Grain, Tier
@@ -72,17 +68,15 @@ def _is_kept(series: Series, tier: Tier, age: timedelta) -> bool:
 async def _made(
     tx: Transaction, series: Series, tier: Tier, begin: datetime, end: datetime
 ) -> Sequence[Row]:
-    blocks, form = Blocks(tx), Form(times=has_times(series.tag))
-    times = frozenset(series.grain.times(begin, end))
+    blocks, times = Blocks(tx), frozenset(series.grain.times(begin, end))
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, times)
-    sums = await blocks.summed([wanted], _BY, form)
-    return await asyncio.to_thread(_rows, series, tier, (begin, end), sums, blocks.names.ids)
-
-
-def _rows(
-    series: Series, tier: Tier, span: tuple[datetime, datetime], sums: Cells, ids: Sequence[str]
-) -> Sequence[Row]:
-    at = np.full(len(sums), window_number(span[0]))
-    cells = replace(sums, keys={**sums.keys, "at": at})
-    longer = series._replace(tag=LONGER[tier][series.tag])
-    return rows_of(longer, span, cells, ids, fan_for(series, cells))
+    shares, rows = await blocks.shares(wanted), list[Row]()
+    for share in shares:
+        form = Form(times=has_times(series.tag), share=share)
+        sums = await blocks.summed([wanted], _BY, form)
+        fan = fan_for(series, sums, len(shares))
+        longer, span = series._replace(tag=LONGER[tier][series.tag]), (begin, end)
+        cells, ids = sums.at(window_number(begin)), blocks.names.ids
+        rows += await asyncio.to_thread(rows_of, longer, span, cells, ids, fan)
+        del sums, cells  # or they were kept while the next ones are added up
+    return rows

@@ -1,13 +1,11 @@
 """Makes sums of finer blocks: hours of windows, days of hours, and those over all AAs.
 
-Sums are made some buckets at a time: a day of a nation's AA has 670,000 cells of hours. A bucket of
-many contains whole buckets of more, so that each part has all cells of its FIPs.
+Sums are made some FIPs at a time: a day of a nation's AA has 670,000 cells of hours.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -16,11 +14,11 @@ import numpy as np
 from mudra.metrics.health.weighing import seen_by_most
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.metrics.sums.adding import RunningSum, added, joined, summed_blocks
+from mudra.metrics.sums.adding import RunningSum, added, joined, stacked, summed_blocks
 from mudra.metrics.sums.cells import Cells
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.blocks.daily import OF_SERIES, replace_daily
+from mudra.storage.metrics.blocks.daily import OF_SERIES, DailyRow, daily_rows, replace_daily
 from mudra.storage.metrics.blocks.derived import derived, derived_tags, fan_for
 from mudra.storage.metrics.blocks.grain import ALL, DERIVED, SEEN, Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
@@ -37,11 +35,10 @@ def source_of(series: Series) -> Grain:
 
 
 class Made(NamedTuple):
-    """Sums of one time: as they are stored, and their cells."""
+    """Sums of one time as they are stored, and of a day over all AAs its rows for SQL."""
 
     rows: Sequence[Row]
-    cells: Cells
-    ids: Sequence[str]
+    daily: Sequence[DailyRow]
 
 
 async def sums_of(tx: Transaction, series: Series, at: datetime) -> Made:
@@ -55,17 +52,27 @@ async def sums_of(tx: Transaction, series: Series, at: datetime) -> Made:
     number = series.grain.length // source.length
     times = frozenset(at + place * source.length for place in range(number))
     wanted = Wanted(source, (series.tag,), series.aa_id or None, times)
-    if series.grain is Grain.WINDOW:
-        window = _Window(series, at, blocks.names.ids)
-        async for parts in blocks.parts(wanted, Form()):
-            await asyncio.to_thread(window.add, parts)
-        return await asyncio.to_thread(window.made)
-    cells = await blocks.summed([wanted], _BY)
-    cells = replace(cells, keys={**cells.keys, "at": np.full(len(cells), window_number(at))})
-    rows = await asyncio.to_thread(_rows, series, at, cells, blocks.names.ids)
+    sums = _Sums(series, at, blocks.names.ids)
+    shares = await blocks.shares(wanted)
+    for share in shares:
+        form = Form(share=share)
+        if series.grain is Grain.WINDOW:
+            cells = await _over_reports(blocks, wanted, form, sums)
+        else:
+            cells = await blocks.summed([wanted], _BY, form)
+        await asyncio.to_thread(sums.add, cells, len(shares))
+        del cells  # or they were kept while the next ones are added up
     if series == OF_SERIES:
-        rows += await _seen_rows(blocks, at)
-    return Made(rows, cells, blocks.names.ids)
+        sums.rows += await _seen_rows(blocks, at)
+    return await asyncio.to_thread(sums.made)
+
+
+async def _over_reports(blocks: Blocks, wanted: Wanted, form: Form, sums: "_Sums") -> Cells:
+    """Returns the sums of what all AAs reported of a window; adds what is derived of each."""
+    whole = RunningSum(_BY)
+    async for parts in blocks.parts(wanted, form):
+        whole.add(await asyncio.to_thread(sums.derive, parts))
+    return await asyncio.to_thread(whole.total)
 
 
 async def _seen_rows(blocks: Blocks, day: datetime) -> Sequence[Row]:
@@ -80,8 +87,10 @@ async def derived_at(tx: Transaction, series: Series, at: datetime) -> Sequence[
     """Returns what is stored besides the sums of an AA at one time, from them as they are."""
     blocks = Blocks(tx)
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset({at}))
-    sums = await blocks.summed([wanted], _BY)
-    return await asyncio.to_thread(_derived_rows, series, at, sums, blocks.names.ids)
+    sums = _Sums(series, at, blocks.names.ids)
+    async for parts in blocks.parts(wanted, Form()):
+        await asyncio.to_thread(sums.derive, parts)
+    return (await asyncio.to_thread(sums.made)).rows
 
 
 async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
@@ -105,49 +114,47 @@ async def put_sums(tx: Transaction, series: Series, at: datetime, made: Made) ->
     """Stores sums where none are; with a day over all AAs its rows for SQL."""
     await put(tx, made.rows)
     if series == OF_SERIES:
-        await replace_daily(tx, at, made.cells, made.ids)
+        await replace_daily(tx, at, made.daily)
 
 
-class _Window:
-    """The sums of what all AAs reported of a window."""
+class _Sums:
+    """The sums of one time, made of some FIPs after the other."""
 
     def __init__(self, series: Series, at: datetime, ids: Sequence[str]) -> None:
         self._series, self._at, self._ids = series, at, ids
-        self._whole = RunningSum(_BY)
         self._derived: dict[str, list[Cells]] = defaultdict(list)
+        self._daily: list[DailyRow] = []
+        self.rows: list[Row] = []
 
-    def add(self, parts: Sequence[Cells]) -> None:
-        """Adds the blocks of some buckets."""
-        sums = summed_blocks(joined(parts))
-        self._whole.add(sums)
+    def add(self, sums: Cells, shares: int) -> None:
+        """Adds the sums of one of so many shares of all FIPs."""
+        self.rows += _rows_of(self._series, self._at, sums, self._ids, shares)
+        if self._series == OF_SERIES:
+            self._daily += daily_rows(sums.at(window_number(self._at)), self._ids)
+        elif self._series.aa_id != ALL_AAS:
+            self.derive([sums])
+
+    def derive(self, parts: Sequence[Cells]) -> Cells:
+        """Adds what is derived of some cells; returns their sums."""
+        sums = summed_blocks(joined(parts)) if parts[0].points is not None else stacked(parts)
         for tag, cells in derived(self._series.tag, sums):
             self._derived[tag].append(cells)
+        return sums
 
     def made(self) -> Made:
         """Returns them as they are stored."""
-        whole = self._whole.total()
-        rows = _rows(self._series, self._at, whole, self._ids)
         for tag, parts in self._derived.items():
             cells = added(parts, ("aa", "type", "fip"), times=parts[0].rises is not None)
             for aa in np.unique(cells.keys["aa"]).tolist():
-                series = Series(self._ids[aa], self._series.grain, tag)
-                rows += _rows_of(series, self._at, cells.chosen(cells.keys["aa"] == aa), self._ids)
-        return Made(rows, whole, self._ids)
+                aa_id = self._ids[aa] or self._series.aa_id
+                series = self._series._replace(aa_id=aa_id, tag=tag)
+                some = cells.chosen(cells.keys["aa"] == aa)
+                self.rows += _rows_of(series, self._at, some, self._ids)
+        return Made(self.rows, self._daily)
 
 
-def _rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
-    rows = _rows_of(series, at, cells, ids)
-    return rows if series.aa_id == ALL_AAS else rows + _derived_rows(series, at, cells, ids)
-
-
-def _derived_rows(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
-    return [
-        row
-        for tag, part in derived(series.tag, cells)
-        for row in _rows_of(series._replace(tag=tag), at, part, ids)
-    ]
-
-
-def _rows_of(series: Series, at: datetime, cells: Cells, ids: Sequence[str]) -> list[Row]:
+def _rows_of(
+    series: Series, at: datetime, cells: Cells, ids: Sequence[str], shares: int = 1
+) -> list[Row]:
     span = (at, at + series.grain.length)
-    return rows_of(series, span, cells, ids, fan_for(series, cells))
+    return rows_of(series, span, cells, ids, fan_for(series, cells, shares))

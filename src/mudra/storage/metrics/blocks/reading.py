@@ -21,7 +21,7 @@ from mudra.metrics.payload.catalogue import CODES, Tag, window_number
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace, damaged
 from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
-from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of
+from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of, fan_with
 from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
 from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
@@ -70,6 +70,10 @@ class Share(Struct, frozen=True):
 
     place: int
     of: int
+
+    def __contains__(self, fip_id: object) -> bool:
+        """Returns whether a FIP is one of these."""
+        return isinstance(fip_id, str) and bucket_of(fip_id, self.of) == self.of + self.place
 
     def buckets(self) -> list[int]:
         """Returns the buckets that have such FIPs, of all fans."""
@@ -159,6 +163,14 @@ class Blocks:
             if some:
                 yield [found.cells for found in some]
 
+    async def shares(self, wanted: Wanted) -> Sequence[Share]:
+        """Returns shares of all FIPs by which to read what is wanted, each of two buckets."""
+        conditions = _conditions(of_aas=wanted.aa_id is None, in_buckets=False)
+        query = sa.select(sa.func.max(_C.bucket)).where(*conditions)
+        largest = await self._tx.connection.scalar(query, _parameters(wanted))
+        number = max(fan_with(largest or FANS[0]) // 2, 1)
+        return [Share(place, number) for place in range(number)]
+
     async def by_bucket(self, wanted: Wanted) -> AsyncIterator[tuple[int, Cells]]:
         """Gives the same with the bucket of each block, as it is stored, with all its FIPs."""
         async for some in self._read(wanted, Form()):
@@ -180,22 +192,12 @@ class Blocks:
     async def _read(
         self, wanted: Wanted, form: Form, lost: set[tuple[str, str]] | None = None
     ) -> AsyncIterator[Sequence[Found]]:
-        times = wanted.all_times
-        if not times:
+        if not wanted.all_times:
             return
-        ats = sorted(times | {wanted.grain.settled_start(at) for at in times})
         buckets = form.buckets
         query = _query(
             of_aas=wanted.aa_id is None, in_buckets=buckets is not None, times=form.times
-        ).params(
-            grain=wanted.grain.value,
-            aa_id=wanted.aa_id or "",
-            tags=list(wanted.tags),
-            ats=ats,
-            first=ats[0],
-            last=ats[-1],
-            buckets=buckets,
-        )
+        ).params(**_parameters(wanted), buckets=buckets)
         async for rows in self._tx.in_parts(query, form.together):
             yield await asyncio.to_thread(self._decoded, rows, wanted, form, lost)
 
@@ -220,31 +222,25 @@ class Blocks:
                 continue
             if not single:
                 cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
-            if form.share is not None and row.bucket < form.share.of:
-                cells = cells.chosen(self._is_shared(cells, form.share))
             if len(cells):
                 found.append(Found(row.aa_id, row.tag, row.bucket, row.at, cells))
         return found
 
     def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
+        mixed = form.share is not None and row.bucket < form.share.of
+        fips = form.share if mixed else form.fip_ids
         try:
             at = window_number(row.at)
-            return decoded(row.numbers, times, self.names, aa, at, form.fip_ids, form.types)
+            return decoded(row.numbers, times, self.names, aa, at, fips, form.types)
         except DamagedBlock as problem:
             place = BlockPlace(row.aa_id, grain.value, row.bucket, row.at, row.tag)
             raise damaged(place, str(problem)) from problem
 
-    def _is_shared(self, cells: Cells, share: Share) -> Flags:
-        ids, fips = self.names.ids, np.unique(cells.keys["fip"])
-        wanted = share.of + share.place
-        mine = [fip for fip in fips.tolist() if bucket_of(ids[fip], share.of) == wanted]
-        return np.isin(cells.keys["fip"], mine)
-
 
 def _add(total: RunningSum, some: Sequence[Found]) -> set[SeriesKey]:
     for found in some:
-        total.add(found.cells)
+        total.add(found.cells, found.bucket)
     return {SeriesKey(one.aa_id, one.tag, one.at) for one in some}
 
 
@@ -268,19 +264,36 @@ def _at_times(cells: Cells, wanted: Wanted, aa_id: str, tag: str) -> Flags:
     return np.isin(cells.keys["at"], asked)
 
 
+def _parameters(wanted: Wanted) -> dict[str, Any]:
+    times = wanted.all_times
+    ats = sorted(times | {wanted.grain.settled_start(at) for at in times})
+    return {
+        "grain": wanted.grain.value,
+        "aa_id": wanted.aa_id or "",
+        "tags": list(wanted.tags),
+        "ats": ats,
+        "first": ats[0],
+        "last": ats[-1],
+    }
+
+
+def _conditions(*, of_aas: bool, in_buckets: bool) -> Sequence[sa.ColumnElement[bool]]:
+    return (
+        _C.grain == sa.bindparam("grain"),
+        _C.aa_id != "" if of_aas else _C.aa_id == sa.bindparam("aa_id"),
+        is_among_given(_C.tag, "tags"),
+        is_among_given(_C.at, "ats"),
+        *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
+        *([is_among_given(_C.bucket, "buckets")] if in_buckets else []),
+    )
+
+
 @cache
 def _query(*, of_aas: bool, in_buckets: bool, times: bool) -> sa.Select[Any]:
     stored_times: sa.ColumnElement[bytes] = _C.times if times else sa.literal(b"").label("times")
     return (
         sa.select(_C.aa_id, _C.bucket, _C.at, _C.until, _C.tag, _C.numbers, stored_times)
-        .where(
-            _C.grain == sa.bindparam("grain"),
-            _C.aa_id != "" if of_aas else _C.aa_id == sa.bindparam("aa_id"),
-            is_among_given(_C.tag, "tags"),
-            is_among_given(_C.at, "ats"),
-            *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
-            *([is_among_given(_C.bucket, "buckets")] if in_buckets else []),
-        )
+        .where(*_conditions(of_aas=of_aas, in_buckets=in_buckets))
         .order_by(_C.bucket)
     )
 
@@ -365,35 +378,13 @@ async def _with_shorter(
     tx: Transaction, wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]], form: Form
 ) -> Mapping[datetime, set[tuple[str, str]]]:
     """Returns the AAs and tags with sums of some time of these, also in settled blocks."""
-    grain, buckets = wanted.grain, form.buckets
-    ats = {grain.settled_start(begin) for begin in whole}.union(*whole.values())
-    query = _series_query(of_aas=wanted.aa_id is None, in_buckets=buckets is not None).params(
-        grain=grain.value,
-        aa_id=wanted.aa_id or "",
-        tags=list(wanted.tags),
-        ats=sorted(ats),
-        first=min(ats),
-        last=max(ats),
-        buckets=buckets,
-    )
+    buckets, every = form.buckets, frozenset[datetime]().union(*whole.values())
+    conditions = _conditions(of_aas=wanted.aa_id is None, in_buckets=buckets is not None)
+    query = sa.select(_C.aa_id, _C.tag, _C.at, _C.until).distinct().where(*conditions)
+    values = {**_parameters(replace(wanted, times=every, only=frozenset())), "buckets": buckets}
     found = defaultdict[datetime, set[tuple[str, str]]](set)
-    for aa_id, tag, at, until in await tx.connection.execute(query):
+    for aa_id, tag, at, until in await tx.connection.execute(query, values):
         for begin, times in whole.items():
             if at <= times[-1] and until > begin:
                 found[begin].add((aa_id, tag))
     return found
-
-
-@cache
-def _series_query(*, of_aas: bool, in_buckets: bool) -> sa.Select[Any]:
-    return (
-        sa.select(_C.aa_id, _C.tag, _C.at, _C.until)
-        .distinct()
-        .where(
-            _C.grain == sa.bindparam("grain"),
-            _C.aa_id != "" if of_aas else _C.aa_id == sa.bindparam("aa_id"),
-            *(is_among_given(_C.tag, "tags"), is_among_given(_C.at, "ats")),
-            *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
-            *([is_among_given(_C.bucket, "buckets")] if in_buckets else []),
-        )
-    )

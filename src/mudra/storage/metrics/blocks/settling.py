@@ -19,7 +19,7 @@ from mudra.metrics.rollup.damage import BlockPlace
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.metrics.sums.adding import stacked
 from mudra.metrics.sums.block_bytes import encoded
-from mudra.metrics.sums.buckets import FANS, fan_of
+from mudra.metrics.sums.buckets import FANS, fan_of, fan_with
 from mudra.metrics.sums.cells import Cells
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
@@ -28,6 +28,8 @@ from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_
 from mudra.storage.tables.metrics_blocks import UNSETTLED, metrics_block
 
 UNCHANGING_AFTER: Final = timedelta(days=RECOUNTED_DAYS)
+_SHARES_OF_A_BUCKET: Final = 4
+"""At most: all times of a nation's bucket take 80 MB together, those of a small network nothing."""
 _C: Final = metrics_block.c
 _BEGIN: Final = sa.case(
     (_C.grain == Grain.HOUR.value, sa.func.date_trunc("day", _C.at, "UTC")),
@@ -100,16 +102,19 @@ async def settle(tx: Transaction, unsettled: Unsettled) -> Sequence[datetime]:
     largest = await tx.connection.scalar(_FANS_AT, {**series._asdict(), "begin": begin, "end": end})
     if largest is None:
         return []
-    fan = 1 << (int(largest).bit_length() - 1)
+    fan = fan_with(largest)
+    shares = min(FANS[-1], fan * min(fan, _SHARES_OF_A_BUCKET))
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, frozenset(times))
     made: list[Row] = []
     met: set[int] = set()
-    for place in range(fan):
+    for place in range(shares):
         blocks = Blocks(tx)
-        share = Form(share=Share(place, fan))
+        share = Form(share=Share(place, shares))
         parts = [cells async for cells in blocks.each(wanted, share)]
         met.update(number for cells in parts for number in np.unique(cells.keys["at"]).tolist())
-        made += await asyncio.to_thread(_settled_rows, unsettled, end, parts, blocks.names.ids, fan)
+        ids = blocks.names.ids
+        made += await asyncio.to_thread(_settled_rows, unsettled, end, parts, ids, shares)
+        del parts  # or they were kept while the next ones are read
     await delete(tx, series, times)
     await put(tx, made)
     return [window_at(number) for number in sorted(met)]
@@ -142,13 +147,13 @@ async def unsettle(tx: Transaction, series: Series, at: datetime) -> None:
 
 
 def _settled_rows(
-    unsettled: Unsettled, end: datetime, parts: Sequence[Cells], ids: Sequence[str], fan: int
+    unsettled: Unsettled, end: datetime, parts: Sequence[Cells], ids: Sequence[str], shares: int
 ) -> list[Row]:
     series, begin = unsettled
     cells = stacked(parts)
     if not len(cells):
         return []
-    wide = min(FANS[-1], fan * fan_of(len(cells)))
+    wide = min(FANS[-1], shares * fan_of(len(cells)))
     return rows_of(series, (begin, end), cells, ids, wide)
 
 

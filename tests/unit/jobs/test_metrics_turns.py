@@ -1,0 +1,81 @@
+"""Windows are judged, and sums made and settled, one at a time: each is large in a nation."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from mudra.jobs.metrics_jobs import metrics_jobs
+from mudra.metrics.notifications.webhook import WaitingMessage
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.rollup.retention import RetentionPolicy
+from mudra.metrics.rollup.stale import Stale
+
+NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
+
+
+class Counting:
+    """Three windows to judge, three hours to sum and three days to settle."""
+
+    def __init__(self) -> None:
+        self.left = {"detect": 3, "refresh": 3, "settle_next": 3}
+        self.at_work = self.most = 0
+
+    async def _work(self, name: str) -> bool:
+        self.left[name] -= 1
+        self.at_work += 1
+        self.most = max(self.most, self.at_work)
+        await asyncio.sleep(0)
+        self.at_work -= 1
+        return self.left[name] > 0
+
+    async def detect(self, *_: object) -> SimpleNamespace:
+        return SimpleNamespace(notifications=(), more=await self._work("detect"))
+
+    async def next_stale(self, **_: object) -> Stale | None:
+        return Stale("hour", "AA-1", Tag.REQUESTS, (NOW,)) if self.left["refresh"] else None
+
+    async def refresh(self, _: Stale) -> None:
+        await self._work("refresh")
+
+    async def settle_next(self, *_: object, **__: object) -> bool:
+        return await self._work("settle_next")
+
+    @asynccontextmanager
+    async def open_work(self, *, within_s: float) -> AsyncIterator[Any]:
+        assert within_s > 0
+        if not any(self.left.values()):
+            raise AllDone
+        yield SimpleNamespace(now=NOW, detection=self, rollups=self)
+
+
+class AllDone(Exception):
+    """Nothing is left but what the test is not about."""
+
+
+async def unused(_message: WaitingMessage, _now: datetime) -> str:
+    raise NotImplementedError
+
+
+def run_at_once(counting: Counting) -> Sequence[object]:
+    policy = RetentionPolicy(1, 1)
+    jobs = metrics_jobs(counting.open_work, policy, unused, unused, Path())
+    wanted = {"metrics-sums", "metrics-watch", "metrics-settle"}
+
+    async def every() -> Sequence[object]:
+        runs = (job.run() for job in jobs if job.name in wanted)
+        return await asyncio.gather(*runs, return_exceptions=True)
+
+    return asyncio.run(every())
+
+
+def test_windows_and_sums_of_many_are_never_worked_on_at_the_same_moment() -> None:
+    counting = Counting()
+
+    run_at_once(counting)
+
+    assert counting.left == {"detect": 0, "refresh": 0, "settle_next": 0}
+    assert counting.most == 1
