@@ -32,6 +32,8 @@ from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
 from mudra.overview.mail_queue_store import MailQueue, QueuedMail
+from mudra.registry.key_search.key_search_store import KeySearches
+from mudra.registry.key_search.weak_key import WeakKey, Weakness
 from mudra.registry.lifecycle.difference import in_one_line
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.registry.lifecycle.pending_entry_store import PendingEntries
@@ -60,6 +62,7 @@ class Kind(enum.StrEnum):
     NO_ADMIN = "no-admin"
     BUDGET = "budget"
     DISPUTE = "dispute"
+    WEAK_KEY = "weak-key"
 
 
 class Urgency(enum.StrEnum):
@@ -84,6 +87,7 @@ NEEDED: Final = {
     Kind.NO_ADMIN: Scope.MEMBERS,
     Kind.BUDGET: Scope.HEALTH,
     Kind.DISPUTE: Scope.HEALTH,
+    Kind.WEAK_KEY: Scope.REGISTRY,
 }
 
 
@@ -140,6 +144,7 @@ async def read_dashboard(
         rows += [without_admin(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
     if Scope.REGISTRY in scopes:
         rows += [_approval(one) for one in await PendingEntries(tx).waiting(_READ)]
+        rows += [_weak_key(one) for one in await KeySearches(tx).weak(_READ)]
     unjudged_since = judged_until if judged_until and not is_current(judged_until, now) else None
     found = dashboard_of(rows, scopes, most)
     return replace(
@@ -234,6 +239,20 @@ def _approval(one: PendingEntry) -> DashboardRow:
         act = "Compare, then approve or reject"
     at = due or one.pending.submitted_at
     return DashboardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
+
+
+def _weak_key(one: WeakKey) -> DashboardRow:
+    shared = one.weakness is Weakness.SHARED_PRIME
+    why = "shares a prime with another key" if shared else "has a small prime factor"
+    return DashboardRow(
+        Kind.WEAK_KEY,
+        Urgency.BROKEN,
+        one.entity_id,
+        one.entity_id,
+        one.found_at,
+        f"{one.entity_id}'s key {one.kid} {why}: anyone can sign with it",
+        "Have it register a new key; suspend its entry until then",
+    )
 
 
 def _held(reports: Sequence[HeldReport]) -> list[DashboardRow]:

@@ -42,6 +42,7 @@ KINDS: Final = {
     Kind.NO_ADMIN: "No admin",
     Kind.BUDGET: "Error budgets",
     Kind.DISPUTE: "Disputes",
+    Kind.WEAK_KEY: "Weak keys",
 }
 
 URGENCIES: Final = {

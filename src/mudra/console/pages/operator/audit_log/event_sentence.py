@@ -60,6 +60,7 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.REGISTRY_ENTRY_ROLLBACK: "{actor} brought back an earlier version of the entry of {entity}",
     _E.REGISTRY_ENTRY_PROBE: "The base URL of {entity} was called to verify it",
     _E.REGISTRY_ENTRY_REFUSE: "{actor} was refused a change of the entry of {entity}",
+    _E.REGISTRY_KEY_FACTOR: "The key {kid} of {entity} can be factored by anyone: {weakness}",
     _E.REGISTRY_VOCABULARY_CHANGE: "{actor} added {word} to the words that entries may use",
     _E.OPERATOR_ACCOUNT_CREATE: "{actor} made {person} an operator",
     _E.OPERATOR_ACCOUNT_CHANGE: "{actor} changed the scopes of {person} to {scopes}",

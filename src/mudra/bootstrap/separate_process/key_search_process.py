@@ -1,0 +1,73 @@
+"""Takes a step of the search of keys in a process that ends with it, of the lowest priority.
+
+A step takes some seconds of CPU, of which no one notices any: requests go first. The process gets
+the moduli alone, has no settings, and opens no connection.
+"""
+
+import asyncio
+import os
+import sys
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from mudra.registry.key_search.small_factors import divisible, sharing
+from mudra.registry.key_search.weak_key import FIRST, Found, Step
+from mudra.shared.child_environment import without_settings
+
+_NICE: Final = 19
+
+
+class _Task(Struct, frozen=True):
+    """The moduli of a step; bytes, since messages have no numbers of this size."""
+
+    moduli: list[bytes]
+    others: list[bytes]
+    begin: int
+    end: int
+
+
+async def search_apart(step: Step) -> Found:
+    """Take a step; implements registry/key_search/weak_key.py Search.
+
+    Raises OSError when the process cannot be started or was lost.
+    """
+    task = _Task(
+        [_octets(one.modulus) for one in step.keys],
+        [_octets(one.modulus) for one in step.others],
+        step.begin,
+        step.end,
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", __name__),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=without_settings(os.environ),
+    )
+    try:
+        answer, _ = await process.communicate(msgspec.msgpack.encode(task))
+    finally:
+        if process.returncode is None:
+            process.kill()
+    if process.returncode:
+        raise ChildProcessError(f"the search of keys ended with {process.returncode}")
+    return msgspec.msgpack.decode(answer, type=Found)
+
+
+def _octets(modulus: int) -> bytes:
+    return modulus.to_bytes((modulus.bit_length() + 7) // 8)
+
+
+def _search(task: _Task) -> Found:
+    moduli, others = (list(map(int.from_bytes, some)) for some in (task.moduli, task.others))
+    # Keys that begin are compared with all others, whatever the search for factors finds.
+    found = divisible(moduli, task.begin, task.end)
+    shared = sharing(moduli, others) if task.begin == FIRST else []
+    return Found([place for place, one in enumerate(found) if one], shared)
+
+
+if __name__ == "__main__":
+    os.nice(_NICE)
+    asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=_Task)
+    sys.stdout.buffer.write(msgspec.msgpack.encode(_search(asked)))
