@@ -1,0 +1,93 @@
+"""Steps of `bench/systemd_units.py`: a supervisor that hangs, and a unit that is full of tasks."""
+
+import time
+from pathlib import Path
+from typing import Final
+
+from tests.support.until import until
+
+from bench.systemd_machine import READY, Machine
+
+_WATCHDOG_S: Final = 60.0
+"""`WatchdogSec` of the unit."""
+_AFTER_S: Final = 15.0
+"""For systemd to end what hangs, `RestartSec`, and the start of the process on a busy machine."""
+_CROWD_S: Final = 20.0
+_CROWD: Final = Path(__file__).with_name("systemd_crowd.py")
+_MOST: Final = 0.5
+"""Of `TasksMax`, next to a crowd: the rest is for more workers and for commands."""
+
+
+def hung(machine: Machine) -> None:
+    """Stop the supervisor by SIGSTOP: systemd ends and starts it, and nothing is lost."""
+    before = machine.operators() | {"hung@network.example"}
+    machine.run("mudra", "operator", "create", "hung@network.example", "--scope", "health")
+    main, restarts = machine.show("mudra", "MainPID"), int(machine.show("mudra", "NRestarts"))
+    began = time.monotonic()
+    machine.run("kill", "-STOP", main)
+    answers = []
+    while machine.show("mudra", "MainPID") in {"0", main}:
+        answers.append(machine.shell(READY))
+        assert time.monotonic() < began + 2 * (_WATCHDOG_S + _AFTER_S), "systemd did not notice"
+        time.sleep(1)
+    noticed_s = time.monotonic() - began
+    until(lambda: machine.shell(READY) == "200")
+    ready_s = time.monotonic() - began
+    machine.add(
+        "a hung supervisor is replaced, ready again",
+        f"{noticed_s:.1f} s, {ready_s:.1f} s",
+        met=noticed_s <= _WATCHDOG_S + _AFTER_S,
+    )
+    served = answers.count("200")
+    machine.add("/readyz meanwhile", f"200 in {served} of {len(answers)}", met=True)
+    lost = before - machine.operators()
+    machine.add("lost by the hang", " ".join(sorted(lost)) or "nothing", met=not lost)
+    more = int(machine.show("mudra", "NRestarts")) - restarts
+    machine.add("restarts by systemd for it", more, met=more == 1)
+
+
+def full_of_tasks(machine: Machine) -> None:
+    """Count tasks next to 200 busy connections; then allow no more, and kill a worker."""
+    most = int(machine.show("mudra", "TasksMax"))
+    rest = int(machine.show("mudra", "TasksCurrent"))
+    machine.run("sh", "-c", 'printf %s "$0" >/run/crowd.py', _CROWD.read_text())
+    crowd = ("--quiet", "--unit=crowd", "/usr/bin/python3", "/run/crowd.py", str(_CROWD_S))
+    machine.run("systemd-run", *crowd)
+    counts, ends = [rest], time.monotonic() + _CROWD_S
+    while time.monotonic() < ends:
+        counts.append(int(machine.show("mudra", "TasksCurrent")))
+        time.sleep(0.2)
+    until(lambda: machine.run("systemctl", "is-active", "crowd", may_fail=True) != "active\n")
+    machine.add(
+        "tasks at rest, next to 200 busy connections",
+        f"{rest}, {max(counts)} of {most}",
+        met=max(counts) <= _MOST * most,
+    )
+    machine.add("the crowd's answers", machine.shell("cat /run/crowd.txt").strip(), met=True)
+    _without_room(machine, most)
+
+
+def _without_room(machine: Machine, most: int) -> None:
+    """A unit that may have no more tasks goes on with those it has, and recovers with room."""
+    before = machine.operators()
+    here = machine.show("mudra", "TasksCurrent")
+    machine.run("systemctl", "set-property", "--runtime", "mudra", f"TasksMax={here}")
+    main = machine.show("mudra", "MainPID")
+    machine.shell("pkill -KILL -o -f 'mudra serve: worker-'")
+    answers = []
+    for _ in range(20):
+        answers.append(machine.shell(READY))
+        time.sleep(0.5)
+    served = answers.count("200")
+    machine.add(
+        "no task more allowed, a worker killed: /readyz",
+        f"200 in {served} of {len(answers)}; the supervisor "
+        + ("goes on" if machine.show("mudra", "MainPID") == main else "was replaced"),
+        met=True,
+    )
+    machine.timed(
+        "room again, ready",
+        lambda: machine.run("systemctl", "set-property", "--runtime", "mudra", f"TasksMax={most}"),
+    )
+    lost = before - machine.operators()
+    machine.add("lost without room", " ".join(sorted(lost)) or "nothing", met=not lost)
