@@ -162,7 +162,7 @@ def test_days_of_a_certificate_are_those_it_has(tmp_path: Path) -> None:
 
 @pytest.mark.slow  # the job has its turn at the next minute
 def test_a_registered_key_that_can_be_factored_is_known_until_it_is_gone(node: Service) -> None:
-    """By the metric of the alert, by the operator's board and by the audit."""
+    """K9: by the metric of the alert, by the operator's board and by the audit."""
     node.wait_until(lambda: value(node, "mudra_registry_weak_keys") == 0)
     entity_id = entry_with_a_weak_key(node)
 
