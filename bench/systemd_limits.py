@@ -13,18 +13,21 @@ _WATCHDOG_S: Final = 60.0
 _AFTER_S: Final = 15.0
 """For systemd to end what hangs, `RestartSec`, and the start of the process on a busy machine."""
 _CROWD_S: Final = 20.0
+_HANG: Final = Path(__file__).with_name("systemd_hang.py")
 _CROWD: Final = Path(__file__).with_name("systemd_crowd.py")
 _MOST: Final = 0.5
 """Of `TasksMax`, next to a crowd: the rest is for more workers and for commands."""
 
 
 def hung(machine: Machine) -> None:
-    """Stop the supervisor by SIGSTOP: systemd ends and starts it, and nothing is lost."""
+    """Stop the supervisor: its children let it go on. Hang it: systemd ends and starts it."""
     before = machine.operators() | {"hung@network.example"}
     machine.run("mudra", "operator", "create", "hung@network.example", "--scope", "health")
     main, restarts = machine.show("mudra", "MainPID"), int(machine.show("mudra", "NRestarts"))
+    _stop_by_signal(machine, main)
     began = time.monotonic()
-    machine.run("kill", "-STOP", main)
+    machine.run("sh", "-c", 'printf %s "$0" >/run/hang.py', _HANG.read_text())
+    machine.run("systemd-run", "--quiet", "--unit=hang", "/usr/bin/python3", "/run/hang.py", main)
     answers = []
     while machine.show("mudra", "MainPID") in {"0", main}:
         answers.append(machine.shell(READY))
@@ -44,6 +47,15 @@ def hung(machine: Machine) -> None:
     machine.add("lost by the hang", " ".join(sorted(lost)) or "nothing", met=not lost)
     more = int(machine.show("mudra", "NRestarts")) - restarts
     machine.add("restarts by systemd for it", more, met=more == 1)
+
+
+def _stop_by_signal(machine: Machine, main: str) -> None:
+    began = time.monotonic()
+    machine.run("kill", "-STOP", main)
+    until(lambda: ") T " not in machine.shell(f"cat /proc/{main}/stat"))
+    going_on = machine.show("mudra", "MainPID") == main
+    took = f"{time.monotonic() - began:.1f} s"
+    machine.add("a supervisor stopped by SIGSTOP goes on after", took, met=going_on)
 
 
 def full_of_tasks(machine: Machine) -> None:
