@@ -38,7 +38,7 @@ def prime(salt: int, bits: int = 1024) -> int:
 
 
 class Searching:
-    """A search that notes the steps it is given, and finds what it is told to."""
+    """A search that notes the steps it is given, and finds what it is given."""
 
     def __init__(self, *found: Found) -> None:
         self.steps: list[Step] = []

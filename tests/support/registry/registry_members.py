@@ -50,7 +50,8 @@ class Registry:
     def submit(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Submit for the first time."""
         url = f"{self.root}/entityInfo/{payload['type']}"
-        return httpx2.post(url, json=payload, headers=headers or self.entity, verify=NO_TLS)
+        headers = headers or self.entity
+        return httpx2.post(url, json=payload, headers=headers, verify=NO_TLS, timeout=60)
 
     def lint(self, payload: Any, kind: str = "FIP") -> httpx2.Response:
         """Ask which findings a submission would have."""

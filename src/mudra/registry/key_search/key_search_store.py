@@ -1,4 +1,4 @@
-"""How far the key of each entry was searched, and what was found, in PostgreSQL."""
+"""Progress and findings of the search of keys, in PostgreSQL."""
 
 import base64
 from collections.abc import Sequence
@@ -51,11 +51,14 @@ class KeySearches:
         if begin is None or begin >= LAST:
             return None
         keys, others = [], []
-        for row in await self._tx.connection.execute(_IN_USE):
-            if row.reached == begin:
-                keys.append(_key(row))
+        for entity_id, kid, modulus_hash, body, reached in await self._tx.connection.execute(
+            _IN_USE
+        ):
+            key = KeyInUse(entity_id, kid, modulus_hash, _modulus(body))
+            if reached == begin:
+                keys.append(key)
             elif begin == FIRST:
-                others.append(_key(row))
+                others.append(key)
         return Step(keys, begin, min(begin + STEP, LAST), others)
 
     async def keep_end(self, step: Step) -> None:
@@ -87,11 +90,11 @@ class KeySearches:
             .limit(limit)
         )
         return [
-            WeakKey(row.entity_id, row.kid, Weakness(row.weakness), row.found_at) for row in rows
+            WeakKey(row["entity_id"], row["kid"], Weakness(row["weakness"]), row["found_at"])
+            for row in rows.mappings()
         ]
 
 
-def _key(row: sa.Row[tuple[str, str, str, bytes, int]]) -> KeyInUse:
-    n = read_canonical(row.body).entityinfo.certificate.n
-    modulus = int.from_bytes(base64.urlsafe_b64decode(n + "=" * (-len(n) % 4)))
-    return KeyInUse(row.entity_id, row.kid, row.modulus_hash, modulus)
+def _modulus(body: bytes) -> int:
+    n = read_canonical(body).entityinfo.certificate.n
+    return int.from_bytes(base64.urlsafe_b64decode(n + "=" * (-len(n) % 4)))

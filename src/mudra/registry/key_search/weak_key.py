@@ -17,7 +17,7 @@ STEP: Final = 1 << 27
 
 
 class Weakness(enum.StrEnum):
-    """Why anyone can find the private key."""
+    """The reason why anyone can find the private key."""
 
     SMALL_FACTOR = "small-factor"
     SHARED_PRIME = "shared-prime"
@@ -45,7 +45,7 @@ class Step(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """What a step found, by the places of keys in `keys` and then `others`."""
+    """The findings of a step, by the places of keys in `keys` and then `others`."""
 
     divisible: Sequence[int] = ()
     sharing: Sequence[tuple[int, int]] = ()
