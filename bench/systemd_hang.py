@@ -12,17 +12,17 @@ import sys
 import time
 from pathlib import Path
 
-SEIZE, INTERRUPT = 0x4206, 0x4207
+ATTACH, ALL = 16, 0x40000000
 
 
 def main() -> None:
     """Hold it until a signal waits for it."""
     pid = int(sys.argv[1])
     trace = ctypes.CDLL(None, use_errno=True).ptrace
-    for request in (SEIZE, INTERRUPT):
-        if trace(request, pid, None, None):
-            raise OSError(ctypes.get_errno(), "ptrace")
-    os.waitpid(pid, 0x40000000)
+    trace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    if trace(ATTACH, pid, None, None):
+        raise OSError(ctypes.get_errno(), "ptrace")
+    os.waitpid(pid, ALL)
     status = Path(f"/proc/{pid}/status")
     while "ShdPnd:\t0000000000000000" in status.read_text():
         time.sleep(0.2)
