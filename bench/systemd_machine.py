@@ -65,6 +65,8 @@ class Machine(Struct):
     """A machine whose process 1 is systemd."""
 
     pid: int
+    group: Path
+    """Its control group, as this machine has it."""
     rows: list[Row] = field(default_factory=list)
 
     def run(self, *words: str, **how: bool) -> str:
@@ -135,7 +137,7 @@ def booted(place: Path) -> Iterator[Machine]:
     try:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         until(lambda: children.read_text() or process.poll() is not None)
-        machine = Machine(int(children.read_text() or 0))
+        machine = Machine(int(children.read_text() or 0), group)
         until(lambda: "running" in _state(machine) or process.poll() is not None)
         if process.poll() is not None:
             raise SystemExit(f"the machine did not boot: {(place / 'console').read_text()}")

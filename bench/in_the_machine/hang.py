@@ -1,6 +1,6 @@
 """Holds process PID as a hang would: it takes no turn, but a signal that ends it does.
 
-    python3 systemd_hang.py PID
+    python3 hang.py PID
 
 Runs by Debian's own Python inside of the machine of `bench/systemd_units.py`. A process that is
 stopped by a signal would not do: its children let it go on. It ends with the process.
