@@ -40,11 +40,11 @@ def prime(salt: int, bits: int = 1024) -> int:
 class Searching:
     """A search that notes the steps it is given, and finds what it is given."""
 
-    def __init__(self, *found: Found) -> None:
+    def __init__(self, *found: Found | None) -> None:
         self.steps: list[Step] = []
         self._found = iter(found)
 
-    async def __call__(self, step: Step) -> Found:
+    async def __call__(self, step: Step) -> Found | None:
         self.steps.append(step)
         return next(self._found, Found())
 
@@ -135,6 +135,19 @@ def test_a_new_key_begins_and_joins_the_others_where_they_are(registry) -> None:
     assert [[key.entity_id for key in step.others] for step in search.steps] == [
         [], [], ["FIP-0"], [], [],
     ]  # fmt: skip
+
+
+def test_a_step_that_had_no_turn_is_taken_again(registry) -> None:
+    search = Searching(None, Found())
+
+    async def act(node):
+        await register(node, fip(0))
+        await steps(node, search, 3)
+
+    registry(act)
+    first, again, next_one = (one.begin for one in search.steps)
+    assert first == again == 2**24
+    assert next_one > again
 
 
 def test_a_finding_is_kept_with_one_audit_row_until_the_key_is_replaced(registry) -> None:

@@ -269,7 +269,6 @@ def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
             name="key-search",
             every=minute,
             run=search_keys,
-            limit=10 * minute,
             forget=lambda: WEAK_KEYS.set(nan),
         ),
         Job(

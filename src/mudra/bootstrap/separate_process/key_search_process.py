@@ -1,7 +1,7 @@
 """Takes a step of the search of keys in a process that ends with it, of the lowest priority.
 
-A step takes some seconds of CPU, of which no one notices any: requests go first. The process gets
-the moduli alone, has no settings, and opens no connection.
+A step takes some seconds of CPU, which no one else wants at that moment: requests go first. The
+process gets the moduli alone, has no settings, and opens no connection.
 """
 
 import asyncio
@@ -10,13 +10,17 @@ import sys
 from typing import Final
 
 import msgspec
+import structlog
 from msgspec import Struct
 
 from mudra.registry.key_search.small_factors import divisible, sharing
 from mudra.registry.key_search.weak_key import FIRST, Found, Step
 from mudra.shared.child_environment import without_settings
 
-_NICE: Final = 19
+_PATIENCE_S: Final = 300.0
+"""A machine that has no turn for a step in this time is busy: the step is taken later."""
+
+_log = structlog.get_logger()
 
 
 class _Task(Struct, frozen=True):
@@ -28,7 +32,7 @@ class _Task(Struct, frozen=True):
     end: int
 
 
-async def search_apart(step: Step) -> Found:
+async def search_apart(step: Step) -> Found | None:
     """Take a step; implements registry/key_search/weak_key.py Search.
 
     Raises OSError when the process cannot be started or was lost.
@@ -46,7 +50,11 @@ async def search_apart(step: Step) -> Found:
         env=without_settings(os.environ),
     )
     try:
-        answer, _ = await process.communicate(msgspec.msgpack.encode(task))
+        async with asyncio.timeout(_PATIENCE_S):
+            answer, _ = await process.communicate(msgspec.msgpack.encode(task))
+    except TimeoutError:
+        _log.warning("the machine is too busy to search keys; tried again", seconds=_PATIENCE_S)
+        return None
     finally:
         if process.returncode is None:
             process.kill()
@@ -68,6 +76,6 @@ def _search(task: _Task) -> Found:
 
 
 if __name__ == "__main__":
-    os.nice(_NICE)
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=_Task)
     sys.stdout.buffer.write(msgspec.msgpack.encode(_search(asked)))

@@ -23,7 +23,7 @@ async def search_next(open_transaction: OpenTransaction, search: Search) -> int:
         step = await KeySearches(tx).next_step()
     found = Found() if step is None else await search(step)
     async with open_transaction() as tx:
-        if step is not None:
+        if step is not None and found is not None:
             await KeySearches(tx).keep_end(step)
             await _keep_findings(tx, step, found)
         return await KeySearches(tx).weak_count()

@@ -60,5 +60,5 @@ class WeakKey(Struct, frozen=True):
     found_at: datetime
 
 
-Search = Callable[[Step], Awaitable[Found]]
-"""Takes a step, in a process of its own: it takes seconds of CPU."""
+Search = Callable[[Step], Awaitable[Found | None]]
+"""Takes a step, in a process of its own: it takes seconds of CPU. None: not now, try again."""
