@@ -72,7 +72,7 @@ def full_of_tasks(machine: Machine) -> None:
     while time.monotonic() < ends:
         counts.append(len(_tasks(machine)))
         time.sleep(0.2)
-    until(lambda: "active" not in machine.run("systemctl", "is-active", "crowd", may_fail=True))
+    until(lambda: machine.shell("systemctl is-active crowd").strip() != "active")
     machine.add(
         "tasks at rest, next to 200 busy connections",
         f"{rest}, {max(counts)} of {most}",
