@@ -36,7 +36,7 @@ _GROUPS: Final = {
     ),
     "Requests, tokens and keys": (
         "request", "requests", "credentials", "token", "tokens", "sign", "signing", "secrets",
-        "certificate",
+        "certificate", "registry",
     ),
     "The database and its copies": (
         "database", "replica", "standby", "standbys", "backup",

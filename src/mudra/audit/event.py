@@ -116,6 +116,8 @@ class EventName(enum.StrEnum):
     """The base URL of an entry was called: whether it answers and holds the registered key."""
     REGISTRY_ENTRY_REFUSE = "registry:entry:refuse"
     """A write to the registry was refused."""
+    REGISTRY_KEY_FACTOR = "registry:key:factor"
+    """A key of an entry was found to be one that anyone can factor; `weakness` says why."""
     REGISTRY_VOCABULARY_CHANGE = "registry:vocabulary:change"
     """An operator added a word that entries may use."""
 

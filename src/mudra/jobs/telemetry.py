@@ -21,6 +21,11 @@ SIGN_IN_FAILURES = Gauge(
     "Failed sign-ins of the last five minutes, over all names and addresses",
     multiprocess_mode="livemostrecent",
 )
+WEAK_KEYS = Gauge(
+    "mudra_registry_weak_keys",
+    "Keys of entries, live or waiting, that anyone can factor",
+    multiprocess_mode="livemostrecent",
+)
 AUDIT_UNSEALED = Gauge(
     "mudra_audit_unsealed_seconds",
     "Age of the oldest audit event that waits for its seal; above 900 sealing has stopped",

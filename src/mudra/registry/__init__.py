@@ -13,6 +13,7 @@ lifecycle/  record.py (states) and actor.py (rights); submission.py, approval.py
             entity_status.py decide, decision.py and refusal.py are the outcomes;
             difference.py, history.py and draft_review.py explain; register.py and
             registration.py are the use cases.
+key_search/ key_search.py looks for keys that can be factored, after their registration.
 directory/  directory.py (visibility, listings, hash), mirror.py (changes since N),
             signed_listings.py (finished bytes), address_book.py.
 """

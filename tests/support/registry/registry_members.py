@@ -1,10 +1,12 @@
 """Members that speak with the registry of a running service."""
 
+import base64
 import itertools
 import os
 import uuid
 from typing import Any
 
+import gmpy2
 import httpx2
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member, new_member
@@ -48,7 +50,8 @@ class Registry:
     def submit(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Submit for the first time."""
         url = f"{self.root}/entityInfo/{payload['type']}"
-        return httpx2.post(url, json=payload, headers=headers or self.entity, verify=NO_TLS)
+        headers = headers or self.entity
+        return httpx2.post(url, json=payload, headers=headers, verify=NO_TLS, timeout=60)
 
     def lint(self, payload: Any, kind: str = "FIP") -> httpx2.Response:
         """Ask which findings a submission would have."""
@@ -96,6 +99,20 @@ def approve(member: Member, *options: str) -> None:
 
     outcome = member.service.in_store(act)
     assert isinstance(outcome, Decision), outcome
+
+
+def entry_with_a_weak_key(service: Service) -> str:
+    """Make a live entry whose modulus has the first prime factor that no registration looks for."""
+    registry = Registry(new_member(service, "FIP"))
+    payload = payload_of(registry.member)
+    small = 16_777_259
+    n = small * int(gmpy2.next_prime((3 << 2022) + next(_numbers)))
+    text = base64.urlsafe_b64encode(n.to_bytes(256)).rstrip(b"=").decode()
+    payload["entityinfo"]["certificate"]["n"] = text
+    submitted = registry.submit(payload)
+    assert submitted.status_code == 200, submitted.text
+    approve(registry.member)
+    return registry.member.entity_id
 
 
 def live_entry(service: Service, kind: str = "FIP") -> tuple[Registry, dict[str, Any]]:

@@ -6,6 +6,7 @@ import functools
 import hashlib
 from typing import Any
 
+import gmpy2
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -47,8 +48,8 @@ MODULI = (
 def jwk(number: int = 0) -> dict[str, str]:
     """Give a public JWK that the registry takes; another number gives another key.
 
-    Beyond the real ones the moduli are random odd numbers without a known weakness:
-    no one can sign with them, which no test of the registry needs.
+    Beyond the real ones the moduli are products of two primes that anyone can derive: the search
+    of keys finds nothing in them.
     """
     n = MODULI[number] if number < len(MODULI) else _made_up_modulus(number)
     return {"alg": "RS256", "kty": "RSA", "use": "sig", "kid": f"kid-{number}", "e": "AQAB", "n": n}
@@ -63,11 +64,13 @@ def public_pem(number: int = 0) -> bytes:
 
 @functools.cache
 def _made_up_modulus(number: int) -> str:
-    seed = b"".join(hashlib.sha256(f"{number}/{part}".encode()).digest() for part in range(8))
-    candidate = int.from_bytes(seed) | (1 << 2047) | 1
-    while weakness(candidate):
-        candidate += 2
-    return base64.urlsafe_b64encode(candidate.to_bytes(256)).rstrip(b"=").decode()
+    p, q = (_prime(f"{number}/{part}") for part in range(2))
+    return base64.urlsafe_b64encode((p * q).to_bytes(256)).rstrip(b"=").decode()
+
+
+def _prime(seed: str) -> int:
+    start = int.from_bytes(hashlib.shake_256(seed.encode()).digest(128)) | (3 << 1022)
+    return int(gmpy2.next_prime(start))
 
 
 def fip(number: int = 0, **changes: Any) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from mudra.bootstrap.node.mail_jobs import mail_jobs
 from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.telemetry import DATABASE_FAILURES, count_database_failure
+from mudra.bootstrap.separate_process.key_search_process import search_apart
 from mudra.bootstrap.watching.audit_export_job import audit_export_jobs
 from mudra.bootstrap.watching.readiness_board import ReadinessBoard
 from mudra.bootstrap.watching.watch_jobs import watch_jobs
@@ -46,6 +47,7 @@ from mudra.jobs.telemetry import (
     JOB_RUNS,
     MAILS,
     SIGN_IN_FAILURES,
+    WEAK_KEYS,
     count_damaged_block,
     count_from_zero,
 )
@@ -55,6 +57,7 @@ from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.purge_store import purge_expired
 from mudra.overview.retention_store import Days
+from mudra.registry.key_search.key_search import search_next
 from mudra.registry.probe.challenge import new_challenge
 from mudra.registry.probe.probe import ProbeResult, WaitingProbe
 from mudra.registry.probe.probe_store import PROBE_ASKED
@@ -257,7 +260,17 @@ def _jobs_of_subscribers(dependencies: Dependencies) -> list[Job]:
 def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
     minute = timedelta(minutes=1)
     probes = ProbeRunner(dependencies)
+
+    async def search_keys() -> None:
+        WEAK_KEYS.set(await search_next(dependencies.transaction, search_apart))
+
     return [
+        Job(
+            name="key-search",
+            every=minute,
+            run=search_keys,
+            forget=lambda: WEAK_KEYS.set(nan),
+        ),
         Job(
             name="go-live",
             every=minute,

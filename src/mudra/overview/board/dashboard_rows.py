@@ -18,6 +18,7 @@ from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.payload.held_reports import HeldReport
 from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
 from mudra.overview.mail_queue_store import QueuedMail
+from mudra.registry.key_search.weak_key import WeakKey, Weakness
 from mudra.registry.lifecycle.difference import in_one_line
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 
@@ -38,6 +39,7 @@ class Kind(enum.StrEnum):
     NO_ADMIN = "no-admin"
     BUDGET = "budget"
     DISPUTE = "dispute"
+    WEAK_KEY = "weak-key"
 
 
 class Urgency(enum.StrEnum):
@@ -147,6 +149,29 @@ def approval_row(one: PendingEntry) -> DashboardRow:
         act = gettext("Compare, then approve or reject")
     at = due or one.pending.submitted_at
     return DashboardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
+
+
+_WEAKNESSES: Final = {
+    Weakness.SMALL_FACTOR: translatable(
+        "%(entity)s's key %(kid)s has a small prime factor: anyone can sign with it"
+    ),
+    Weakness.SHARED_PRIME: translatable(
+        "%(entity)s's key %(kid)s shares a prime with another key: anyone can sign with it"
+    ),
+}
+
+
+def weak_key_row(one: WeakKey) -> DashboardRow:
+    """Returns the row of a key in use that anyone can factor."""
+    return DashboardRow(
+        Kind.WEAK_KEY,
+        Urgency.BROKEN,
+        one.entity_id,
+        one.entity_id,
+        one.found_at,
+        gettext(_WEAKNESSES[one.weakness], entity=one.entity_id, kid=one.kid),
+        gettext("Have it register a new key; suspend its entry until then"),
+    )
 
 
 def held_rows(reports: Sequence[HeldReport]) -> list[DashboardRow]:

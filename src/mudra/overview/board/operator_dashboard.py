@@ -38,9 +38,11 @@ from mudra.overview.board.dashboard_rows import (
     is_late,
     mail_row,
     secret_row,
+    weak_key_row,
     without_admin_row,
 )
 from mudra.overview.mail_queue_store import MailQueue
+from mudra.registry.key_search.key_search_store import KeySearches
 from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.storage.database.transaction import Transaction
 
@@ -63,6 +65,7 @@ NEEDED: Final = {
     Kind.NO_ADMIN: Scope.MEMBERS,
     Kind.BUDGET: Scope.HEALTH,
     Kind.DISPUTE: Scope.HEALTH,
+    Kind.WEAK_KEY: Scope.REGISTRY,
 }
 
 
@@ -109,6 +112,7 @@ async def read_dashboard(
         rows += [without_admin_row(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
     if Scope.REGISTRY in scopes:
         rows += [approval_row(one) for one in await PendingEntries(tx).waiting(_READ)]
+        rows += [weak_key_row(one) for one in await KeySearches(tx).weak(_READ)]
     unjudged_since = judged_until if judged_until and not is_current(judged_until, now) else None
     found = dashboard_of(rows, scopes, most)
     return replace(

@@ -192,7 +192,9 @@ class Database:
                     watched(connection, driver, within_s, deadline) as watch,
                 ):
                     transaction = Transaction(
-                        connection, self.invalidation, self.offset, self._process, _watch=watch
+                        *(connection, self.invalidation, self.offset, self._process),
+                        _watch=watch,
+                        _deadline=deadline,
                     )
                     timeline = await self._begun_on(connection, driver)
                     if within_s > IDLE_TRANSACTION_S:

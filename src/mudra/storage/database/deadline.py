@@ -10,6 +10,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 import psycopg
@@ -45,6 +46,29 @@ class Deadline:
         self.has_passed = False
         self.of_transaction = False
         """That of the whole transaction, not that of one answer."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._end: Callable[[], None] = _nothing
+
+    def start(self, seconds: float, end: Callable[[], None]) -> None:
+        """Have `end` called after so many seconds."""
+        self._end = end
+        self._timer = asyncio.get_running_loop().call_later(seconds, end)
+
+    def postpone(self, seconds: float) -> None:
+        """Add time that was spent on something else than the database."""
+        if self._timer is not None and not self.has_passed:
+            self._timer.cancel()
+            at = self._timer.when() + seconds
+            self._timer = asyncio.get_running_loop().call_at(at, self._end)
+
+    def stop(self) -> None:
+        """Have nothing called any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _nothing() -> None: ...
 
 
 @contextlib.contextmanager
@@ -53,11 +77,11 @@ def abort_after(
 ) -> Iterator[Deadline]:
     """Cut `connection` when the block takes longer: what waits on it raises OperationalError."""
     deadline = Deadline()
-    timer = asyncio.get_running_loop().call_later(seconds, _end, connection, deadline)
+    deadline.start(seconds, partial(_end, connection, deadline))
     try:
         yield deadline
     finally:
-        timer.cancel()
+        deadline.stop()
 
 
 class AnswerWatch:

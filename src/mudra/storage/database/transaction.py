@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mudra.storage.caching.announcement import CHANNEL
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.deadline import TRANSACTION_S, AnswerWatch
+from mudra.storage.database.deadline import TRANSACTION_S, AnswerWatch, Deadline
 
 T = TypeVar("T")
 Columns = TypeVar("Columns", bound=tuple[object, ...])
@@ -73,6 +73,7 @@ class Transaction:
     _changed: list[tuple[str, str]] = field(default_factory=list)
     """Keys, each with the fence that this change of it has."""
     _watch: AnswerWatch | None = None
+    _deadline: Deadline | None = None
 
     @property
     def encryption(self) -> DataEncryption:
@@ -153,9 +154,14 @@ class Transaction:
         """Announce that this transaction changes `key`.
 
         With `must_not_be_missed` every node reads the key from the database
-        before this returns, so that none acts on the old value after the commit.
+        before this returns, so that none acts on the old value after the commit. The wait
+        for a node that has just died is not taken from the time of the transaction.
         """
-        fence_id = await self.invalidation.fence(key) if must_not_be_missed else ""
+        fence_id = ""
+        if must_not_be_missed:
+            fence_id, waited_s = await self.invalidation.fence(key)
+            if self._deadline is not None:
+                self._deadline.postpone(waited_s)
         message = self.invalidation.change_message(key, fence_id)
         await self.connection.execute(_NOTIFY, {"message": message})
         self._changed.append((key, fence_id))

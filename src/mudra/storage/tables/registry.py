@@ -84,6 +84,16 @@ registry_version: Final = sa.Table(
     ),
 )
 
+registry_key_search: Final = sa.Table(
+    "registry_key_search",
+    metadata,
+    sa.Column("modulus_hash", sa.Text, primary_key=True),
+    sa.Column("searched_to", sa.BigInteger, nullable=False),
+    sa.Column("weakness", sa.Text, nullable=False, server_default=""),
+    at("found_at", nullable=True),
+    sa.CheckConstraint("weakness IN ('', 'small-factor', 'shared-prime')", name="weakness"),
+)
+
 registry_probe: Final = sa.Table(
     "registry_probe",
     metadata,

@@ -28,6 +28,16 @@ def test_the_vectors_of_the_rfc(seconds: int, code: str) -> None:
     assert matching_step(SEED, SecretText(code), at(seconds), -1) == seconds // 30
 
 
+@pytest.mark.parametrize(
+    ("away", "counts"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)]
+)
+def test_a_code_of_the_second_step_from_now_is_refused(away: int, counts: bool) -> None:
+    now = 1_111_111_109
+    code = SecretText(pyotp.TOTP(SEED.reveal()).generate_otp(now // 30 + away))
+
+    assert (matching_step(SEED, code, at(now), -1) is not None) is counts
+
+
 @given(SECRETS, TIMES, st.integers(-20, 20))
 def test_a_code_counts_one_step_around_now_and_no_further(
     secret: SecretText, seconds: int, away: int

@@ -44,6 +44,7 @@ KINDS: Final = {
     Kind.NO_ADMIN: translatable("No admin"),
     Kind.BUDGET: translatable("Error budgets"),
     Kind.DISPUTE: translatable("Disputes"),
+    Kind.WEAK_KEY: translatable("Weak keys"),
 }
 
 URGENCIES: Final = {

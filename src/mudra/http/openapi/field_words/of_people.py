@@ -162,6 +162,7 @@ MATTERS: Final[Meanings] = {
     Matter.NO_ADMIN: "a member without an admin who can act",
     Matter.BUDGET: "an error budget is gone, or will be",
     Matter.DISPUTE: "a dispute waits for the operator",
+    Matter.WEAK_KEY: "a registered key that anyone can factor",
 }
 URGENCIES: Final[Meanings] = {
     Urgency.BROKEN: "it already does harm",

@@ -4,15 +4,10 @@ The classes of weak keys are those that badkeys (badkeys.info) looks for. Number
 from gmpy2; a modulus of 2048 bits takes about 0.02 s, of 8192 bits 0.1 s, and the first one of a
 process 0.3 s more.
 
-A factor above `LARGEST_FACTOR` is not looked for, since nothing finds those to 2^32 within 0.15 s
-of CPU for a good key of 2048 bits. Measured in November 2026, with gmpy2 2.3 and FLINT 3:
-
-- the product of all primes to 2^32 has 774 MB;
-- elliptic curves by gmpy2 (B1 300, B2 8,000, 16 ms each) take 7 for 32 bits in the mean, so 48
-  curves or 0.75 s to find 999 in 1,000; with B1 50 to 100 it is 0.9 s or more;
-- `fmpz.factor_smooth(32)` of python-flint, a wheel of 27 MB, takes 0.3 s, and found 30 of 30
-  factors of 25 bits, 29 of 28 bits, 23 of 31 bits and 18 of 32 bits;
-- Pollard's rho takes some 200,000 products of 1.7 us, so 0.3 s in the mean and no bound.
+A larger factor takes too long for a request: `registry/key_search` looks for those to 2^32 later.
+Measured for a good key of 2048 bits, in November 2026: elliptic curves by gmpy2 take 0.75 s to
+find 999 in 1,000 of 32 bits, Pollard's rho 0.3 s in the mean and no bound, and
+`fmpz.factor_smooth(32)` of FLINT takes 0.3 s and finds 18 of 30.
 """
 
 import math

@@ -405,3 +405,11 @@ CREATE TABLE level_rule (
     made_at timestamptz NOT NULL,
     CONSTRAINT pk_level_rule PRIMARY KEY (since)
 );
+CREATE TABLE registry_key_search (
+    modulus_hash text NOT NULL,
+    searched_to bigint NOT NULL,
+    weakness text DEFAULT '' NOT NULL,
+    found_at timestamptz,
+    CONSTRAINT pk_registry_key_search PRIMARY KEY (modulus_hash),
+    CONSTRAINT ck_registry_key_search_weakness CHECK (weakness IN ('', 'small-factor', 'shared-prime'))
+);

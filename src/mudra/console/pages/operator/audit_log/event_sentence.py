@@ -83,6 +83,9 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.REGISTRY_ENTRY_REFUSE: translatable(
         "%(actor)s was refused a change of the entry of %(entity)s"
     ),
+    _E.REGISTRY_KEY_FACTOR: translatable(
+        "The key %(kid)s of %(entity)s can be factored by anyone: %(weakness)s"
+    ),
     _E.REGISTRY_VOCABULARY_CHANGE: translatable(
         "%(actor)s added %(word)s to the words that entries may use"
     ),

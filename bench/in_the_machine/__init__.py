@@ -1,0 +1,1 @@
+"""Programs that run by Debian's own Python inside of the machine of `bench/systemd_units.py`."""
