@@ -58,6 +58,9 @@ _FEW_CALLS: Final = 20.0
 _CHANGES_AFTER: Final = 48
 """Windows (eight hours) after which a small excess at a FIP is a rate that changed for good: a
 deployment. An outage is over by then, or larger."""
+_TIMES_CHANGE_AFTER: Final = 120
+"""Windows (twenty hours) after which slow calls at a FIP are its usual times from then on: before
+the hour in which they began comes back, which has learned them."""
 _SMALL_FOR_GOOD: Final = 0.15
 _MAY_CHANGE: Final = frozenset({Symptom.FAILURES, Symptom.CLIENT_ERRORS, Symptom.OUTCOMES})
 _PART_STEP: Final = (-3.0, 6.0)
@@ -231,11 +234,12 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
         )
         return _settled(_corrected(active)), _bad_or_changed(active, window)
     is_small = active.worst <= _SMALL_FOR_GOOD or active.symptoms <= _OF_TIMES
-    unclear = is_small or worst > _GOOD
-    if unclear and excess > _GOES_ON * active.excess > 0 and view.calls >= _FEW_CALLS:
+    goes_on = (is_small or worst > _GOOD) and excess > _GOES_ON * active.excess > 0
+    if goes_on and view.calls >= _FEW_CALLS:
         active = replace(active, last_bad=window, good=0, quiet=0.0, excess=lately)
         return active, _bad_or_changed(active, window)  # which says nothing new of its place
-    now = float(total[int(np.argmax(active.level))])
+    # Few calls of which as many are bad as before say nothing.
+    now = 0.0 if goes_on else float(total[int(np.argmax(active.level))])
     good = now < _GOOD
     active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
     waited = window - active.last_bad >= CLOSE_AFTER
@@ -252,9 +256,11 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
 def _bad_or_changed(active: Active, window: int) -> CauseStatus:
     """Return whether a bad window of a cause is the last one that says anything new."""
     is_at_fip = active.locus.kind in {Kind.FIP, Kind.FIP_API}
+    of_times = active.symptoms <= _OF_TIMES
     is_small = active.worst <= _SMALL_FOR_GOOD and active.symptoms <= _MAY_CHANGE
-    lasts = window - active.since >= _CHANGES_AFTER
-    return CauseStatus.CHANGED if is_at_fip and is_small and lasts else CauseStatus.BAD
+    lasts = window - active.since >= (_TIMES_CHANGE_AFTER if of_times else _CHANGES_AFTER)
+    may_be = is_at_fip and (is_small or of_times)
+    return CauseStatus.CHANGED if may_be and lasts else CauseStatus.BAD
 
 
 def bad_apis(active: Active) -> tuple[str, ...]:

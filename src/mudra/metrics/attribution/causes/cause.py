@@ -33,7 +33,7 @@ class CauseStatus(enum.StrEnum):
     NO_DATA = "no-data"
     """A day without evidence either way: given up, and not reported again."""
     CHANGED = "changed"
-    """Some calls fail for so long, and so evenly, that it is the usual rate from now on."""
+    """Some calls fail, or calls are slow, for so long that it is usual from now on."""
 
 
 ENDINGS: Final = frozenset({CauseStatus.RECOVERED, CauseStatus.NO_DATA, CauseStatus.CHANGED})
