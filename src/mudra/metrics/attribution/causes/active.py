@@ -62,6 +62,8 @@ _TIMES_CHANGE_AFTER: Final = 120
 """Windows (twenty hours) after which slow calls at a FIP are its usual times from then on: before
 the hour in which they began comes back, which has learned them."""
 _SMALL_FOR_GOOD: Final = 0.15
+_CHANCE: Final = 2.0
+"""Standard deviations: the worst of a day's windows of few calls is so much beyond their rate."""
 _MAY_CHANGE: Final = frozenset({Symptom.FAILURES, Symptom.CLIENT_ERRORS, Symptom.OUTCOMES})
 _PART_STEP: Final = (-3.0, 6.0)
 _PART_RANGE: Final = (-12.0, 30.0)
@@ -90,7 +92,7 @@ class Active(Struct, frozen=True):
     excess: float = 0.0
     """Share of calls that fail beyond the usual, at its worst lately."""
     worst: float = 0.0
-    """The same at its worst of all windows."""
+    """The same at its worst of all windows, less what chance may add to it."""
     bad: float = 0.0
     """Events of its own lanes since it was found, and as many as were expected."""
     expected: float = 0.0
@@ -211,10 +213,11 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     total = _without_loudest(active, view)
     worst = float(total.max())
     excess = max(view.failures - view.expected, 0.0) / max(view.calls, 1.0)
+    sure = max(view.failures - view.expected - _CHANCE * view.failures**0.5, 0.0)
     lately = max(excess, active.excess * _EXCESS_FADE)
     active = replace(
         active,
-        worst=max(active.worst, excess),
+        worst=max(active.worst, sure / max(view.calls, 1.0)),
         bad=active.bad + view.failures,
         expected=active.expected + view.expected,
     )
@@ -238,10 +241,11 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     if goes_on and view.calls >= _FEW_CALLS:
         active = replace(active, last_bad=window, good=0, quiet=0.0, excess=lately)
         return active, _bad_or_changed(active, window)  # which says nothing new of its place
-    # Few calls of which as many are bad as before say nothing.
-    now = 0.0 if goes_on else float(total[int(np.argmax(active.level))])
+    now = float(total[int(np.argmax(active.level))])
+    if goes_on:  # few calls of which as many are bad as before do not speak for recovery
+        now = max(now, 0.0)
     good = now < _GOOD
-    active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
+    active = replace(active, good=active.good + good, quiet=min(active.quiet + now, 0.0))
     waited = window - active.last_bad >= CLOSE_AFTER
     if active.good >= CLOSE_AFTER or (waited and active.quiet < _QUIET_ENOUGH):
         left = _what_is_left(active.locus, view)
