@@ -191,6 +191,8 @@ class Cause(Struct, frozen=True):
     affected_fips: tuple[str, ...] = ()
     affected_apis: tuple[str, ...] = ()
     """Codes as in a subject."""
+    of_heartbeats: bool = False
+    """Whether `calls` are heartbeats alone: no customer called in that window."""
 
 
 class Incident(Struct, frozen=True):

@@ -37,6 +37,7 @@ from mudra.metrics.attribution.likelihood import TILTS, cell_ratios
 from mudra.metrics.payload.catalogue import RequestType
 
 HEARTBEAT: Final = (RequestType.HEARTBEAT.api,)
+_OF_HEARTBEATS: Final = np.array([lane.api in HEARTBEAT for lane in LANES])
 CLOSE_AFTER: Final = 3
 """Good windows in a row that end a cause."""
 GIVE_UP_AFTER: Final = WINDOWS_PER_DAY
@@ -108,6 +109,8 @@ class Counted(Struct, frozen=True):
     calls: float
     failures: float
     expected: float
+    of_heartbeats: bool = False
+    """Whether heartbeats are all there was."""
 
 
 class View(Struct, frozen=True):
@@ -192,10 +195,11 @@ def look(active: Active, inside: LaneCounts, usual: Floats, limit: Floats) -> Vi
     expected[ARRIVALS] = 0.0
     if not events[named].any():  # no customer called: heartbeats show it, or what the FIP sends
         named = own_lanes(locus, frozenset({min(active.symptoms)}))
+    of_heartbeats = bool(events[named].any()) and not events[named & ~_OF_HEARTBEATS].any()
     return View(
         by_aa.sum(1), rest, by_aa, by_fip, by_lane,
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
-        Counted(*(float(one[named].sum()) for one in (events, bad, expected))),
+        Counted(*(float(one[named].sum()) for one in (events, bad, expected)), of_heartbeats),
     )  # fmt: skip
 
 

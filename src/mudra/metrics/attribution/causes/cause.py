@@ -89,6 +89,8 @@ class Cause(Struct, frozen=True):
     """Places that explain the evidence equally well."""
     earlier: tuple[int, ...] = ()
     """Bad windows that were found with this one."""
+    of_heartbeats: bool = False
+    """Whether `calls` are heartbeats alone: no customer called in that window."""
     absorbed: tuple[int, ...] = ()
     """Numbers of causes that turned out to be this one, in this window."""
 
