@@ -164,7 +164,7 @@ class Truth:
     """Of each bad window."""
 
     def until(self, number: int) -> tuple[Counts, Counts]:
-        """Return the calls of the first bad windows together, and those of the last of these."""
+        """Return the calls of the first bad windows together, and of the last one of them."""
         parts = [counts for _, counts in self.by_window[:number]]
         together = (sum(getattr(one, each.name) for one in parts) for each in fields(Counts))
         return Counts(*together), parts[-1]
@@ -185,11 +185,12 @@ def passes(network: RecountedNetwork, situation: Situation) -> Truth:
         bad += [network.reported_to] if acts else []
     network.settled()
     counts = network.count(lambda one: one.window in bad and situation.has(one))
-    each = tuple(
-        (at, network.count(lambda one, at=at: one.window == at and situation.has(one)))
-        for at in bad
-    )
+    each = tuple((at, _in_window(network, situation, at)) for at in bad)
     return Truth(bad[0], bad[-1], len(bad), counts, each[-1][1], each)
+
+
+def _in_window(network: RecountedNetwork, situation: Situation, at: datetime) -> Counts:
+    return network.count(lambda one: one.window == at and situation.has(one))
 
 
 def number(text: str) -> int:

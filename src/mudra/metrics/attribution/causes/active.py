@@ -199,7 +199,12 @@ def look(active: Active, inside: LaneCounts, usual: Floats, limit: Floats) -> Vi
     return View(
         by_aa.sum(1), rest, by_aa, by_fip, by_lane,
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
-        Counted(*(float(one[named].sum()) for one in (events, bad, expected)), of_heartbeats),
+        Counted(
+            float(events[named].sum()),
+            float(bad[named].sum()),
+            float(expected[named].sum()),
+            of_heartbeats,
+        ),
     )  # fmt: skip
 
 

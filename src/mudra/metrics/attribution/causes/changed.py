@@ -1,4 +1,4 @@
-"""What is usual once a cause is a rate, or times, that have changed for good: a deployment."""
+"""Usual rates and times once a cause is one that has changed for good: a deployment."""
 
 from collections.abc import Callable, Iterable
 
