@@ -164,7 +164,7 @@ class Truth:
     """Of each bad window."""
 
     def until(self, number: int) -> tuple[Counts, Counts]:
-        """Return the calls of the first bad windows together, and of the last one of them."""
+        """Return the calls of the first bad windows together, and of the last window alone."""
         parts = [counts for _, counts in self.by_window[:number]]
         together = (sum(getattr(one, each.name) for one in parts) for each in fields(Counts))
         return Counts(*together), parts[-1]
