@@ -59,6 +59,8 @@ class RecountedNetwork(HealthNetwork):
     """Keeps what was reported."""
 
     cells: list[Cell] = field(default_factory=list)
+    at_rest: bool = False
+    """Whether a situation is over."""
 
     @classmethod
     def of(cls, network: HealthNetwork) -> "RecountedNetwork":
