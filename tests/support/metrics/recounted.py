@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
@@ -58,6 +59,8 @@ class RecountedNetwork(HealthNetwork):
     """Keeps what was reported."""
 
     cells: list[Cell] = field(default_factory=list)
+    at_rest: bool = False
+    """Whether a situation is over."""
 
     @classmethod
     def of(cls, network: HealthNetwork) -> "RecountedNetwork":
@@ -133,6 +136,22 @@ def a_situation(network: HealthNetwork, dice: random.Random) -> Situation:
     )
 
 
+@dataclass
+class Compared:
+    """The numbers that were compared, by where they are read, and those that differ."""
+
+    numbers: Counter[str] = field(default_factory=Counter)
+    differ: list[str] = field(default_factory=list)
+
+    def same(self, where: str, said: object, true: object, within: float = 0.0) -> None:
+        """Compare one number; it may be rounded by so much."""
+        self.numbers[where] += 1
+        both = isinstance(said, int | float) and isinstance(true, int | float)
+        near = both and abs(float(str(said)) - float(str(true))) <= within + 1e-9
+        if said != true and not near:
+            self.differ.append(f"{where}: {said}, recount {true}")
+
+
 @dataclass(frozen=True)
 class Truth:
     """The figures of an incident, by the recount."""
@@ -143,6 +162,14 @@ class Truth:
     counts: Counts
     last: Counts
     """Of the last bad window."""
+    by_window: tuple[tuple[datetime, Counts], ...]
+    """Of each bad window."""
+
+    def until(self, number: int) -> tuple[Counts, Counts]:
+        """Return the calls of the first bad windows together, and of the last window alone."""
+        parts = [counts for _, counts in self.by_window[:number]]
+        together = (sum(getattr(one, each.name) for one in parts) for each in fields(Counts))
+        return Counts(*together), parts[-1]
 
     @property
     def a_minute(self) -> float:
@@ -160,8 +187,12 @@ def passes(network: RecountedNetwork, situation: Situation) -> Truth:
         bad += [network.reported_to] if acts else []
     network.settled()
     counts = network.count(lambda one: one.window in bad and situation.has(one))
-    last = network.count(lambda one: one.window == bad[-1] and situation.has(one))
-    return Truth(bad[0], bad[-1], len(bad), counts, last)
+    each = tuple((at, _in_window(network, situation, at)) for at in bad)
+    return Truth(bad[0], bad[-1], len(bad), counts, each[-1][1], each)
+
+
+def _in_window(network: RecountedNetwork, situation: Situation, at: datetime) -> Counts:
+    return network.count(lambda one: one.window == at and situation.has(one))
 
 
 def number(text: str) -> int:

@@ -46,7 +46,7 @@ from mudra.metrics.attribution.causes.cause import (
     Kind,
     Locus,
 )
-from mudra.metrics.attribution.causes.changed import with_changed
+from mudra.metrics.attribution.causes.changed import with_changed, with_slower
 from mudra.metrics.attribution.causes.cover import Candidate, Fallen, cover
 from mudra.metrics.attribution.causes.only_aa import of_the_only_aa
 from mudra.metrics.attribution.causes.view_of_cause import cause_of
@@ -226,9 +226,10 @@ class _Window:
         )
         del seen, self.counts
         samples = np.where(unknown, np.float32(0.0), self.evidence.samples)
+        latency = learn_latency(self.state.latency, self.evidence, samples, _slow(doubtful))
         return {
             "rates": with_changed(rates, self.changed),
-            "latency": learn_latency(self.state.latency, self.evidence, samples, _slow(doubtful)),
+            "latency": with_slower(latency, self.changed, self._median_shift),
         }
 
     def _suspected(self) -> Flags:

@@ -154,7 +154,13 @@ def _continued(incident: Incident, cause: Cause, window: int) -> Incident:
     since = min(incident.since, cause.since)
     if not bad:  # what a good window counts says nothing of the trouble
         was = incident.cause
-        cause = replace(cause, calls=was.calls, failures=was.failures, expected=was.expected)
+        cause = replace(
+            cause,
+            calls=was.calls,
+            failures=was.failures,
+            expected=was.expected,
+            of_heartbeats=was.of_heartbeats,
+        )
     return replace(
         incident, cause=cause, since=since, last_bad=last_bad, ended=ended, history=history
     )

@@ -19,6 +19,7 @@ from mudra.metrics.incidents.incident import (
     Path,
     StoredIncident,
     Symptom,
+    TimelineChange,
 )
 from mudra.metrics.incidents.subject import (
     NO_NAMES,
@@ -117,7 +118,10 @@ MIN_FIPS: Final = 3
 
 
 class AtOnce(Struct, frozen=True):
-    """FIPs whose incidents began in one window or the next; `provider` is the GSP of all."""
+    """FIPs whose incidents began, or began again, in one window or the next.
+
+    `provider` is the GSP of all.
+    """
 
     began: datetime
     incident_ids: tuple[str, ...]
@@ -145,7 +149,7 @@ def at_once(incidents: Mapping[str, Incident], providers: Mapping[str, str]) -> 
     found = []
     for failing in (True, False):
         left = sorted(
-            (one.began, name)
+            (_fell(one), name)
             for name, one in incidents.items()
             if (Symptom.FAILURES in one.cause.symptoms) is failing and _counts(one)
         )
@@ -159,6 +163,12 @@ def at_once(incidents: Mapping[str, Incident], providers: Mapping[str, str]) -> 
                 provider = of_all.pop() if len(of_all) == 1 else ""
                 found.append(AtOnce(began, tuple(names), tuple(sorted(fips)), provider))
     return found
+
+
+def _fell(incident: Incident) -> datetime:
+    """Returns when it began the last time: what recovered hours ago falls with others now."""
+    again = [one.window for one in incident.timeline if one.change is TimelineChange.REOPENED]
+    return max(again, default=incident.began)
 
 
 def _counts(incident: Incident) -> bool:

@@ -127,7 +127,7 @@ class Ending(enum.StrEnum):
     NO_DATA = "no-data"
     """A day without evidence either way."""
     CHANGED = "changed"
-    """A part of the calls fails as evenly as ever: that is the usual rate from now on."""
+    """Few calls fail, or calls are slow, as evenly as ever: that is usual from now on."""
     MERGED = "merged"
     """It turned out to have the cause of another incident."""
     WITHDRAWN = "withdrawn"
@@ -191,6 +191,8 @@ class Cause(Struct, frozen=True):
     affected_fips: tuple[str, ...] = ()
     affected_apis: tuple[str, ...] = ()
     """Codes as in a subject."""
+    of_heartbeats: bool = False
+    """Whether `calls` are heartbeats alone: no customer called in that window."""
 
 
 class Incident(Struct, frozen=True):

@@ -227,6 +227,7 @@ def found_incident(one: Tracked, journal: Journal) -> Incident:
             affected_aas=tuple(journal.aas[place] for place in one.affected_aas),
             affected_fips=tuple(journal.fips[place] for place in cause.affected_fips),
             affected_apis=cause.affected_apis,
+            of_heartbeats=cause.of_heartbeats,
         ),
         timeline=tuple(
             TimelineEntry(

@@ -48,7 +48,8 @@ def _calls_a_minute(incident: Incident) -> float | None:
     if isinstance(incident.subject, AaReporting) or incident.by_heartbeats:
         return None
     if incident.ended is None:
-        return round(incident.cause.failures / _MINUTES, 1)
+        cause = incident.cause
+        return None if cause.of_heartbeats else round(cause.failures / _MINUTES, 1)
     if incident.failing and incident.bad_windows:
         failed = incident.eligible - incident.succeeded
         return round(failed / incident.bad_windows / _MINUTES, 1)

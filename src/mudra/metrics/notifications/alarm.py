@@ -155,12 +155,14 @@ def counted_text(incident: Incident) -> str:
     """Returns what was counted in the last bad window, such as "120 of 200 calls failed; …"."""
     if isinstance(incident.subject, AaReporting):
         return ""
-    cause = incident.cause
+    cause, what = incident.cause, _COUNTED[_first(incident)]
+    if incident.by_heartbeats or (cause.of_heartbeats and Symptom.FAILURES in cause.symptoms):
+        what = _HEARTBEATS
     return gettext(
         "%(failures)s of %(calls)s %(what)s; %(expected)s would be usual",
         failures=current().number(cause.failures),
         calls=current().number(cause.calls),
-        what=gettext(_HEARTBEATS if incident.by_heartbeats else _COUNTED[_first(incident)]),
+        what=gettext(what),
         expected=current().number(cause.expected),
     )
 

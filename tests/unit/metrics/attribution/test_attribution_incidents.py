@@ -305,6 +305,40 @@ def test_a_small_rate_of_failures_that_lasts_is_the_usual_one_from_then_on() -> 
     assert outage.cause.expected > 3 * changed.cause.expected
 
 
+def slow_at(fip: int, factor: float) -> Fault:
+    def apply(evidence: Evidence) -> None:
+        evidence.percentiles[:, :, fip] *= np.float32(factor)
+
+    return apply
+
+
+def test_slow_calls_of_a_fip_that_last_are_its_usual_times_from_then_on() -> None:
+    deployed, worse = slow_at(2, 2.5), slow_at(2, 7.5)
+    [changed, slower_still] = incidents_of(
+        [(140, [deployed]), (3, [worse])], learned(calls=3), calls=3
+    )
+
+    assert [one.change for one in changed.history] == [Change.OPENED, Change.CHANGED]
+    assert 100 < changed.ended - changed.since < 144
+    assert slower_still.since == LEARNED + 140
+
+
+@pytest.mark.parametrize(("failures", "status"), [(9, "unknown"), (4, "recovered")])
+def test_few_calls_of_which_as_many_are_slow_as_before_are_no_recovery(
+    failures: float, status: str
+) -> None:
+    slow = new_active(1, Locus(Kind.FIP, -1, 2), Symptom.SLOW, 0, 0, aas=3, fips=8)
+    active = replace(slow, level=np.array([9.0, 3.0, -4.0, -4.0], np.float32), excess=0.5)
+    total = np.array([-1.5, -3.0, -8.0, -12.0], np.float32)
+    of_each = np.zeros((4, 3)), np.zeros((4, 8)), np.zeros((4, len(LANES)))
+    view = View(total, total, *of_each, 12, failures, 4, Counted(12, failures, 4))
+
+    for window in (1, 2, 3):
+        active, found = follow(active, view, window)
+
+    assert found == status
+
+
 @pytest.mark.parametrize("hit", [failing(0.3, fip=2), failing(0.08, aa=2)])
 def test_a_larger_part_or_that_of_an_aa_is_an_outage_however_long_it_lasts(hit: Fault) -> None:
     [outage] = incidents_of([(100, [hit])])

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from tests.support.depth import with_every_change
-from tests.unit.metrics.attribution.attribution import Fault, even_window, failing
+from tests.unit.metrics.attribution.attribution import (
+    Fault,
+    evaluate,
+    even_window,
+    failing,
+    learned,
+)
 
 from mudra.metrics.attribution.baselines.latency_baseline import usual_median
 from mudra.metrics.attribution.baselines.rate_baseline import (
@@ -138,3 +144,15 @@ def test_a_fip_of_which_nearly_all_calls_are_slow_has_a_limit_all_the_same() -> 
 
     assert np.isfinite(found.log_odds).all()
     assert ((found.voice > 0) & (found.voice <= 1)).all()
+
+
+def test_a_day_does_not_become_usual_while_a_cause_lasts_on_it() -> None:
+    before = learned(calls=3)
+    after, _ = evaluate(before, [slower(3.0)], 9, calls=3)
+
+    factors = [
+        state.rates.weekday_bad[Symptom.SLOW, 2].sum()
+        / state.rates.weekday_expected[Symptom.SLOW, 2].sum()
+        for state in (before, after)
+    ]
+    assert factors[1] == pytest.approx(factors[0], abs=0.02)

@@ -2,10 +2,19 @@
 
 from datetime import UTC, datetime, timedelta
 
+from msgspec.structs import replace
 from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.incidents.explanation import at_once
-from mudra.metrics.incidents.incident import AaCalls, Fip, FipApi, Incident, Symptom
+from mudra.metrics.incidents.incident import (
+    AaCalls,
+    Fip,
+    FipApi,
+    Incident,
+    Symptom,
+    TimelineChange,
+    TimelineEntry,
+)
 from mudra.metrics.payload.catalogue import WINDOW
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -31,6 +40,15 @@ def test_fips_that_no_customer_called_are_in_the_headline_too() -> None:
     (found,) = at_once(fallen("A", "B") | by_heartbeats, {})
 
     assert found.fips == ("A", "B", "C")
+
+
+def test_a_fip_that_recovered_an_hour_ago_falls_again_with_the_others() -> None:
+    [old] = fallen("C", began=NOON - timedelta(hours=2)).values()
+    again = TimelineEntry(NOON, TimelineChange.REOPENED, old.subject)
+
+    (found,) = at_once(fallen("A", "B") | {"c": replace(old, timeline=(*old.timeline, again))}, {})
+
+    assert (found.began, found.text) == (NOON, "3 FIPs at once")
 
 
 def test_what_did_not_fall_together_is_no_group() -> None:

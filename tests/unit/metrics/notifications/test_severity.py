@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.incidents.incident import Fip, FipApi, Network, Subject
+from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.alarm import counted_text, symptom_text
 from mudra.metrics.notifications.severity import Severity, severity_of
 
@@ -36,6 +37,15 @@ def test_heartbeats_are_counted_as_heartbeats() -> None:
     by_heartbeats = an_incident(Fip("BANK"), NOON, eligible=0)
 
     assert "heartbeats failed" in counted_text(by_heartbeats)
+
+
+def test_heartbeats_of_a_window_without_customers_are_no_calls_though_some_failed_before() -> None:
+    few = an_incident(Fip("BANK"), NOON, eligible=2, succeeded=0)
+    cause = replace(few.cause, calls=10, failures=10, of_heartbeats=True)
+    by_night = replace(few, cause=cause)
+
+    assert "10 of 10 heartbeats failed" in counted_text(by_night)
+    assert reach_of(by_night).calls_a_minute is None
 
 
 def test_three_calls_are_not_critical_though_many_heartbeats_fail_with_them() -> None:

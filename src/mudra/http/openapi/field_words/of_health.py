@@ -48,7 +48,7 @@ ENDINGS: Final[Meanings] = {
     Ending.OPEN: "it goes on",
     Ending.RECOVERED: "it is over",
     Ending.NO_DATA: "ended after a day without evidence either way",
-    Ending.CHANGED: "ended: a part of the calls fails as evenly as ever; that is usual from now on",
+    Ending.CHANGED: "ended: few calls fail, or calls are slow, as evenly as ever; that is usual",
     Ending.MERGED: "ended: it has the cause of another incident",
     Ending.WITHDRAWN: "late or replaced reports show that there was none",
 }

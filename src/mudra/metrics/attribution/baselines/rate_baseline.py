@@ -217,8 +217,9 @@ def _learn(
         _of_all(expected * trusted), _PRIORS["path"],
     )  # fmt: skip
     group_bad, group = _of_all(bad).sum(1), (_of_all(expected) * moved).sum(1)
-    hours, moved = _move_hour(baseline, hour, group_bad, group, steady)
-    group = group * moved
+    hours, of_hour = _move_hour(baseline, hour, group_bad, group, steady)
+    group_bad = _of_all(bad * trusted).sum(1)
+    group = (_of_all(expected * trusted) * moved).sum(1) * of_hour
     weekday_bad, weekday_expected = baseline.weekday_bad.copy(), baseline.weekday_expected.copy()
     weekday_bad[..., weekday], weekday_expected[..., weekday], _ = _move_weekday(
         weekday_bad[..., weekday], weekday_expected[..., weekday], group_bad, group, steady

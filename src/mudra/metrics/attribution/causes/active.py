@@ -38,6 +38,7 @@ from mudra.metrics.attribution.likelihood import TILTS, cell_ratios
 from mudra.metrics.payload.catalogue import RequestType
 
 HEARTBEAT: Final = (RequestType.HEARTBEAT.api,)
+_OF_HEARTBEATS: Final = np.array([lane.api in HEARTBEAT for lane in LANES])
 GIVE_UP_AFTER: Final = WINDOWS_PER_DAY
 _BAD: Final = 2.0
 _GOOD: Final = -1.0
@@ -57,7 +58,12 @@ _FEW_CALLS: Final = 20.0
 _CHANGES_AFTER: Final = 48
 """Windows (eight hours) after which a small excess at a FIP is a rate that changed for good: a
 deployment. An outage is over by then, or larger."""
+_TIMES_CHANGE_AFTER: Final = 120
+"""Windows (twenty hours) after which slow calls at a FIP are its usual times from then on: before
+the hour in which they began comes back, which has learned them."""
 _SMALL_FOR_GOOD: Final = 0.15
+_CHANCE: Final = 2.0
+"""Standard deviations: the worst of a day's windows of few calls is so much beyond their rate."""
 _MAY_CHANGE: Final = frozenset({Symptom.FAILURES, Symptom.CLIENT_ERRORS, Symptom.OUTCOMES})
 _PART_STEP: Final = (-3.0, 6.0)
 _PART_RANGE: Final = (-12.0, 30.0)
@@ -86,7 +92,7 @@ class Active(Struct, frozen=True):
     excess: float = 0.0
     """Share of calls that fail beyond the usual, at its worst lately."""
     worst: float = 0.0
-    """The same at its worst of all windows."""
+    """The same at its worst of all windows, less what chance may add to it."""
     bad: float = 0.0
     """Events of its own lanes since it was found, and as many as were expected."""
     expected: float = 0.0
@@ -102,6 +108,8 @@ class Counted(Struct, frozen=True):
     calls: float
     failures: float
     expected: float
+    of_heartbeats: bool = False
+    """Whether heartbeats are all there was."""
 
 
 class View(Struct, frozen=True):
@@ -186,10 +194,16 @@ def look(active: Active, inside: LaneCounts, usual: Floats, limit: Floats) -> Vi
     expected[ARRIVALS] = 0.0
     if not events[named].any():  # no customer called: heartbeats show it, or what the FIP sends
         named = own_lanes(locus, frozenset({min(active.symptoms)}))
+    of_heartbeats = bool(events[named].any()) and not events[named & ~_OF_HEARTBEATS].any()
     return View(
         by_aa.sum(1), rest, by_aa, by_fip, by_lane,
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
-        Counted(*(float(one[named].sum()) for one in (events, bad, expected))),
+        Counted(
+            float(events[named].sum()),
+            float(bad[named].sum()),
+            float(expected[named].sum()),
+            of_heartbeats,
+        ),
     )  # fmt: skip
 
 
@@ -207,10 +221,11 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     total = _without_loudest(active, view)
     worst = float(total.max())
     excess = max(view.failures - view.expected, 0.0) / max(view.calls, 1.0)
+    sure = max(view.failures - view.expected - _CHANCE * view.failures**0.5, 0.0)
     lately = max(excess, active.excess * _EXCESS_FADE)
     active = replace(
         active,
-        worst=max(active.worst, excess),
+        worst=max(active.worst, sure / max(view.calls, 1.0)),
         bad=active.bad + view.failures,
         expected=active.expected + view.expected,
     )
@@ -230,13 +245,15 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
         )
         return _settled(_corrected(active)), _bad_or_changed(active, window)
     is_small = active.worst <= _SMALL_FOR_GOOD or active.symptoms <= _OF_TIMES
-    unclear = is_small or worst > _GOOD
-    if unclear and excess > _GOES_ON * active.excess > 0 and view.calls >= _FEW_CALLS:
+    goes_on = (is_small or worst > _GOOD) and excess > _GOES_ON * active.excess > 0
+    if goes_on and view.calls >= _FEW_CALLS:
         active = replace(active, last_bad=window, good=0, quiet=0.0, excess=lately)
         return active, _bad_or_changed(active, window)  # which says nothing new of its place
     now = float(total[int(np.argmax(active.level))])
+    if goes_on:  # few calls of which as many are bad as before do not speak for recovery
+        now = max(now, 0.0)
     good = now < _GOOD
-    active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
+    active = replace(active, good=active.good + good, quiet=min(active.quiet + now, 0.0))
     waited = window - active.last_bad >= CLOSE_AFTER
     if active.good >= CLOSE_AFTER or (waited and active.quiet < _QUIET_ENOUGH):
         left = _what_is_left(active.locus, view)
@@ -251,9 +268,11 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
 def _bad_or_changed(active: Active, window: int) -> CauseStatus:
     """Return whether a bad window of a cause is the last one that says anything new."""
     is_at_fip = active.locus.kind in {Kind.FIP, Kind.FIP_API}
+    of_times = active.symptoms <= _OF_TIMES
     is_small = active.worst <= _SMALL_FOR_GOOD and active.symptoms <= _MAY_CHANGE
-    lasts = window - active.since >= _CHANGES_AFTER
-    return CauseStatus.CHANGED if is_at_fip and is_small and lasts else CauseStatus.BAD
+    lasts = window - active.since >= (_TIMES_CHANGE_AFTER if of_times else _CHANGES_AFTER)
+    may_be = is_at_fip and (is_small or of_times)
+    return CauseStatus.CHANGED if may_be and lasts else CauseStatus.BAD
 
 
 def bad_apis(active: Active) -> tuple[str, ...]:

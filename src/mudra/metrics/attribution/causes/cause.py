@@ -33,7 +33,7 @@ class CauseStatus(enum.StrEnum):
     NO_DATA = "no-data"
     """A day without evidence either way: given up, and not reported again."""
     CHANGED = "changed"
-    """Some calls fail for so long, and so evenly, that it is the usual rate from now on."""
+    """Some calls fail, or calls are slow, for so long that it is usual from now on."""
 
 
 ENDINGS: Final = frozenset({CauseStatus.RECOVERED, CauseStatus.NO_DATA, CauseStatus.CHANGED})
@@ -89,6 +89,8 @@ class Cause(Struct, frozen=True):
     """Places that explain the evidence equally well."""
     earlier: tuple[int, ...] = ()
     """Bad windows that were found with this one."""
+    of_heartbeats: bool = False
+    """Whether `calls` are heartbeats alone: no customer called in that window."""
     absorbed: tuple[int, ...] = ()
     """Numbers of causes that turned out to be this one, in this window."""
 

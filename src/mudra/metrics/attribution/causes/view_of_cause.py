@@ -27,5 +27,6 @@ def cause_of(one: Active, view: View, status: CauseStatus, absorbed: tuple[int, 
         affected_apis=bad_apis(one),
         ambiguous_with=one.ambiguous_with,
         earlier=one.earlier,
+        of_heartbeats=view.counted.of_heartbeats,
         absorbed=absorbed,
     )
