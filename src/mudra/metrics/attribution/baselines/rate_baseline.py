@@ -197,10 +197,8 @@ def _learn(
     variance, variance_windows = _learn_variance(
         baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1), chance.sum(1)
     )
-    beyond, cells = _beyond_chance(bad, expected, chance)
-    cell_variance = baseline.cell_variance * _KEEP + beyond.sum((1, 2))
-    cell_windows = baseline.cell_windows * _KEEP + cells.sum((1, 2))
-    del rates, chance, beyond, cells
+    cell_variance, cell_windows = _learn_cells(baseline, bad, expected, chance)
+    del rates, chance
     trusted = ~seen.doubtful
     before = _rates_of(symptom, baseline.fip_bad, baseline.fip_events)
     fip_bad = baseline.fip_bad * _KEEP + (bad * trusted).sum(1)
@@ -228,7 +226,7 @@ def _learn(
         fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hours.bad,
         hours.expected, weekday_bad, weekday_expected, hours.today_bad, hours.today_expected,
         baseline.hour_now, variance, variance_windows,
-        cell_variance.astype(np.float32), cell_windows.astype(np.float32),
+        cell_variance, cell_windows,
     )  # fmt: skip
 
 
@@ -349,6 +347,16 @@ def _learn_variance(
         np.asarray(variance * _KEEP + beyond, np.float32),
         np.asarray(windows * _KEEP + counts, np.float32),
     )
+
+
+def _learn_cells(
+    baseline: RateBaseline, bad: Floats, expected: Floats, chance: Floats
+) -> tuple[Floats, Floats]:
+    """Returns by how much single cells deviate, and of how many windows that is known."""
+    beyond, cells = _beyond_chance(bad, expected, chance)
+    variance = baseline.cell_variance * _KEEP + beyond.sum((1, 2))
+    windows = baseline.cell_windows * _KEEP + cells.sum((1, 2))
+    return variance.astype(np.float32), windows.astype(np.float32)
 
 
 def _beyond_chance(bad: Floats, expected: Floats, chance: Floats) -> tuple[Floats, Flags]:
