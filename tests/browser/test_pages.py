@@ -110,10 +110,10 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
     page.goto(f"{tour.service.root}/")
     expect(page.get_by_text(f"to {email}")).to_be_visible()
     expect(page.get_by_role("link", name="Open the link in this email").first).to_be_visible()
-    before = page.locator("time.clock").get_attribute("datetime")
+    before = page.locator(".clock time").get_attribute("datetime")
     with page.expect_navigation():
         page.get_by_role("button", name="1 hour").click()
-    after = page.locator("time.clock").get_attribute("datetime")
+    after = page.locator(".clock time").get_attribute("datetime")
 
     assert before is not None
     assert after is not None

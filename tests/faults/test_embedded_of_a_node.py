@@ -7,7 +7,7 @@ import pytest
 from tests.faults.postgres.embedded_holder import is_gone, parent, postmaster
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.process import running_service
-from tests.support.processes import children
+from tests.support.processes import children, is_alive
 from tests.support.until import PATIENCE_S, until
 
 
@@ -58,9 +58,10 @@ def test_the_next_start_uses_the_postgresql_that_a_killed_node_left_and_stops_it
     data_dir = tmp_path / "data"
     with running_service(data_dir) as killed:
         server = postmaster(data_dir)
-        for pid in (killed.process.pid, *children(killed.process.pid)):
-            if pid != server:
-                os.kill(pid, signal.SIGKILL)
+        others = {killed.process.pid, *children(killed.process.pid)} - {server}
+        for pid in others:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: not any(map(is_alive, others)))
         with running_service(data_dir) as next_one:
             assert postmaster(data_dir) == server
             assert is_ready(next_one)

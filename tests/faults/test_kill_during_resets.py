@@ -20,7 +20,7 @@ import pytest
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member, new_member
 from tests.support.process import running_service
-from tests.support.processes import children, forked_by
+from tests.support.processes import children, forked_by, is_alive
 from tests.support.service import Service
 from tests.support.until import until
 
@@ -74,13 +74,6 @@ def secrets_of(journals: list[Journal]) -> dict[str, str]:
         journal.member.entity_id: journal.member.read(journal.headers).json()["secret"]
         for journal in journals
     }
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that only waits to be buried does not."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 def oldest_process_of(service: Service) -> int:
@@ -226,7 +219,7 @@ def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
 
     kill_while_resetting(journals, lambda: os.kill(service.process.pid, signal.SIGKILL), after_s)
     service.process.wait(30)
-    service.wait_until(lambda: not any(map(alive, orphans)))
+    service.wait_until(lambda: not any(map(is_alive, orphans)))
     crashing.start_again()
     wait_until_ready(crashing.service)
 

@@ -38,6 +38,13 @@ def users_of(folder: Path) -> set[int]:
     return found - {os.getpid()}
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be buried does not."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
 def command_of(pid: int) -> str:
     """The words of a process; none when it has ended."""
     with contextlib.suppress(OSError):

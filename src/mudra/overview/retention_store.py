@@ -153,6 +153,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "registry_version": Kept("the history of an entry, which its page shows"),
     "registry_change": Kept("the feed: a mirror proves itself complete from its first row"),
     "registry_word": Kept("words that operators added"),
+    "registry_key_search": Kept("one for each key of an entry's history"),
     "registry_probe": Aged(registry_probe.c.requested_at, 400 * _DAY),
     "registry_write": Aged(registry_write.c.at, PERIOD),
     # Mail

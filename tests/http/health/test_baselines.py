@@ -20,7 +20,7 @@ def network(health_service: Service) -> HealthNetwork:
     made.settled()
     assert made.reported_to is not None
     then, made.reported_to = made.reported_to, None
-    left = then + timedelta(days=7) - health_service.advance("PT0S")
+    left = then + timedelta(days=7, minutes=5) - health_service.advance("PT0S")
     health_service.advance(f"PT{int(left.total_seconds())}S")
     made.windows(1)
     made.settled()
