@@ -39,7 +39,7 @@ def users_of(folder: Path) -> set[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that only waits to be buried does not."""
+    """Says whether a process runs; one that only waits to be buried does not."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
