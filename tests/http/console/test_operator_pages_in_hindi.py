@@ -36,6 +36,7 @@ DATA = (
     "Our gateway answered all calls of this time", "as its log shows", "mudra doctor",
 )  # fmt: skip
 """What the tests have written, and commands."""
+DEVANAGARI = re.compile("[\u0900-\u097f]")
 OF_EMAILS = re.compile("mails|notifications|sandbox$|members/T-")
 """Pages with emails, which are in the language that their readers had chosen."""
 
@@ -49,3 +50,11 @@ def test_no_page_of_operators_has_english_in_it(network: Network, boss: Reader) 
         if not OF_EMAILS.search(one.path):
             left += [f"{one.path}: {words}" for words in sorted(english_in(page.text, *DATA))]
     assert not left, "\n".join(left)
+
+
+def test_the_file_of_the_board_is_in_english_for_every_reader(boss: Reader) -> None:
+    answer = boss.get(f"{OPERATOR}/board?export=board")
+
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert len(answer.text.splitlines()) > 1
+    assert DEVANAGARI.search(answer.text) is None

@@ -195,13 +195,15 @@ class Table(Struct, Generic[R], frozen=True):
     def export(
         self, rows: Sequence[R], query: Mapping[str, str], *, left_out: str = ""
     ) -> Download | None:
-        """Give the rows of the filter as CSV when the address asks for this table's.
+        """Give the rows of the filter as CSV when the address asks for this table's."""
+        return self.file(rows, query, left_out=left_out) if self.is_exported(query) else None
+
+    def file(self, rows: Sequence[R], query: Mapping[str, str], *, left_out: str = "") -> Download:
+        """Returns the rows of the filter as CSV.
 
         A file is in English, whatever language its rows were filtered in. Where rows are
         `left_out`, its last line says so.
         """
-        if not self.is_exported(query):
-            return None
         text, chosen = io.StringIO(), self.chosen(rows, query)
         text.write(MARK)
         writer = csv.writer(text)

@@ -17,7 +17,7 @@ from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
-from mudra.localization.language import current, gettext, translatable
+from mudra.localization.language import ENGLISH, current, gettext, translatable, written_in
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
 from mudra.overview.board.dashboard_rows import DashboardRow, Kind, Urgency
@@ -63,10 +63,11 @@ _MAX_OF_KIND: Final = 5
 @page.get("/operator/board", gate=operator())
 async def show_board(page_context: PageContext) -> Outcome:
     """Show what needs attention this week, limited to the operator's scopes."""
-    most = MAX_COUNTED if EXPORTED.is_exported(page_context.query) else MAX_COUNT
-    found = await read_dashboard(page_context.tx, page_context.scopes, most)
     kind = page_context.query.get("kind", "")
-    chosen = [row for row in found.rows if not kind or row.kind.value == kind]
+    if EXPORTED.is_exported(page_context.query):
+        return await _file(page_context, kind)
+    found = await read_dashboard(page_context.tx, page_context.scopes, MAX_COUNT)
+    chosen = _of_kind(found, kind)
     rows = [row for row in chosen if row.kind not in _CAUSES]
     shown = rows if kind else _few_of_each(rows)
     counts = found.counts
@@ -74,7 +75,7 @@ async def show_board(page_context: PageContext) -> Outcome:
     names = await health.names()
     causes = await _causes(page_context, found, names)
     cut = left_out(found, kind)
-    return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
+    return RenderedPage(
         "operator_dashboard.html",
         {
             "kinds": [
@@ -109,6 +110,18 @@ async def show_board(page_context: PageContext) -> Outcome:
             "needed": sorted({NEEDED[one].value for one in found.hidden}),
         },
     )
+
+
+async def _file(page_context: PageContext, kind: str) -> Outcome:
+    """Returns the rows as a file, which is in English for every reader (decision 0059)."""
+    with written_in(ENGLISH):
+        found = await read_dashboard(page_context.tx, page_context.scopes, MAX_COUNTED)
+        rows, cut = _of_kind(found, kind), left_out(found, kind)
+    return EXPORTED.file(rows, page_context.query, left_out=cut)
+
+
+def _of_kind(found: Dashboard, kind: str) -> Sequence[DashboardRow]:
+    return [row for row in found.rows if not kind or row.kind.value == kind]
 
 
 async def _causes(
