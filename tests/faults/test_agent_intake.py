@@ -226,7 +226,7 @@ def test_what_is_made_of_bodies_stays_below_the_limit_of_the_shipped_unit(tmp_pa
     assert len(zstandard.compress(bombs["spans"][2])) < 7_000
 
     async def story() -> None:
-        async with running(tmp_path) as agent:
+        async with running(tmp_path, forked=False) as agent:
 
             async def send(name: str, packed: str) -> tuple[str, int]:
                 path, headers, body = bombs[name]

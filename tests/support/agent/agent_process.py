@@ -4,6 +4,8 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx2
@@ -15,6 +17,7 @@ from tests.support.until import PATIENCE_S
 
 SPEED = 600
 STDERR = 2
+AGENT = "tests.support.agent.fast_agent"
 
 
 def free_port() -> int:
@@ -89,7 +92,7 @@ class Sender:
 class AgentProcess:
     """A running agent; what tests use of `asyncio.subprocess.Process`."""
 
-    def __init__(self, program: ForkedProgram) -> None:
+    def __init__(self, program: ForkedProgram | subprocess.Popen[bytes]) -> None:
         self._program = program
         self.pid = program.pid
 
@@ -103,14 +106,21 @@ class AgentProcess:
 
 
 async def started(
-    config: Path, clock_anchor: float, address: str, speed: float = SPEED, start: int = START
+    config: Path,
+    clock_anchor: float,
+    address: str,
+    speed: float = SPEED,
+    start: int = START,
+    *,
+    forked: bool = True,
 ) -> AgentProcess:
-    """Start the agent, forked from a process that has its code; returns once it answers."""
+    """Start the agent; returns once it answers.
+
+    It is forked from a process that has its code, unless its memory is measured: that of the
+    other process would count as its own.
+    """
     words = [str(config), str(clock_anchor), str(speed), str(start)]
-    program = ForkedProgram(
-        words, dict(os.environ), module="tests.support.agent.fast_agent", output=STDERR
-    )
-    program.stdout.close()
+    program = _forked(words) if forked else _alone(words)
     async with httpx2.AsyncClient(verify=NO_TLS) as http, asyncio.timeout(PATIENCE_S):
         while program.poll() is None:
             try:
@@ -121,3 +131,13 @@ async def started(
                 break
     assert program.poll() is None, "the agent ended at its start"
     return AgentProcess(program)
+
+
+def _forked(words: list[str]) -> ForkedProgram:
+    program = ForkedProgram(words, dict(os.environ), module=AGENT, output=STDERR)
+    program.stdout.close()
+    return program
+
+
+def _alone(words: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", AGENT, *words])

@@ -38,7 +38,7 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    directory: Path, fips: str = '"fip-one.example" = "FIP-ONE"'
+    directory: Path, fips: str = '"fip-one.example" = "FIP-ONE"', *, forked: bool = True
 ) -> AsyncIterator[Running]:
     port = free_port()
     address = f"http://127.0.0.1:{port}"
@@ -46,7 +46,7 @@ async def running(
     with config.open("a") as file:
         file.write(f"[fips]\n{fips}\n")
     now = time.time()
-    process = await started(config, now, address, speed=1, start=int(now * 1000))
+    process = await started(config, now, address, speed=1, start=int(now * 1000), forked=forked)
     try:
         async with httpx2.AsyncClient(base_url=address, verify=NO_TLS) as http:
             yield Running(process.pid, address, http)

@@ -53,6 +53,8 @@ def sharing(moduli: Sequence[int], others: Sequence[int]) -> list[tuple[int, int
 def primes(low: int, end: int) -> Primes:
     """Return the odd primes from an even number up to one that is at most 2^32, in order."""
     odd = np.ones((end - low) // 2, dtype=bool)
+    if low == 0:
+        odd[:1] = False  # 1 is no prime
     for prime in _SIEVING:
         if prime * prime >= end:
             break

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import gmpy2
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mudra.registry.key_search.small_factors import divisible, primes, sharing
@@ -21,6 +21,7 @@ GOOD = P * Q
 
 
 @given(st.integers(0, (LAST >> 1) - 2000), st.integers(1, 2000))
+@example(0, 2)
 def test_the_primes_of_a_range_are_all_of_its_primes(half: int, length: int) -> None:
     low, end = 2 * half, 2 * half + length
 
