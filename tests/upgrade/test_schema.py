@@ -328,11 +328,11 @@ def test_a_migration_ends_a_deadlock_before_a_request_does_and_is_tried_again(ur
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(RELEASED[0].read_bytes())
     with psycopg.connect(url) as request, psycopg.connect(url, autocommit=True) as other:
-        request.execute("SET lock_timeout = 1500")
+        # A request that waits 10 ms less than the migration would look for a deadlock 10 ms after it.
+        request.execute("SET deadlock_timeout = '5s'")
         request.execute("SELECT FROM public.health_webhook")
         migration = threading.Thread(target=migrate, args=[url])
         migration.start()
-        # Who has waited for a second looks for a deadlock: the request must wait before that is over.
         until(lambda: _waits(other, "health_webhook"), every_s=0.01)
         request.execute("SELECT FROM public.status_subscription")
         request.rollback()
