@@ -11,6 +11,7 @@ from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data
 from tests.support.members import new_member, onboard
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
@@ -95,8 +96,14 @@ def test_80_minutes_without_any_report_are_no_data(service: Service, aa: Pushing
 
     service.advance("PT16M")  # its windows are judged without notifications then
     service.wait_until(lambda: state() == "GOOD")
-    service.advance("PT80M")
+    operator = new_operator(service, "health")
+    assert operator.get("/board").json()["unjudgedSince"] is None
+    with service.client() as client:  # as while no jobs run
+        client.post(f"{service.root}/sandbox/v1/clock", json={"advance": "PT79M"})
+    since = operator.get("/board").json()["unjudgedSince"]
+    service.advance("PT1M")
 
+    assert since.endswith("0:00.000Z")
     page = get(service, "/status").text
     of_bank = get(service, f"/status/fip/{bank}").text
     snapshot = open_data(service)

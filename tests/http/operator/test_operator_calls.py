@@ -165,6 +165,13 @@ def test_tokens_are_counted_by_day(service: Service, boss: Operator) -> None:
     service.wait_until(lambda: [one["count"] for one in days()] == [3])
     printed = service.cli("member", "tokens", member.entity_id, "--json").stdout
     assert json.loads(printed) == days()
+    path = f"/members/{member.entity_id}/tokens"
+    assert boss.get(path, days="1").json()["days"] == days()
+    service.advance("P1D")
+    assert boss.get(path, days="1").json()["days"] == []
+    assert boss.get(path, days="2").json()["days"] == days()
+    assert boss.get(path, days="0").json()["errorMsg"].startswith("days must be a whole number")
+    assert boss.get(path, days="367").status_code == 400
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from mudra.http.response.operator_responses import (
 from mudra.http.route import get
 from mudra.overview.board.operator_dashboard import read_dashboard
 from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
 
 
 @get("/board", "Show the board", gate=operator())
@@ -26,6 +27,7 @@ async def show_board(call: OperatorCall[NoParameters]) -> DashboardResponse | Re
         rows=rows,
         hidden=[kind.value for kind in found.hidden],
         counts={kind.value: count for kind, count in found.counts.items()},
+        unjudged_since=iso_ms(found.unjudged_since) if found.unjudged_since else None,
     )
 
 

@@ -67,6 +67,18 @@ class RotationRequest(Struct, frozen=True):
     again: bool = False
 
 
+class TokenCountsQuery(Struct, frozen=True):
+    """The number of days to count, up to today: 1 to 366 of UTC."""
+
+    days: Annotated[
+        str,
+        Meta(
+            pattern=r"^([1-9]|[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-6])\Z",
+            description="a whole number from 1 to 366",
+        ),
+    ] = "90"
+
+
 class DayCountResponse(Struct, kw_only=True):
     """Tokens issued on one day of UTC."""
 

@@ -39,12 +39,14 @@ class DashboardRowResponse(Struct, kw_only=True, rename="camel"):
 class DashboardResponse(ResponseBody, kw_only=True):
     """The week's matters for attention; `hidden` are the kinds that the caller's scopes hide.
 
-    `rows` are at most 200 of a kind, `counts` how many there are of each.
+    `rows` are at most 200 of a kind, `counts` how many there are of each. Where no report was
+    judged for long, `unjudgedSince` says since when: what is broken now is not known.
     """
 
     rows: list[DashboardRowResponse]
     hidden: list[str]
     counts: dict[str, int]
+    unjudged_since: DateTime | None = field(name="unjudgedSince")
 
 
 def setting_response(one: SettingDetails) -> SettingResponse:

@@ -1,14 +1,12 @@
 """mudra member: onboard members and list them."""
 
-from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
 
 from mudra.cli.client.api import Answer, Api, in_path
-from mudra.cli.command import owner_command, store_command
+from mudra.cli.command import owner_command
 from mudra.cli.commands.network import member_bulk, member_file
-from mudra.cli.local.program import Dependencies
 from mudra.cli.output.output import Exit, fail
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.shared.entity_type import EntityType
@@ -109,23 +107,16 @@ async def _set_status(api: Api, entity_id: str, status: str, reason: str) -> Sho
     return facts({"entity": entity_id, "status": done["status"]})
 
 
-@store_command(app, "mudra member tokens FINSIGHT-FIU --json")
+@owner_command(app, "mudra member tokens FINSIGHT-FIU --json")
 async def tokens(
-    dependencies: Dependencies,
+    api: Api,
     entity_id: Annotated[str, typer.Argument(help="ID of the member.")],
     days: Annotated[int, typer.Option(min=1, max=366, help="Number of days to show.")] = 90,
 ) -> Shown:
     """Count the Entity Access Tokens issued to a member, by day (UTC)."""
-    from mudra.identity.accounts.people_store import People  # noqa: PLC0415  # loads the database
-    from mudra.tokens.issuing.token_count_store import (  # noqa: PLC0415  # loads the database
-        TokenCounts,
-    )
-
-    async with dependencies.transaction() as tx:
-        since = (await People(tx).now()).date() - timedelta(days=days - 1)
-        found = await TokenCounts(tx).by_day(entity_id, since)
-    rows = [{"day": row.day.isoformat(), "count": row.count} for row in found]
-    return table(["DAY", "TOKENS"], [[*map(str, row.values())] for row in rows], rows)
+    path = f"/operator/v1/members/{in_path(entity_id)}/tokens"
+    rows = (await api.get(path, {"days": str(days)}))["days"]
+    return table(["DAY", "TOKENS"], [[row["day"], str(row["count"])] for row in rows], rows)
 
 
 def _as_stored(email: str, member: Answer) -> str:
