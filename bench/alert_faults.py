@@ -119,10 +119,11 @@ def receiver(port: int) -> Iterator[None]:
 @contextlib.contextmanager
 def output_kept(output: Any, log: Path) -> Iterator[None]:
     """Move a service's output to a file until it ends: a full pipe would stop the service."""
+    own = os.dup(output.fileno())  # the other one is closed while this one is read
 
     def move() -> None:
-        with log.open("wb") as file:
-            while piece := os.read(output.fileno(), 1 << 16):
+        with os.fdopen(own, "rb", buffering=0) as source, log.open("wb") as file:
+            while piece := source.read(1 << 16):
                 file.write(piece)
                 file.flush()
 

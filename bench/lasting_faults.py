@@ -15,7 +15,7 @@ import psycopg
 from tests.faults.postgres.standby import Standby, standby
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.process import running_service
-from tests.support.registry.registry_members import entry_with_a_weak_key
+from tests.support.registry.registry_members import entries_that_share_a_prime
 from tests.support.service import Service
 from tests.support.set_clock import SetClock
 
@@ -231,11 +231,12 @@ def _audit_is_changed(place: Lasting) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _key_is_weak(place: Lasting) -> Iterator[None]:
-    """A member has a key with a prime of 25 bits; the repair retires its entry."""
-    entity_id = entry_with_a_weak_key(place.service)
+def _keys_are_weak(place: Lasting) -> Iterator[None]:
+    """The keys of two members share a prime; the repair retires both entries."""
+    entity_ids = entries_that_share_a_prime(place.service)
     yield
-    place.service.cli("registry", "retire", entity_id, "--reason", "its key is weak", "--yes")
+    for entity_id in entity_ids:
+        place.service.cli("registry", "retire", entity_id, "--reason", "its key is weak", "--yes")
 
 
 @contextlib.contextmanager
@@ -343,7 +344,7 @@ SCENES: Final[dict[str, AnyScene]] = {
                 "a row of the audit is changed, then `mudra audit verify`",
                 _audit_is_changed,
             ),
-            Fault(("MudraWeakKey",), "a member's key has a prime of 25 bits", _key_is_weak),
+            Fault(("MudraWeakKey",), "the keys of two members share a prime", _keys_are_weak),
             Fault(("MudraJobFailing",), "the table of a job is renamed", _job_fails, goal_s=360.0),
         ),
     ),

@@ -145,6 +145,7 @@ LIST: Final[tuple[Need, ...]] = (
     Program("logrotate", "the tests of logs that it rotates", ("logrotate",), ("logrotate",)),
     Program("systemd-analyze", "the tests of the units", ("systemd-analyze",), ("systemd",)),
     Program("mount", "the tests of a full disk", ("mount",), ("mount",)),
+    Program("mkfs.ext4", "the tests of a full disk of ext4", ("mkfs.ext4",), ("e2fsprogs",)),
     # Named by its way to speak TLS, which is a package of its own and needs the program.
     Program(
         "rsyslogd", "the tests of the audit's export",

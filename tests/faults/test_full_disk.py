@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import httpx2
@@ -21,12 +22,12 @@ ROUNDS = 15
 
 
 @contextlib.contextmanager
-def node(folder: Path, port: int, *, embedded: bool) -> Iterator[tuple[Service, Path]]:
+def node(folder: Path, port: int, *, embedded: bool, ext4: bool) -> Iterator[tuple[Service, Path]]:
     """A node whose data directory is on a small disk, with its database there or elsewhere."""
     disk = folder / "disk"
     disk.mkdir()
     with contextlib.ExitStack() as opened:
-        opened.enter_context(small_disk(disk, 128 if embedded else 4))
+        opened.enter_context(small_disk(disk, 160 if embedded else 16, ext4=ext4))
         variables = {"MUDRA_TELEMETRY_PORT": str(port)}
         if not embedded:
             variables["MUDRA_DATABASE_URL"] = opened.enter_context(
@@ -39,11 +40,14 @@ def node(folder: Path, port: int, *, embedded: bool) -> Iterator[tuple[Service, 
 
 
 @pytest.mark.parametrize(
-    "embedded", with_every_change([True], [True, False]), ids=["embedded", "external"]
+    ("embedded", "ext4"),
+    with_every_change([(True, False)], product([True, False], [False, True])),
 )
-def test_a_full_disk_ends_no_process_and_tokens_go_on(tmp_path: Path, *, embedded: bool) -> None:
+def test_a_full_disk_ends_no_process_and_tokens_go_on(
+    tmp_path: Path, *, embedded: bool, ext4: bool
+) -> None:
     port = free_port()
-    with node(tmp_path, port, embedded=embedded) as (service, disk):
+    with node(tmp_path, port, embedded=embedded, ext4=ext4) as (service, disk):
         member = new_member(service)
         secret = member.secret()
         processes = forked_by(service.process.pid)

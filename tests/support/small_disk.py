@@ -11,20 +11,26 @@ from tests.support.programs import program
 
 
 @contextlib.contextmanager
-def small_disk(folder: Path, mebibytes: int) -> Iterator[Path]:
-    """Mount one of this size at a folder that is there, until the end of the block."""
-    size = f"size={mebibytes}m,mode=0755"
-    made = subprocess.run(
-        [program("mount"), "-t", "tmpfs", "-o", size, "none", str(folder)],
-        capture_output=True,
-        check=False,
-    )
+def small_disk(folder: Path, mebibytes: int, *, ext4: bool = False) -> Iterator[Path]:
+    """Mount one of this size, in memory or in a file, at a folder that is there."""
+    words = ["-t", "tmpfs", "-o", f"size={mebibytes}m,mode=0755", "none"]
+    if ext4:
+        words = ["-o", "loop", str(_formatted(folder.parent / f"{folder.name}.ext4", mebibytes))]
+    made = subprocess.run([program("mount"), *words, str(folder)], capture_output=True, check=False)
     if made.returncode:
         pytest.skip("no disk of its own can be had here: only root may mount one")
     try:
         yield folder
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def _formatted(disk: Path, mebibytes: int) -> Path:
+    """Make the file of a disk of which root has nothing to itself."""
+    with disk.open("wb") as made:
+        made.truncate(mebibytes << 20)
+    subprocess.run([program("mkfs.ext4"), "-q", "-m", "0", str(disk)], check=True)
+    return disk
 
 
 def fill(disk: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Keys that can be factored are found after their registration, each step with those least searched."""
+"""Keys that can be factored are found after their registration, in as many steps however many others come."""
 
 import asyncio
 import base64
@@ -50,7 +50,10 @@ class Searching:
         return next(self._found, Found())
 
     def ranges(self) -> list[tuple[list[str], int]]:
-        return [(sorted(one.entity_id for one in step.keys), step.begin) for step in self.steps]
+        return [
+            (sorted(one.entity_id for one in (*step.new, *step.known)), step.begin)
+            for step in self.steps
+        ]
 
 
 @pytest.fixture
@@ -117,30 +120,74 @@ def test_each_key_is_searched_to_two_to_the_32_and_then_no_more(registry) -> Non
     assert len(search.steps) == STEPS
     assert (search.steps[0].begin, search.steps[-1].end) == (2**24, 2**32)
     assert [one.end for one in search.steps[:-1]] == [one.begin for one in search.steps[1:]]
-    assert search.steps[0].keys[0].modulus == modulus(0)
+    assert search.steps[0].new[0].modulus == modulus(0)
 
 
-def test_a_new_key_begins_and_joins_the_others_where_they_are(registry) -> None:
+def test_a_new_key_begins_where_the_search_is_and_is_compared_with_all_others(registry) -> None:
     search = Searching()
 
     async def act(node):
         await register(node, fip(0))
+        await steps(node, search, STEPS)
+        await register(node, fip(1))
         await steps(node, search, 2)
-        await register(node, aa(1))
-        await steps(node, search, 3)
+        await register(node, aa(2))
+        await steps(node, search, 2)
 
     registry(act)
-    begun, second, third = (search.steps[place].begin for place in (0, 1, 4))
-    assert search.ranges() == [
-        (["FIP-0"], begun),
-        (["FIP-0"], second),
-        (["AA-1"], begun),
-        (["AA-1"], second),
-        (["AA-1", "FIP-0"], third),
+    first, second, third, fourth = (2**24 + place * 2**27 for place in range(4))
+    assert search.ranges()[STEPS:] == [
+        (["FIP-1"], first),
+        (["FIP-1"], second),
+        (["AA-2", "FIP-1"], third),
+        (["AA-2", "FIP-1"], fourth),
     ]
-    assert [[key.entity_id for key in step.others] for step in search.steps] == [
-        [], [], ["FIP-0"], [], [],
-    ]  # fmt: skip
+    compared = [
+        ([one.entity_id for one in step.new], sorted(one.entity_id for one in step.every))
+        for step in search.steps[STEPS:]
+        if step.new
+    ]
+    assert compared == [(["FIP-1"], ["FIP-0", "FIP-1"]), (["AA-2"], ["AA-2", "FIP-0", "FIP-1"])]
+
+
+@pytest.mark.parametrize("between", [3, 30])
+def test_who_registers_key_after_key_keeps_no_other_waiting(registry, between: int) -> None:
+    """Each key is tried with all primes in its first 32 steps, here of a stream of new keys."""
+    search = Searching()
+    begun = [f"FIP-{place}" for place in range(2 + STEPS // between)]
+
+    async def act(node):
+        for place in range(len(begun)):
+            await register(node, fip(place))
+            await steps(node, search, between)
+        await steps(node, search, STEPS)
+
+    registry(act)
+    for place, entity_id in enumerate(begun):
+        first = place * between
+        tried = [at for at, (tried, _) in enumerate(search.ranges()) if entity_id in tried]
+        assert tried == list(range(first, first + STEPS))
+        assert len({search.steps[at].begin for at in tried}) == STEPS
+
+
+def test_a_key_that_was_not_in_use_meanwhile_begins_again(registry) -> None:
+    search = Searching()
+
+    async def act(node):
+        await register(node, fip(0))
+        await register(node, aa(1), approved=False)
+        await steps(node, search, 3)
+        reject = Command(RegistryAction.REJECT, "AA-1", OPERATOR, reason="not yet", version=1)
+        await node.run(decide, reject)
+        await steps(node, search, 1)
+        again = aa(1) | {"txnid": "6f1c2a4e-0d6b-4c8e-9a53-0000000000ff"}
+        await node.run(submit_entry, checked(again), OPERATOR, approved=False)
+        await steps(node, search, STEPS + 1)
+
+    registry(act)
+    tried = [place for place, (tried, _) in enumerate(search.ranges()) if "AA-1" in tried]
+    assert tried == [0, 1, 2, *range(4, 4 + STEPS)]
+    assert [one.entity_id for one in search.steps[4].new] == ["AA-1"]
 
 
 def test_a_step_that_had_no_turn_is_taken_again(registry) -> None:
@@ -172,7 +219,8 @@ def test_a_finding_is_kept_with_one_audit_row_until_the_key_is_replaced(registry
     assert found == [("FIP-0", "kid-0", "small-factor")]
     assert (after, left) == ([0], [])
     assert rows == [("FIP-0", "small-factor", "")]
-    assert search.ranges() == [(["FIP-0"], 2**24)] * 2, "a key that is known is not searched on"
+    searched = [(["FIP-0"], 2**24), (["FIP-0"], 2**24 + 2**27)]
+    assert search.ranges() == searched, "a key that is known is not searched on"
 
 
 def test_both_who_share_a_prime_are_named_to_each_other(registry) -> None:
@@ -232,7 +280,7 @@ def test_the_process_apart_finds_a_small_factor_and_a_shared_prime(registry) -> 
 
 
 def test_a_search_that_ends_with_an_error_finds_nothing_but_the_error() -> None:
-    step = Step([KeyInUse("FIP-0", "kid-0", "hash", 0)], 2**24, 2**24 + 100)
+    step = Step(0, 2**24, 2**24 + 100, new=[KeyInUse("FIP-0", "kid-0", "hash", 0)])
 
     with pytest.raises(ChildProcessError):
         asyncio.run(search_apart(step))

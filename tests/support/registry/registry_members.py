@@ -3,6 +3,7 @@
 import base64
 import itertools
 import os
+import secrets
 import uuid
 from typing import Any
 
@@ -101,12 +102,19 @@ def approve(member: Member, *options: str) -> None:
     assert isinstance(outcome, Decision), outcome
 
 
-def entry_with_a_weak_key(service: Service) -> str:
-    """Make a live entry whose modulus has the first prime factor that no registration looks for."""
+def entries_that_share_a_prime(service: Service) -> list[str]:
+    """Make two live entries whose moduli have one prime in common; returns their ids, sorted."""
+    shared, *own = (_prime(1024) for _ in range(3))
+    return sorted(_entry_with_modulus(service, shared * prime) for prime in own)
+
+
+def _prime(bits: int) -> int:
+    return int(gmpy2.next_prime((3 << (bits - 2)) + secrets.randbits(bits - 2)))
+
+
+def _entry_with_modulus(service: Service, n: int) -> str:
     registry = Registry(new_member(service, "FIP"))
     payload = payload_of(registry.member)
-    small = 16_777_259
-    n = small * int(gmpy2.next_prime((3 << 2022) + next(_numbers)))
     text = base64.urlsafe_b64encode(n.to_bytes(256)).rstrip(b"=").decode()
     payload["entityinfo"]["certificate"]["n"] = text
     submitted = registry.submit(payload)

@@ -14,7 +14,7 @@ import structlog
 from msgspec import Struct
 
 from mudra.registry.key_search.small_factors import divisible, sharing
-from mudra.registry.key_search.weak_key import FIRST, Found, Step
+from mudra.registry.key_search.weak_key import Found, Step
 from mudra.shared.child_environment import without_settings
 
 _PATIENCE_S: Final = 300.0
@@ -26,10 +26,11 @@ _log = structlog.get_logger()
 class _Task(Struct, frozen=True):
     """The moduli of a step; bytes, since messages have no numbers of this size."""
 
-    moduli: list[bytes]
-    others: list[bytes]
     begin: int
     end: int
+    new: list[bytes]
+    known: list[bytes]
+    done: list[bytes]
 
 
 async def search_apart(step: Step) -> Found | None:
@@ -37,12 +38,8 @@ async def search_apart(step: Step) -> Found | None:
 
     Raises OSError when the process cannot be started or was lost.
     """
-    task = _Task(
-        [_octets(one.modulus) for one in step.keys],
-        [_octets(one.modulus) for one in step.others],
-        step.begin,
-        step.end,
-    )
+    moduli = ([_octets(one.modulus) for one in some] for some in (step.new, step.known, step.done))
+    task = _Task(step.begin, step.end, *moduli)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", __name__),
         stdin=asyncio.subprocess.PIPE,
@@ -68,10 +65,12 @@ def _octets(modulus: int) -> bytes:
 
 
 def _search(task: _Task) -> Found:
-    moduli, others = (list(map(int.from_bytes, some)) for some in (task.moduli, task.others))
-    # Keys that begin are compared with all others, whatever the search for factors finds.
-    found = divisible(moduli, task.begin, task.end)
-    shared = sharing(moduli, others) if task.begin == FIRST else []
+    new, known, done = (
+        list(map(int.from_bytes, some)) for some in (task.new, task.known, task.done)
+    )
+    found = divisible([*new, *known], task.begin, task.end)
+    # New keys are compared with all others, whatever the search for factors finds.
+    shared = sharing(new, [*known, *done])
     return Found([place for place, one in enumerate(found) if one], shared)
 
 

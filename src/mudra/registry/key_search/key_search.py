@@ -1,7 +1,8 @@
 """Searches the RSA keys of entries for what makes them worthless, one step at a time.
 
-Each step tries the primes of one range with the keys that were searched least. A new key begins
-at the first range; once it has come as far as the others, they go on together.
+A step tries one part of the primes with every key that is not done, and the next step the next
+part, round and round: a key begins where the search is, and is done after one round. So keys that
+are registered meanwhile keep none waiting.
 """
 
 from collections import defaultdict
@@ -24,22 +25,21 @@ async def search_next(open_transaction: OpenTransaction, search: Search) -> int:
     found = Found() if step is None else await search(step)
     async with open_transaction() as tx:
         if step is not None and found is not None:
-            await KeySearches(tx).keep_end(step)
+            await KeySearches(tx).keep_step(step)
             await _keep_findings(tx, step, found)
         return await KeySearches(tx).weak_count()
 
 
 async def _keep_findings(tx: Transaction, step: Step, found: Found) -> None:
-    every = (*step.keys, *step.others)
     partners: dict[int, set[int]] = defaultdict(set)
     for one, other in found.sharing:
         partners[one].add(other)
         partners[other].add(one)
     for place in found.divisible:
-        await _keep_finding(tx, every[place], Weakness.SMALL_FACTOR, [])
+        await _keep_finding(tx, step.every[place], Weakness.SMALL_FACTOR, [])
     for place, others in partners.items():
-        sharers = [every[other].entity_id for other in sorted(others)]
-        await _keep_finding(tx, every[place], Weakness.SHARED_PRIME, sharers)
+        sharers = [step.every[other].entity_id for other in sorted(others)]
+        await _keep_finding(tx, step.every[place], Weakness.SHARED_PRIME, sharers)
 
 
 async def _keep_finding(

@@ -7,7 +7,16 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 
-from mudra.registry.key_search.weak_key import FIRST, LAST, STEP, KeyInUse, Step, WeakKey, Weakness
+from mudra.registry.key_search.weak_key import (
+    FIRST,
+    LAST,
+    STEP,
+    STEPS,
+    KeyInUse,
+    Step,
+    WeakKey,
+    Weakness,
+)
 from mudra.registry.payload.entry import read_canonical
 from mudra.shared.entry_status import PENDING, EntityStatus, VersionStatus
 from mudra.storage.database.transaction import Transaction
@@ -16,9 +25,8 @@ from mudra.storage.tables.registry import registry_entity, registry_key_search, 
 _E: Final = registry_entity.c
 _V: Final = registry_version.c
 _S: Final = registry_key_search.c
-_REACHED: Final = sa.func.coalesce(_S.searched_to, FIRST)
 _IN_USE: Final = (
-    sa.select(_V.entity_id, _V.kid, _V.modulus_hash, _V.body, _REACHED.label("reached"))
+    sa.select(_V.entity_id, _V.kid, _V.modulus_hash, _V.body, _S.steps, _S.last_step)
     .ext(distinct_on(_V.modulus_hash))
     .select_from(
         registry_version.join(registry_entity, _V.entity_id == _E.entity_id).outerjoin(
@@ -31,11 +39,17 @@ _IN_USE: Final = (
     )
     .order_by(_V.modulus_hash, _V.number.desc())
 )
-_LEAST: Final = sa.select(sa.func.min(_IN_USE.subquery().c.reached))
+_NOT_DONE: Final = _IN_USE.where(sa.func.coalesce(_S.steps, 0) < STEPS).exists().select()
+_NUMBER: Final = sa.select(sa.func.coalesce(sa.func.max(_S.last_step) + 1, 0))
 _WEAK: Final = _IN_USE.add_columns(_S.weakness, _S.found_at).where(_S.weakness != "").subquery().c
 _NEW: Final = insert(registry_key_search)
-_KEEP_END: Final = _NEW.on_conflict_do_update(
-    index_elements=["modulus_hash"], set_={"searched_to": _NEW.excluded.searched_to}
+_FOLLOWS: Final = _S.last_step == _NEW.excluded.last_step - 1
+_KEEP_STEP: Final = _NEW.on_conflict_do_update(
+    index_elements=["modulus_hash"],
+    set_={
+        "steps": sa.case((_FOLLOWS, _S.steps + 1), else_=1),
+        "last_step": _NEW.excluded.last_step,
+    },
 )
 
 
@@ -46,26 +60,34 @@ class KeySearches:
         self._tx = transaction
 
     async def next_step(self) -> Step | None:
-        """Return the keys that were searched least, and for what; None once all are done."""
-        begin = await self._tx.connection.scalar(_LEAST)
-        if begin is None or begin >= LAST:
-            return None
-        keys, others = [], []
-        for entity_id, kid, modulus_hash, body, reached in await self._tx.connection.execute(
-            _IN_USE
-        ):
-            key = KeyInUse(entity_id, kid, modulus_hash, _modulus(body))
-            if reached == begin:
-                keys.append(key)
-            elif begin == FIRST:
-                others.append(key)
-        return Step(keys, begin, min(begin + STEP, LAST), others)
+        """Return all keys that are not done, and for what to search; None once all are done.
 
-    async def keep_end(self, step: Step) -> None:
-        """Keep how far the keys of a step were searched."""
+        A key that was not in use when the last step was taken begins again.
+        """
+        if not await self._tx.connection.scalar(_NOT_DONE):
+            return None
+        number = await self._tx.connection.scalar(_NUMBER) or 0
+        new, known, done = [], [], []
+        for row in await self._tx.connection.execute(_IN_USE):
+            entity_id, kid, modulus_hash, body, steps, last_step = row
+            key = KeyInUse(entity_id, kid, modulus_hash, _modulus(body))
+            if steps is not None and steps >= STEPS:
+                done.append(key)
+            elif last_step is not None and last_step == number - 1:
+                known.append(key)
+            else:
+                new.append(key)
+        begin = FIRST + number % STEPS * STEP
+        return Step(number, begin, min(begin + STEP, LAST), new, known, done)
+
+    async def keep_step(self, step: Step) -> None:
+        """Keep that the keys of a step were searched."""
         await self._tx.connection.execute(
-            _KEEP_END,
-            [{"modulus_hash": one.modulus_hash, "searched_to": step.end} for one in step.keys],
+            _KEEP_STEP,
+            [
+                {"modulus_hash": one.modulus_hash, "steps": 1, "last_step": step.number}
+                for one in (*step.new, *step.known)
+            ],
         )
 
     async def keep_weakness(self, modulus_hash: str, weakness: Weakness) -> bool:
@@ -73,7 +95,7 @@ class KeySearches:
         kept = await self._tx.connection.execute(
             sa.update(registry_key_search)
             .where(_S.modulus_hash == modulus_hash, _S.weakness == "")
-            .values(weakness=weakness.value, searched_to=LAST, found_at=await self._tx.now())
+            .values(weakness=weakness.value, steps=STEPS, found_at=await self._tx.now())
         )
         return kept.rowcount > 0
 

@@ -8,6 +8,7 @@ key of 2048 bits, and 150 s for 2,000 (November 2026).
 
 import operator
 from collections.abc import Sequence
+from functools import cache
 from itertools import starmap
 from typing import Final
 
@@ -55,7 +56,7 @@ def primes(low: int, end: int) -> Primes:
     odd = np.ones((end - low) // 2, dtype=bool)
     if low == 0:
         odd[:1] = False  # 1 is no prime
-    for prime in _SIEVING:
+    for prime in _sieving_primes():
         if prime * prime >= end:
             break
         first = max(prime * prime, -(-low // prime) * prime)
@@ -63,6 +64,7 @@ def primes(low: int, end: int) -> Primes:
     return (np.flatnonzero(odd) * 2 + (low + 1)).astype(np.uint64)
 
 
+@cache
 def _sieving_primes() -> list[int]:
     """Return the odd primes to 2^16: each number below 2^32 that is no prime has one of them."""
     is_prime = np.ones(1 << 16, dtype=bool)
@@ -70,9 +72,6 @@ def _sieving_primes() -> list[int]:
         if is_prime[one]:
             is_prime[one * one :: one] = False
     return [int(one) for one in np.flatnonzero(is_prime[3::2]) * 2 + 3]
-
-
-_SIEVING: Final = _sieving_primes()
 
 
 def _product_of_primes(found: Primes) -> gmpy2.mpz:

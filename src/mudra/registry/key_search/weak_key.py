@@ -13,7 +13,9 @@ FIRST: Final = LARGEST_FACTOR
 """A registration is refused for smaller factors."""
 LAST: Final = 1 << 32
 STEP: Final = 1 << 27
-"""Some seconds of CPU: 32 steps for all."""
+"""Some seconds of CPU."""
+STEPS: Final = -(-(LAST - FIRST) // STEP)
+"""A key that was in this many steps, one after the other, was tried with every prime."""
 
 
 class Weakness(enum.StrEnum):
@@ -33,19 +35,26 @@ class KeyInUse(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """The keys that are searched next, for primes from `begin` up to `end`.
+    """The keys that are tried next with the primes from `begin` up to `end`: `new` and `known`.
 
-    Those that are searched for the first time are compared with all `others` in use.
+    The new ones are compared with all others in use as well. `number` counts all steps.
     """
 
-    keys: Sequence[KeyInUse]
+    number: int
     begin: int
     end: int
-    others: Sequence[KeyInUse] = ()
+    new: Sequence[KeyInUse]
+    known: Sequence[KeyInUse] = ()
+    done: Sequence[KeyInUse] = ()
+
+    @property
+    def every(self) -> Sequence[KeyInUse]:
+        """Return the keys in the order that findings count them by."""
+        return (*self.new, *self.known, *self.done)
 
 
 class Found(Struct, frozen=True):
-    """The findings of a step, by the places of keys in `keys` and then `others`."""
+    """The findings of a step, by the places of keys in `every`."""
 
     divisible: Sequence[int] = ()
     sharing: Sequence[tuple[int, int]] = ()

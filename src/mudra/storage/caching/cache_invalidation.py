@@ -179,12 +179,11 @@ class CacheInvalidation:
             await self._sender.close()
             self._sender = None
 
-    async def fence(self, key: str) -> tuple[str, float]:
+    async def fence(self, key: str) -> str:
         """Make every node read `key` from the database from now on; returns when all do.
 
-        Returns the name of the fence, which the change that it is for ends, and the seconds that
-        it waited for nodes. A process that does not listen, such as a command, does so from its
-        first fence on.
+        What it returns names the fence: the change that it is for ends it. A process that does
+        not listen, such as a command, does so from its first fence on.
         """
         if self._task is None:
             await self.start()
@@ -201,12 +200,11 @@ class CacheInvalidation:
                 fence.check()
             else:
                 fence.awaited.add("one last heard by the former primary")
-            began = monotonic()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(fence.complete.wait(), _SILENT_NODE_S)
         finally:
             del self._pending[fence_id]
-        return fence_id, monotonic() - began
+        return fence_id
 
     def changed_here(self, key: str, fence_id: str = "") -> None:
         """Drop what this node has in memory of `key`, after its change was committed.

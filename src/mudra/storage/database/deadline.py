@@ -54,12 +54,18 @@ class Deadline:
         self._end = end
         self._timer = asyncio.get_running_loop().call_later(seconds, end)
 
-    def postpone(self, seconds: float) -> None:
-        """Add time that was spent on something else than the database."""
-        if self._timer is not None and not self.has_passed:
-            self._timer.cancel()
-            at = self._timer.when() + seconds
-            self._timer = asyncio.get_running_loop().call_at(at, self._end)
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Count none of the time of the block: it is spent on something else than the database."""
+        if self._timer is None or self.has_passed:
+            yield
+            return
+        left = self._timer.when() - asyncio.get_running_loop().time()
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start(left, self._end)
 
     def stop(self) -> None:
         """Have nothing called any more."""

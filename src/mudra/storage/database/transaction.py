@@ -159,9 +159,8 @@ class Transaction:
         """
         fence_id = ""
         if must_not_be_missed:
-            fence_id, waited_s = await self.invalidation.fence(key)
-            if self._deadline is not None:
-                self._deadline.postpone(waited_s)
+            with self._deadline.paused() if self._deadline else contextlib.nullcontext():
+                fence_id = await self.invalidation.fence(key)
         message = self.invalidation.change_message(key, fence_id)
         await self.connection.execute(_NOTIFY, {"message": message})
         self._changed.append((key, fence_id))

@@ -55,6 +55,14 @@ def test_parts_of_a_range_find_what_the_whole_finds() -> None:
     assert [sum(one) for one in zip(*parts, strict=True)] == [0] + [1] * 6
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_each_prime_of_a_range_is_tried_whatever_their_number(count: int) -> None:
+    smalls = [int(one) for one in primes(1 << 24, (1 << 24) + 200)[:count]]
+    moduli = [GOOD, *(small * prime(2010, small) for small in smalls)]
+
+    assert divisible(moduli, 1 << 24, smalls[-1] + 1) == [False] + [True] * count
+
+
 def test_two_small_primes_in_one_modulus_are_one_finding() -> None:
     assert divisible([16_777_259 * 16_777_289 * prime(2000, 1)], 1 << 24, (1 << 24) + 100) == [True]
 

@@ -407,7 +407,8 @@ CREATE TABLE level_rule (
 );
 CREATE TABLE registry_key_search (
     modulus_hash text NOT NULL,
-    searched_to bigint NOT NULL,
+    steps integer NOT NULL,
+    last_step bigint NOT NULL,
     weakness text DEFAULT '' NOT NULL,
     found_at timestamptz,
     CONSTRAINT pk_registry_key_search PRIMARY KEY (modulus_hash),
