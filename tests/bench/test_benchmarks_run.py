@@ -20,6 +20,7 @@ PRINTED = {
     "blocks": "every goal of blocks met: ",
     "defences": "refusal of a stranger, counted",
     "directory": "304 ÷ constant 304: ",
+    "eight_tasks": "every goal of the eight tasks met at 390 px: ",
     "entity_token": "two workers ÷ one: ",
     "estimates": "every goal of ordinary services met: ",
     "faults": "lost or doubled: 0 ",

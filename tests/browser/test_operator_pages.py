@@ -176,3 +176,23 @@ def test_the_chosen_colors_stay(visit: Visit, operator: Operator) -> None:
     expect(page.get_by_role("button", name="Dark", exact=True)).to_have_attribute(
         "aria-pressed", "true"
     )
+
+
+def test_parts_of_a_long_page_are_tabs_on_a_phone(tour: Visit, operator: Operator) -> None:
+    """On a wide screen all parts are there; what asks for an act stays in sight."""
+    member = in_thread(new_member, tour.service)
+    sign_in(tour, operator)
+    page = tour.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{tour.service.root}{operator_path(f'members/{member.entity_id}')}")
+    tabs = page.locator("nav.index a")
+    parts = page.locator("main section > h2:visible, main section > .apart > h2:visible")
+    expect(tabs.first).to_have_attribute("aria-current", "true")
+    expect(parts).to_have_count(1)
+
+    tabs.filter(has_text="Secret").click()
+
+    expect(parts).to_have_text(["Secret"])
+    assert tour.violations() == []
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(parts).to_have_count(tabs.count())

@@ -72,7 +72,7 @@ def test_an_entity_leads_to_its_events(service: Service, browser: Reader) -> Non
 
     page = browser.get(f"{AUDIT}?entity={member.entity_id}").text
 
-    assert re.search(rf'<a href="\?entity={member.entity_id}">', page)
+    assert re.search(rf'<a href="\?entity={member.entity_id}"><code>', page)
 
 
 def test_a_report_leads_to_what_it_is_a_receipt_of(service: Service) -> None:
@@ -81,7 +81,7 @@ def test_a_report_leads_to_what_it_is_a_receipt_of(service: Service) -> None:
     receipt = aa.push(aa.requests()).json()["receiptId"]
 
     page = both.get(f"{AUDIT}?entity={aa.aa_id}&event=metrics:report:accept").text
-    (link,) = re.findall(rf'Receipt: <a href="([^"]+)">{receipt}</a>', page)
+    (link,) = re.findall(rf'<dt>Receipt</dt><dd><a href="([^"]+)">{receipt}</a>', page)
 
     leads_to = both.get(link).headers["location"]
     assert leads_to.startswith(f"{operator_path('health/aa')}/{aa.aa_id}?from=")

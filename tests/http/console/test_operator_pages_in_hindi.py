@@ -58,3 +58,30 @@ def test_the_file_of_the_board_is_in_english_for_every_reader(boss: Reader) -> N
     assert answer.headers["content-type"].startswith("text/csv")
     assert len(answer.text.splitlines()) > 1
     assert DEVANAGARI.search(answer.text) is None
+
+
+def test_a_refused_form_of_an_incident_is_open_and_says_why(network: Network, boss: Reader) -> None:
+    path = f"{OPERATOR}/incidents/{network.incident_id}"
+
+    refused = boss.act(path, f"{path}/acts", act="reopen", text="")
+
+    assert refused.status_code == 400
+    form = refused.text.partition('id="reopen-text"')[0].rpartition("<details")[2]
+    assert form.startswith(' class="act" open>')
+    assert '<p class="problem" role="alert"' in form
+
+
+def test_a_refusal_that_only_the_api_has_is_marked_as_english(
+    network: Network, boss: Reader
+) -> None:
+    """A voice that reads Hindi pages would speak its letters otherwise."""
+    form = {"entityId": network.fip.entity_id, "type": "AA", "name": "Another one"}
+
+    refused = boss.act(
+        f"{OPERATOR}/onboard", f"{OPERATOR}/onboard", **form, adminEmail="a@b.example"
+    )
+
+    assert refused.status_code == 409
+    shown = re.search(r'<p class="problem" role="alert"[^>]*>(.*?)</p>', refused.text)
+    assert shown is not None
+    assert re.fullmatch(r'<span lang="en">[A-Z].* exists with another type: .*\.</span>', shown[1])

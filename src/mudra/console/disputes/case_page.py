@@ -6,10 +6,9 @@ from typing import Final
 from msgspec import Struct, field
 
 from mudra.console.disputes.labels import ACTS, EFFECTS, SIDES, STATES, title_of
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome
-from mudra.console.framework.render import sentence
 from mudra.disputes.dispute import Case, Dispute, Side
 from mudra.disputes.dispute_service import DisputeService
 from mudra.disputes.evidence import MAX_FILES
@@ -33,7 +32,7 @@ class RefusedForm(Struct, frozen=True):
     def of(cls, form: str, refusal: Refusal, typed: Mapping[str, str]) -> "RefusedForm":
         """Return the form with why it was refused."""
         problem = page_problem(refusal)
-        return cls(form, sentence(problem.sentence), problem.status, typed)
+        return cls(form, refusal_text(refusal), problem.status, typed)
 
 
 def case_facts(

@@ -3,9 +3,11 @@
 import math
 from typing import Final
 
+from markupsafe import Markup, escape
 from msgspec.structs import replace
 
 from mudra.console.framework.outages import outage_text
+from mudra.console.framework.render import sentence
 from mudra.http.response.errors import Problem, problem_of
 from mudra.http.response.http_refusals import Unavailable
 from mudra.localization.language import (
@@ -34,6 +36,13 @@ class StaleForm(Refusal, frozen=True):
         "this form was opened before you last signed in, so nothing was changed; "
         "open the page again"
     )
+
+
+class PageRefusal(Refusal, frozen=True):
+    """Refuses what a form of the console asks for, in the language of the reader."""
+
+    kind = RefusalKind.INVALID
+    sentence: str
 
 
 PROOF_TOO_OLD: Final = PlainRefusal(
@@ -74,10 +83,22 @@ def page_problem(refusal: Refusal) -> Problem:
 
 def language_of(refusal: Refusal) -> str:
     """Return the tag of the language of a refusal's text: English where only the API has it."""
+    if isinstance(refusal, PageRefusal):
+        return current().tag
     text = page_problem(refusal).sentence
     with written_in(ENGLISH):
         is_english = text == page_problem(refusal).sentence
     return ENGLISH.tag if is_english else current().tag
+
+
+def refusal_text(refusal: Refusal) -> Markup:
+    """Returns a refusal as a sentence of a page, marked as English where only the API has it."""
+    text, tag = page_problem(refusal).sentence, language_of(refusal)
+    if tag == current().tag or current().tag.startswith(ENGLISH.tag):
+        return escape(sentence(text))
+    with written_in(ENGLISH):
+        words = sentence(text)
+    return Markup('<span lang="{}">{}</span>').format(tag, words)
 
 
 def _wait_text(seconds: int) -> str:

@@ -7,10 +7,10 @@ from urllib.parse import quote
 from litestar import Response
 from litestar.exceptions import MethodNotAllowedException
 
-from mudra.console.framework.console_errors import NO_SUCH_PAGE, page_problem
+from mudra.console.framework.console_errors import NO_SUCH_PAGE, page_problem, refusal_text
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_responses import site_facts
-from mudra.console.framework.render import page, sentence
+from mudra.console.framework.render import page
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable
@@ -43,7 +43,7 @@ def error_page(
         site_facts(dependencies)
         | {
             "heading": heading,
-            "words": sentence(problem.sentence),
+            "words": refusal_text(outcome),
             "txn_id": txn_id,
             "public": public,
             "reload_s": RELOAD_S if reloads else 0,

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from litestar import Response
 
-from mudra.console.framework.console_errors import StaleForm, language_of, page_problem
+from mudra.console.framework.console_errors import StaleForm, page_problem, refusal_text
 from mudra.console.framework.navigation import (
     CONSOLE,
     SECOND_FACTOR,
@@ -27,7 +27,7 @@ from mudra.http.dependencies import HttpDependencies, SandboxNotice
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Stage
-from mudra.localization.language import ENGLISH, current, gettext, translatable, written_in
+from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 
 PageResponse: TypeAlias = Response[str] | Response[bytes]
@@ -230,19 +230,15 @@ def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object
     problem, stale = page_problem(refusal), isinstance(refusal, StaleForm)
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
-    text, tag = problem.sentence, language_of(refusal)
-    if problem.status == _UNAUTHORIZED:
-        text, tag = gettext(_NO_ACCESS), current().tag
+    lacks_right = problem.status == _UNAUTHORIZED
+    words = sentence(gettext(_NO_ACCESS)) if lacks_right else refusal_text(refusal)
     heading = HEADINGS.get(status, HEADINGS[400])
-    with written_in(ENGLISH if tag == ENGLISH.tag else current()):
-        words = sentence(text)
     return RenderedPage(
         "refused.html",
         {
             "heading": gettext(_UNCHANGED if stale else heading),
             "again": page_context.context.request.url.path if stale else "",
             "words": words,
-            "words_lang": tag,
             "txn_id": page_context.context.txn_id,
             "typed": typed,
         },

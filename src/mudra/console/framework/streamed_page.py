@@ -16,11 +16,11 @@ from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Send
 from msgspec.structs import replace
 
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import HEADINGS, layout_facts, together
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
-from mudra.console.framework.render import HEADERS, opening, remainder, sentence
+from mudra.console.framework.render import HEADERS, opening, remainder
 from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.http.server.instrumentation import note_late_fault
 from mudra.http.server.page_turns import page_turn
@@ -82,7 +82,7 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
     note_late_fault(page_context.context.request.scope, problem.status)
     fault = {
         "heading": gettext(HEADINGS[problem.status]),
-        "words": sentence(problem.sentence),
+        "words": refusal_text(refusal),
         "txn_id": page_context.context.txn_id,
     }
     return remainder(begun.template, {**facts, "fault": fault})

@@ -28,17 +28,20 @@ _SHORT: Final = 14
 _OURS: Final = ("label", "tag")
 _TEXTS: Final = ("text", "english", "label")
 _FIGURES: Final = ("number", "time", "moment", "day")
+_NOT_ACROSS: Final = ("below", "file")
 _MOST_FIGURES: Final = 3
 
 
 class Column(Struct, Generic[R], frozen=True):
     """A column of a table.
 
-    `kind` is text, english, label, code, number, time, moment, day, type, tag or below; `tone`
-    colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An
-    english text is the API's own, the same in every language, and marked as English.
+    `kind` is text, english, label, code, number, time, moment, day, type, tag, below or file;
+    `tone` colours a tag. Labels and tags are words of ours: they are shown in the reader's
+    language. An english text is the API's own, the same in every language, and marked as English.
     `order` is what it sorts by where that is not the value itself. What is below is under
-    its row, over the whole width: long words that would push other columns out of sight.
+    its row, over the whole width: long words that would push other columns out of sight. What
+    is `folded` opens with the first cell of its row: what few readers of a row need. What is
+    for the file is found and exported, and not shown.
     """
 
     key: str
@@ -50,6 +53,7 @@ class Column(Struct, Generic[R], frozen=True):
     order: Callable[[R], Value] | None = None
     also: Callable[[R], str] | None = None
     """What a row is found by next to its texts, such as the ID behind a name."""
+    folded: bool = False
 
 
 class Cell(Struct, frozen=True):
@@ -86,6 +90,13 @@ class Below(Struct, frozen=True):
     link: str
 
 
+class Folded(Struct, frozen=True):
+    """A cell that opens with the first of its row, with the title of its column."""
+
+    title: str
+    cell: Cell
+
+
 class Head(Struct, frozen=True):
     """The head of a column: its link sorts by it, or turns the order."""
 
@@ -104,6 +115,8 @@ class TableView(Struct, frozen=True, kw_only=True):
     rows: Sequence[Sequence[Cell]]
     below: Sequence[Sequence[Below]]
     """What is below each row."""
+    folded: Sequence[Sequence[Folded]]
+    """What opens with the first cell of each row."""
     ticks: Sequence[tuple[str, str]]
     """The name of each row's checkbox in the form `act_on` and what it chooses; empty for none."""
     act_on: str
@@ -163,13 +176,18 @@ class Table(Struct, Generic[R], frozen=True):
         number = min(_whole(query.get(self._name("page"), "1")), pages)
         words = self._words(query)
         shown = chosen[(number - 1) * PAGE : number * PAGE]
-        across = [column for column in self.columns if column.kind != "below"]
+        across = [
+            column
+            for column in self.columns
+            if column.kind not in _NOT_ACROSS and not column.folded
+        ]
         return TableView(
             name=self.name,
             title=gettext(self.title),
             heads=[self._head(column, query) for column in across],
             rows=_cells(across, shown),
             below=self._below(shown),
+            folded=self._folded(shown),
             ticks=self._ticks(shown),
             act_on=f"{self.name}-act",
             words=words,
@@ -246,6 +264,17 @@ class Table(Struct, Generic[R], frozen=True):
                 Below(gettext(one.title), value, one.link(row) if one.link else "")
                 for one in columns
                 if (value := one.value(row))
+            ]
+            for row in shown
+        ]
+
+    def _folded(self, shown: Sequence[R]) -> Sequence[Sequence[Folded]]:
+        columns = [one for one in self.columns if one.folded]
+        return [
+            [
+                Folded(gettext(one.title), *_cells_of(one, [row]))
+                for one in columns
+                if one.value(row) is not None
             ]
             for row in shown
         ]

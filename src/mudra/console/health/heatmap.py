@@ -1,7 +1,6 @@
 """The matrix as a picture: a cell for each pair, coloured by the worst API of its calls."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 from typing import Final
 
 from jinja2.utils import htmlsafe_json_dumps
@@ -9,6 +8,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from mudra.console.health.grid import Grid, GridRow, Pair
+from mudra.console.pictures.cell_picture import cell_pictures
 from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.health import Status
@@ -20,8 +20,6 @@ MOST_DOWN: Final = 60
 _WITH_HEADS: Final = 48
 _TALL: Final = 20
 _FLAT_HEADS: Final = 5
-_APART: Final = 12
-"""Columns up to which like cells next to each other are not joined: they are wide enough."""
 _SHADES: Final = ((90, "b1"), (70, "b2"), (30, "b3"), (0, "b4"))
 """The success from which on a bad cell has a shade: the less of it, the further from the paper."""
 _LISTED: Final = 20
@@ -50,12 +48,14 @@ class Trouble(Struct, frozen=True):
 
 
 class HeatMap(Struct, frozen=True):
-    """The picture, of rows that are chosen; `paths` has the outline of all cells of each class."""
+    """The picture, of rows that are chosen."""
 
     rows: Sequence[Label]
     columns: Sequence[Label]
     fips_across: bool
-    paths: Sequence[tuple[str, str]]
+    pictures: Sequence[tuple[str, str]]
+    """By the scheme of colours."""
+    lines: str
     row_height: int
     with_heads: bool
     flat_heads: bool
@@ -110,7 +110,8 @@ def heat_map(
         rows=down,
         columns=right,
         fips_across=across,
-        paths=_paths(cells),
+        pictures=cell_pictures([[one.shade for one in row] for row in cells]),
+        lines=_lines(len(down), len(right)),
         row_height=22 if len(down) <= _TALL else 14,
         with_heads=len(right) <= _WITH_HEADS,
         flat_heads=len(right) <= _FLAT_HEADS,
@@ -146,20 +147,11 @@ def _shade(succeeded: int, eligible: int) -> str:
     return next(name for least, name in _SHADES if share >= least)
 
 
-def _paths(cells: Sequence[Sequence[_Cell]]) -> Sequence[tuple[str, str]]:
-    """Returns an outline for each class; like cells next to each other in a row are joined."""
-    found: dict[str, list[str]] = {}
-    for y, row in enumerate(cells):
-        x = 0
-        apart = len(row) <= _APART
-        for (_, shade), run in groupby(
-            enumerate(row), key=lambda one: (one[0] if apart else 0, one[1].shade)
-        ):
-            length = len(list(run))
-            if shade:
-                found.setdefault(shade, []).append(f"M{x} {y}h{length}v1h-{length}z")
-            x += length
-    return [(shade, "".join(outlines)) for shade, outlines in sorted(found.items())]
+def _lines(rows: int, columns: int) -> str:
+    """Returns the outline of what parts rows, and columns where they are wide enough."""
+    across = [f"M0 {y}h{columns}" for y in range(1, rows)]
+    down = [f"M{x} 0v{rows}" for x in range(1, columns)] if columns <= _WITH_HEADS else []
+    return "".join(across + down)
 
 
 def _data(
@@ -171,22 +163,27 @@ def _data(
     home: str,
     query: str,
 ) -> Markup:
-    """Returns the figures for the script that shows them, in JSON: of cells that are not good."""
+    """Returns the figures for the script that shows them, in JSON: of cells that are not good.
+
+    `at` has how far each is behind the one before, `kinds` its kind's first letter, and `figures`
+    three numbers for each that has calls.
+    """
     apis: list[str] = []
-    figures: dict[str, list[object]] = {}
+    at: list[int] = []
+    kinds, figures, last = "", list[int](), 0
     width = len(cells[0]) if cells else 0
     for y, row in enumerate(cells):
         for x, cell in enumerate(row):
             if cell.kind == "good":
                 continue
+            at.append(y * width + x - last)
+            last, kinds = y * width + x, kinds + cell.kind[0]
+            if cell.kind == "none":
+                continue
             name = api_name(cell.code) if cell.code else gettext("all calls")
             if name not in apis:
                 apis.append(name)
-            figures[str(y * width + x)] = (
-                [cell.kind]
-                if cell.kind == "none"
-                else [cell.kind, apis.index(name), cell.succeeded, cell.eligible]
-            )
+            figures += [apis.index(name), cell.succeeded, cell.eligible]
     data = {
         "rows": [[one.member_id, one.name] for one in rows],
         "columns": [[one.member_id, one.name] for one in columns],
@@ -194,7 +191,9 @@ def _data(
         "pair": f"{home}/pair/",
         "query": query,
         "apis": apis,
-        "cells": figures,
+        "at": at,
+        "kinds": kinds,
+        "figures": figures,
     }
     return htmlsafe_json_dumps(data, ensure_ascii=False, separators=(",", ":"))
 

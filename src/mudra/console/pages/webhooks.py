@@ -9,7 +9,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.identity_proof import EACH_TIME, RECENT, AskedProof
 from mudra.console.framework.navigation import ACCOUNT, member_path, operator_path
 from mudra.console.framework.page import Fields
@@ -106,7 +106,7 @@ async def _page(
         "member_names": await _names(page_context) if place.kind != "person" else {},
         "secret": shown.added.secret if shown.added else None,
         "typed": shown.typed or {},
-        "problem": sentence(problem.sentence) if problem else "",
+        "problem": refusal_text(shown.refusal) if shown.refusal else "",
         "too_many": _too_many(shown.refusal),
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }

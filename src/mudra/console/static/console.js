@@ -104,25 +104,54 @@ function folds(root) {
   }
 }
 
-// A page longer than three screens names its parts above them; the part in sight is marked.
-function index() {
+// A page longer than three screens has tabs below its title. On a wide screen they lead to its
+// parts; on a phone one part is shown at a time (.away), but for what asks for an act. A refresh
+// takes the tabs away: they are made again.
+const onPhone = matchMedia("(max-width: 30rem)");
+const ACT = "form button[type=submit]:not(.plain)";
+const NEWS = ":is(.problem, .done):not([hidden])";
+let chosenPart = "";
+let ends = new AbortController();
+
+const asks = (part) => [...part.querySelectorAll(ACT)].some((one) => one.checkVisibility());
+
+function tabs() {
   const main = document.querySelector(".console main");
-  if (!main || main.scrollHeight < 3 * innerHeight) return;
-  const heads = [...main.querySelectorAll("section > h2[id], section > .apart > h2[id]")].filter((one) => one.offsetParent);
+  if (!main || main.querySelector(".index") || main.scrollHeight < 3 * innerHeight) return;
+  const heads = [...main.querySelectorAll("section > h2, section > .apart > h2")].filter((one) => one.offsetParent && !one.closest("dialog, form") && !asks(one.closest("section")));
   if (heads.length < 4) return;
+  ends.abort();
+  ends = new AbortController();
+  const { signal } = ends;
+  const parts = new Map(heads.map((head) => [head, head.closest("section")]));
+  heads.forEach((head, at) => { head.id ||= `part-${at + 1}`; });
   const nav = Object.assign(document.createElement("nav"), { className: "index" });
   nav.setAttribute("aria-label", document.title);
   const links = new Map(heads.map((head) => [head, Object.assign(document.createElement("a"), { href: `#${head.id}`, textContent: head.firstChild.textContent.trim() })]));
   nav.append(...links.values());
-  main.prepend(nav);
-  const mark = () => {
-    const now = heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 3).at(-1);
+  const first = heads[0].closest(".columns, .halves") ?? parts.get(heads[0]);
+  first.before(nav);
+  const mark = (now) => {
     for (const [head, link] of links) {
+      parts.get(head).classList.toggle("away", head !== now);
       if (head === now) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
   };
-  addEventListener("scroll", mark, { passive: true });
+  const scrolled = () => {
+    if (!onPhone.matches) mark(heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 3).at(-1) ?? heads[0]);
+  };
+  const choose = (head) => {
+    chosenPart = head.id;
+    if (onPhone.matches) mark(head);
+    else scrolled();
+  };
+  const named = (id) => heads.find((head) => id && (head.id === id || parts.get(head).contains(document.getElementById(id))));
+  nav.addEventListener("click", ({ target }) => target.hash && choose(named(target.hash.slice(1))));
+  addEventListener("hashchange", () => choose(named(location.hash.slice(1)) ?? heads[0]), { signal });
+  onPhone.addEventListener("change", () => choose(named(chosenPart) ?? heads[0]), { signal });
+  addEventListener("scroll", scrolled, { passive: true, signal });
+  choose(named(chosenPart) ?? named(location.hash.slice(1)) ?? heads.find((head) => parts.get(head).querySelector(NEWS)) ?? heads[0]);
 }
 
 // The colors that the reader chose: at once, and in a cookie for the next page.
@@ -283,11 +312,12 @@ document.addEventListener("htmx:load", (event) => {
   localise(event.target);
   folds(document);
 });
+document.addEventListener("htmx:afterSwap", tabs); // before the next frame
 localise(document);
 folds(document);
 nameZone();
 themes();
-index();
+tabs();
 menu();
 putBack();
 

@@ -16,6 +16,14 @@ function heat(place) {
   box.tabIndex = 0;
   box.setAttribute("role", "application");
   box.setAttribute("aria-label", filled(words.keys, { picture: picture.getAttribute("aria-label") }));
+  const names = { b: "bad", r: "recovered", u: "unsure", n: "none" };
+  const cells = new Map(); // of those that are not good: kind, API, succeeded, calls
+  data.at.reduce(([place, figure], step, which) => {
+    const kind = names[data.kinds[which]];
+    const next = figure + (kind === "none" ? 0 : 3);
+    cells.set(place + step, [kind, ...data.figures.slice(figure, next)]);
+    return [place + step, next];
+  }, [0, 0]);
   const number = new Intl.NumberFormat(document.documentElement.lang);
   let at = null;
 
@@ -26,7 +34,7 @@ function heat(place) {
 
   function said([row, column]) {
     const [aa, fip] = ends([row, column]);
-    const cell = data.cells[row * columns + column];
+    const cell = cells.get(row * columns + column);
     const pair = filled(words.pair, { aa: aa[1], fip: fip[1] });
     if (!cell) return `${pair}: ${words.good}`;
     const [kind, api, succeeded, eligible] = cell;

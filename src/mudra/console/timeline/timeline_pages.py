@@ -14,28 +14,39 @@ from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.http.auth.gates import READER, operator
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
-from mudra.timeline.happening import KIND_TITLES, Happening
+from mudra.timeline.happening import KIND_TITLES, Happening, HappeningKind
 from mudra.timeline.ranking import Candidate
 from mudra.timeline.timeline_service import MAX_SHOWN, Reader, TimelineService
 
 _USUAL: Final = "7d"
 _LEAD: Final = translatable("What happened to the network, its members and Mudra itself.")
 _MOMENT: Final = timedelta(seconds=1)
-_TABLE: Final = Table[Happening](
-    "timeline",
-    translatable("Timeline"),
-    (
-        Column("text", translatable("What happened"), lambda one: one.text),
-        Column("member", translatable("Member"), lambda one: one.entity_id or None, "code"),
-        Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "tag"),
-        Column("at", translatable("At"), lambda one: one.at, "time"),
-        Column("until", translatable("Until"), lambda one: one.until, "time"),
-    ),
-    first_sort="-at",
-)
+
+
+def _table(names: Mapping[str, str]) -> Table[Happening]:
+    return Table(
+        "timeline",
+        translatable("Timeline"),
+        (
+            Column("text", translatable("What happened"), lambda one: _text(one, names)),
+            Column("member", translatable("Member"), lambda one: one.entity_id or None, "file"),
+            Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "tag"),
+            Column("at", translatable("At"), lambda one: one.at, "time"),
+            Column("until", translatable("Until"), lambda one: one.until, "time"),
+        ),
+        first_sort="-at",
+    )
+
+
+def _text(one: Happening, names: Mapping[str, str]) -> str:
+    """Returns what happened, with whom it happened to; an incident names its members itself."""
+    if not one.entity_id or one.kind is HappeningKind.INCIDENT:
+        return f"{one.text[:1].upper()}{one.text[1:]}"
+    return f"{names.get(one.entity_id, one.entity_id)}: {one.text}"
 
 
 @page.get("/operator/timeline", gate=operator(Scope.HEALTH), reads=True)
@@ -53,7 +64,8 @@ async def network_timeline(page_context: PageContext) -> Outcome:
         if of
         else gettext(_LEAD)
     )
-    return _page(page_context, view, found, lead)
+    names = await page_context.tx.service(HealthService).names()
+    return _page(page_context, view, found, lead, names)
 
 
 @page.get("/entity/{entity_id:str}/timeline", gate=READER, reads=True)
@@ -68,7 +80,8 @@ async def member_timeline(page_context: PageContext) -> Outcome:
     lead = gettext(
         "What happened to %(member)s and to the whole network.", member=page_context.member.name
     )
-    return _page(page_context, view, found, lead)
+    names = {page_context.member.entity_id: page_context.member.name}
+    return _page(page_context, view, found, lead, names)
 
 
 async def changed_before(
@@ -94,16 +107,21 @@ def _within(page_context: PageContext, view: HealthQuery) -> TimeRange:
 
 
 def _page(
-    page_context: PageContext, view: HealthQuery, found: Sequence[Happening], lead: str
+    page_context: PageContext,
+    view: HealthQuery,
+    found: Sequence[Happening],
+    lead: str,
+    names: Mapping[str, str],
 ) -> Outcome:
+    table = _table(names)
     left_out = f"only the latest {MAX_SHOWN}" if len(found) >= MAX_SHOWN else ""
-    export = _TABLE.export(found, page_context.query, left_out=left_out)
+    export = table.export(found, page_context.query, left_out=left_out)
     if export is not None:
         return export
     facts: Mapping[str, object] = {
         "view": view,
         "lead": lead,
-        "listed": _TABLE.view(found, page_context.query),
+        "listed": table.view(found, page_context.query),
         "is_cut": bool(left_out),
         "most": MAX_SHOWN,
     }

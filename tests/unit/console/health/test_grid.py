@@ -7,6 +7,7 @@ from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.grid import grid_of
 from mudra.console.health.heatmap import heat_map, worst_of
+from mudra.console.pictures.cell_picture import cell_pictures
 from mudra.metrics.health.health import ErrorDetails, Health, Status
 from mudra.metrics.health.picture import (
     ApiPicture,
@@ -88,11 +89,11 @@ def test_a_cell_has_the_color_and_the_figures_of_its_worst_api() -> None:
 
     assert worst == {("A", "BROKEN"): ("fif", 37, 100)}
     assert [one.name for one in found.rows] == ["Broken Bank", "OVER", "FINE"]
-    assert dict(found.paths) == {"b3": "M0 0h1v1h-1z", "r": "M0 1h1v1h-1z", "g": "M0 2h1v1h-1z"}
+    assert found.pictures == cell_pictures([["b3"], ["r"], ["g"]])
     figures = json.loads(found.data)
-    bad = figures["cells"]["0"]
-    assert (bad[0], figures["apis"][bad[1]], *bad[2:]) == ("bad", "FI fetch", 37, 100)
-    assert "2" not in figures["cells"], "a good cell needs no words"
+    assert (figures["at"], figures["kinds"]) == ([0, 1], "br"), "a good cell needs no words"
+    api, *counts = figures["figures"][:3]
+    assert (figures["apis"][api], counts) == ("FI fetch", [37, 100])
     first, second = found.troubles
     assert (first.fip.name, first.api, first.success, first.aas) == (
         "Broken Bank",
@@ -110,4 +111,4 @@ def test_more_fips_than_rows_fit_a_screen_are_columns() -> None:
     found = heat_map(grid, grid.rows, {}, "", "/health", "")
 
     assert (len(found.rows), len(found.columns), found.fips_across) == (2, 300, True)
-    assert dict(found.paths) == {"g": "M0 0h300v1h-300z"}, "like cells are one outline"
+    assert found.pictures == cell_pictures([["g"] * 300, [""] * 300])

@@ -12,8 +12,9 @@ from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.pages.event_sentence import event_sentence, person_of, unnamed
 from mudra.http.auth.gates import READER
-from mudra.localization.language import translatable
+from mudra.localization.language import gettext, translatable
 from mudra.overview.entity_activity import DAYS, names_of_admins, visible_address
 
 _MAX_COUNT: Final = 500
@@ -33,13 +34,18 @@ _TOKENS = Table(
 )
 
 
-def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
+def _audit(names: Mapping[str, str], entity: str) -> Table[AuditRow]:
     return Table(
         "audit",
         translatable("Audit log of this entity"),
         (
+            Column[AuditRow](
+                "what", translatable("What"), lambda row: _sentence(row, names, entity)
+            ),
             Column[AuditRow]("at", translatable("Time"), lambda row: row.at, "time"),
-            Column[AuditRow]("event", translatable("Event"), lambda row: row.event, "code"),
+            Column[AuditRow](
+                "event", translatable("Event"), lambda row: row.event, "code", folded=True
+            ),
             Column[AuditRow](
                 "outcome",
                 translatable("Outcome"),
@@ -48,20 +54,31 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
                 tone=lambda row: _TONES.get(row.outcome, "quiet"),
             ),
             Column[AuditRow](
-                "who", translatable("By"), lambda row: names.get(row.actor, row.actor)
+                "who", translatable("By"), lambda row: names.get(row.actor, row.actor), folded=True
             ),
             Column[AuditRow](
-                "reason", translatable("Reason"), lambda row: row.reason or None, "below"
+                "reason", translatable("Reason"), lambda row: row.reason or None, folded=True
             ),
             Column[AuditRow](
-                "address", translatable("Address"), lambda row: visible_address(row) or None, "code"
+                "address",
+                translatable("Address"),
+                lambda row: visible_address(row) or None,
+                "code",
+                folded=True,
             ),
             Column[AuditRow](
-                "txn", translatable("Transaction"), lambda row: row.txn_id or None, "below"
+                "txn", translatable("Transaction"), lambda row: row.txn_id or None, folded=True
             ),
         ),
         first_sort="-at",
     )
+
+
+def _sentence(row: AuditRow, names: Mapping[str, str], entity: str) -> str:
+    """Returns an event as a sentence; of persons only the admins are named to members."""
+    actor, person = names.get(row.actor) or unnamed(row.actor), person_of(row)
+    concerned = (names.get(person) or gettext("another person")) if person else ""
+    return event_sentence(row, actor, concerned, entity)
 
 
 @page.get("/entity/{entity_id:str}/activity", gate=READER)
@@ -74,7 +91,8 @@ async def _tables(page_context: PageContext, entity_id: str) -> Mapping[str, obj
     tx = page_context.tx
     days = await AuditSearch(tx).tokens_by_day(entity_id, page_context.now - DAYS)
     events = await AuditSearch(tx).events(AuditFilter(entity_id=entity_id), None, _MAX_COUNT)
-    audit = _audit(await names_of_admins(tx, entity_id))
+    entity = page_context.entity.name if page_context.entity else entity_id
+    audit = _audit(await names_of_admins(tx, entity_id), entity)
     return (
         _TOKENS.export(days, page_context.query)
         or audit.export(events, page_context.query)

@@ -8,13 +8,12 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import PageRefusal, page_problem, refusal_text
 from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
-from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import all_fields, compared, new_key
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
@@ -170,7 +169,7 @@ async def decide_on_entry(
     probe = await page_context.tx.service(ProbeService).probes.latest(entity_id)
     doubt = probe_doubt(probe, command.version, page_context.now)
     if command.action is RegistryAction.APPROVE and doubt and not command.reason.strip():
-        return await _page(page_context, entity_id, InvalidField(f"{doubt}, {gettext(_SAY_WHY)}"))
+        return await _page(page_context, entity_id, PageRefusal(f"{doubt}, {gettext(_SAY_WHY)}"))
     outcome = await decide(page_context.tx.service(Registry), command)
     if isinstance(outcome, Decision):
         waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
@@ -265,7 +264,7 @@ async def _page(
             "notice": gettext(_SENTENCES.get(page_context.query.get("told", ""), ""))
             if problem is None
             else "",
-            "problem": sentence(problem.sentence) if problem else "",
+            "problem": refusal_text(refusal) if refusal else "",
         },
         status=problem.status if problem else 200,
     )

@@ -6,6 +6,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.console.framework import page
+from mudra.console.framework.console_errors import PageRefusal
 from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
@@ -110,7 +111,7 @@ async def rotate(page_context: PageContext, fields: Fields) -> Outcome:
         return InvalidField("kind must be entity or user")
     emergency = fields.get("emergency") == "true"
     if emergency and fields.get("typed", "").strip().lower() != kind.value:
-        return InvalidField(f"to drop the key, type the word {kind.value}")
+        return PageRefusal(gettext("to drop the key, type the word %(word)s", word=kind.value))
     if not emergency:
         changes = await page_context.tx.service(SigningKeyService).rotate(
             frozenset([kind]), page_context.caller, page_context.now, emergency=False

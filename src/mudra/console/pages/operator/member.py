@@ -8,7 +8,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
@@ -185,7 +185,7 @@ async def _page(
         "notice": gettext(NOTICES.get(page_context.query.get("told", ""), ""))
         if problem is None
         else "",
-        "problem": problem.sentence if problem else "",
+        "problem": refusal_text(refusal) if refusal else "",
     }
     if problem is None:
         return StreamedPage("operator_member.html", facts, lambda then: _figures(then, member))

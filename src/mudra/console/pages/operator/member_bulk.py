@@ -6,13 +6,12 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
-from mudra.console.framework.render import sentence
 from mudra.console.pages.operator.members import MAX_COUNT, TABLE, shown_filter
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
@@ -127,13 +126,13 @@ def _page(
             "acted": of[BulkResult.DONE],
             "left": of[BulkResult.LEFT],
             "refused": [
-                (one, sentence(page_problem(one.refusal).sentence) if one.refusal else "")
+                (one, refusal_text(one.refusal) if one.refusal else "")
                 for one in of[BulkResult.REFUSED]
             ],
             "people": {address for one in of[BulkResult.READY] for address in one.people},
             "reason": reason,
             "max_reason": MAX_REASON,
-            "problem": sentence(problem.sentence) if problem else "",
+            "problem": refusal_text(refusal) if refusal else "",
         },
         status=problem.status if problem else 200,
     )

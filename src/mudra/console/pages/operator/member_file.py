@@ -6,7 +6,7 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
@@ -81,7 +81,7 @@ def _page(
             "checked": bool(outcomes) and not done,
             "done": done,
             "refused": [
-                (one, page_problem(one.refusal).sentence if one.refusal else "")
+                (one, refusal_text(one.refusal) if one.refusal else "")
                 for one in of[RowResult.REFUSED]
             ],
             "new": of[RowResult.NEW],
@@ -90,7 +90,7 @@ def _page(
             "columns": COLUMNS,
             "required": REQUIRED,
             "max_rows": MAX_ROWS,
-            "problem": problem.sentence if problem else "",
+            "problem": refusal_text(refusal) if refusal else "",
         },
         status=problem.status if problem else 200,
     )

@@ -1,15 +1,15 @@
 """Members: search, filter, onboard with an invitation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.identity_proof import RECENT
-from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.navigation import Link, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
@@ -24,7 +24,7 @@ from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
-from mudra.localization.language import translatable
+from mudra.localization.language import gettext, translatable
 from mudra.overview.onboarding import unfinished_members
 from mudra.shared.refusal import Refusal
 from mudra.storage.database.transaction import Transaction
@@ -60,9 +60,9 @@ TABLE: Final = Table[MemberRow](
             "tag",
             tone=lambda r: "bad" if _is_stuck(r) else tone(r.status),
         ),
-        Column("admins", translatable("Admins"), lambda r: ", ".join(r.admins)),
+        Column("admins", translatable("Admins"), lambda r: ", ".join(r.admins), "file"),
         Column("secret", translatable("Secret expires"), lambda r: r.secret_expires_at, "time"),
-        Column("since", translatable("Onboarded"), lambda r: r.created_at, "time"),
+        Column("since", translatable("Onboarded"), lambda r: r.created_at, "file"),
     ),
     first_sort="entity",
     choose=lambda r: r.entity_id,
@@ -81,6 +81,34 @@ async def shown_filter(tx: Transaction, query: Mapping[str, str]) -> MemberFilte
     )
 
 
+_ALL: Final = translatable("All")
+_SHOWN: Final = {
+    _ALL: {},
+    translatable("active"): {"status": "active"},
+    translatable("suspended"): {"status": "suspended"},
+    translatable("retired"): {"status": "retired"},
+    translatable("no admin can act"): {"status": "active", "alone": "true"},
+    translatable("onboarding"): {"onboarding": "open"},
+}
+"""What the list may show, by title, as its address names it."""
+
+
+def _pickers(query: Mapping[str, str]) -> Sequence[tuple[str, Sequence[Link]]]:
+    """Return the choices above the list; each keeps what the other one chose."""
+    of_type = {name: query[name] for name in ("type",) if query.get(name)}
+    shown = {name: query[name] for name in ("status", "alone", "onboarding") if query.get(name)}
+    types: dict[str, dict[str, str]] = {_ALL: {}} | {one: {"type": one} for one in TYPES}
+    return [
+        (translatable("Type"), [_choice(t, q, q == of_type, shown) for t, q in types.items()]),
+        (translatable("Status"), [_choice(t, q, q == shown, of_type) for t, q in _SHOWN.items()]),
+    ]
+
+
+def _choice(title: str, query: Mapping[str, str], current: bool, kept: Mapping[str, str]) -> Link:
+    path = "?" + urlencode({**query, **kept}) if query or kept else operator_path("members")
+    return Link(gettext(title), path, current)
+
+
 @page.get("/operator/members", gate=operator(Scope.MEMBERS))
 async def members(page_context: PageContext) -> Outcome:
     """List members."""
@@ -93,12 +121,7 @@ async def members(page_context: PageContext) -> Outcome:
         "operator_members.html",
         {
             "view": TABLE.view(rows, page_context.query),
-            "types": TYPES,
-            "states": STATES,
-            "type": which.entity_type,
-            "status": which.status,
-            "alone": which.without_admin,
-            "unfinished": which.among is not None,
+            "pickers": _pickers(page_context.query),
             "sent": {
                 name: page_context.query[name]
                 for name in ("type", "status", "alone", "onboarding", "members.q")
@@ -140,7 +163,7 @@ def _form(fields: Fields, refusal: Refusal | None = None) -> RenderedPage:
         {
             "types": TYPES,
             "fields": fields,
-            "problem": problem.sentence if problem else "",
+            "problem": refusal_text(refusal) if refusal else "",
         },
         status=problem.status if problem else 200,
     )

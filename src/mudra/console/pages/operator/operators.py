@@ -5,7 +5,7 @@ from typing import Final
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
@@ -87,7 +87,7 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Re
             "notice": gettext(NOTICES.get(page_context.query.get("told", ""), ""))
             if problem is None
             else "",
-            "problem": problem.sentence if problem else "",
+            "problem": refusal_text(refusal) if refusal else "",
         },
         status=problem.status if problem else 200,
     )

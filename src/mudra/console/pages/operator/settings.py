@@ -17,6 +17,8 @@ TAGS: Final = {
     Source.ENVIRONMENT: (translatable("environment"), "good"),
     Source.COMMAND_LINE: (translatable("command line"), "warn"),
 }
+_FIRST: Final = (Source.COMMAND_LINE, Source.ENVIRONMENT, Source.DEFAULT)
+"""What was chosen for this service is before what comes with it."""
 TABLE: Final = Table[SettingDetails](
     "settings",
     translatable("Settings"),
@@ -29,11 +31,12 @@ TABLE: Final = Table[SettingDetails](
             lambda s: TAGS[s.source][0],
             "tag",
             tone=lambda s: TAGS[s.source][1],
+            order=lambda s: f"{_FIRST.index(s.source)} {s.env}",
         ),
-        Column("meaning", translatable("What it is"), lambda s: s.meaning, "english"),
-        Column("allowed", translatable("Allowed"), lambda s: s.allowed, "english"),
+        Column("meaning", translatable("What it is"), lambda s: s.meaning, "english", folded=True),
+        Column("allowed", translatable("Allowed"), lambda s: s.allowed, "english", folded=True),
     ),
-    first_sort="name",
+    first_sort="source",
 )
 
 

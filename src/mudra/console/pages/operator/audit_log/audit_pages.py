@@ -17,6 +17,7 @@ from mudra.audit.search_store import AuditSearch
 from mudra.audit.verification import MAX_S, verify_audit
 from mudra.console.framework import page
 from mudra.console.framework import page_results as answer
+from mudra.console.framework.console_errors import PageRefusal
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
@@ -24,12 +25,18 @@ from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import written
-from mudra.console.pages.operator.audit_log.event_sentence import detail_json, event_sentence
+from mudra.console.pages.event_sentence import (
+    PERSON,
+    detail_json,
+    event_sentence,
+    person_of,
+    unnamed,
+)
 from mudra.console.pages.operator.labels import names_of, tone
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
-from mudra.localization.language import gettext, translatable
+from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 
 MAX_COUNT: Final = 1000
@@ -43,9 +50,6 @@ _BY: Final = {
     ActedBy.PROGRAMS: translatable("members' programs"),
     ActedBy.SERVICE: translatable("the service itself"),
 }
-_ANONYMOUS: Final = "nobody"
-_PERSON: Final = "user"
-"""In the detail: the ID of the person whom the event concerns."""
 _RECEIPT: Final = "receiptId"
 """In the detail: of a report that was taken; the search shows what it is a receipt of."""
 
@@ -73,33 +77,34 @@ TABLE: Final = Table[EventRow](
             "tag",
             tone=lambda r: tone(r.row.outcome),
         ),
-        Column("actor", translatable("Actor"), lambda r: r.actor),
+        Column("actor", translatable("Actor"), lambda r: r.actor, folded=True),
         Column(
             "entity",
             translatable("Entity"),
             lambda r: r.row.entity_id or None,
             "code",
+            folded=True,
             link=lambda r: f"?entity={quote(r.row.entity_id)}" if r.row.entity_id else "",
         ),
-        Column("address", translatable("Address"), lambda r: r.row.address or None),
-        Column("reason", translatable("Reason"), lambda r: r.row.reason or None, "below"),
-        Column("event", translatable("Event"), lambda r: r.row.event, "below"),
-        Column("detail", translatable("Detail"), lambda r: r.detail or None, "below"),
+        Column("address", translatable("Address"), lambda r: r.row.address or None, folded=True),
+        Column("reason", translatable("Reason"), lambda r: r.row.reason or None, folded=True),
+        Column("event", translatable("Event"), lambda r: r.row.event, folded=True),
+        Column("detail", translatable("Detail"), lambda r: r.detail or None, folded=True),
         Column(
             "receipt",
             translatable("Receipt"),
             lambda r: str(r.row.detail.get(_RECEIPT, "")) or None,
-            "below",
+            folded=True,
             link=lambda r: operator_path(f"search?q={quote(str(r.row.detail[_RECEIPT]), safe='')}"),
         ),
         Column(
             "txn",
             translatable("Transaction"),
             lambda r: r.row.txn_id or None,
-            "below",
+            folded=True,
             link=lambda r: f"?txn={quote(r.row.txn_id, safe='')}",
         ),
-        Column("seq", translatable("Row"), lambda r: r.row.seq, "number"),
+        Column("seq", translatable("Row"), lambda r: r.row.seq, "number", folded=True),
     ),
     first_sort="-seq",
 )
@@ -118,7 +123,12 @@ async def search(page_context: PageContext) -> answer.Outcome:
         which, upto, EXPORTED + 1 if exports else MAX_COUNT
     )
     if len(found) > EXPORTED:
-        return InvalidField(f"more than {EXPORTED:,} events are like this: name a shorter time")
+        return PageRefusal(
+            gettext(
+                "more than %(most)s events are like this: name a shorter time",
+                most=current().number(EXPORTED),
+            )
+        )
     rows = await _rows(page_context, found)
     if exports:  # off the event loop: a large file takes tenths of a second
         file = await asyncio.to_thread(TABLE.export, rows, page_context.query)
@@ -141,31 +151,21 @@ async def search(page_context: PageContext) -> answer.Outcome:
 
 
 async def _rows(page_context: PageContext, found: Sequence[AuditRow]) -> list[EventRow]:
-    people = [row.actor for row in found] + [_person(row) for row in found]
+    people = [row.actor for row in found] + [person_of(row) for row in found]
     names = await names_of(people, page_context.tx)
     members = await page_context.tx.service(HealthService).names()
     return [_row(row, names, members) for row in found]
 
 
 def _row(row: AuditRow, names: Mapping[str, str], members: Mapping[str, str]) -> EventRow:
-    actor = names.get(row.actor, _unnamed(row.actor))
-    person = names.get(_person(row), "")
+    actor = names.get(row.actor) or unnamed(row.actor)
+    person = names.get(person_of(row), "")
     entity = members.get(row.entity_id, row.entity_id)
-    known = {_PERSON: person} if person else {}
+    known = {PERSON: person} if person else {}
     # The receipt is shown by itself, as a link.
     detail = {name: value for name, value in {**row.detail, **known}.items() if name != _RECEIPT}
     what = event_sentence(row, actor, person, entity)
     return EventRow(row, what, actor, detail_json(detail))
-
-
-def _unnamed(actor: str) -> str:
-    """Returns an actor of whom no account is known; an operator by the address alone."""
-    return gettext("no one signed in") if actor == _ANONYMOUS else actor.removeprefix("operator:")
-
-
-def _person(row: AuditRow) -> str:
-    """Returns the person whom the event concerns, as actors are named; empty for no one."""
-    return f"user:{row.detail[_PERSON]}" if _PERSON in row.detail else ""
 
 
 @page.post("/operator/audit/verify", gate=operator(Scope.AUDIT), within_s=MAX_S)

@@ -10,12 +10,11 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct, field
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
-from mudra.console.framework.render import sentence
 from mudra.console.pages.public.status_announcements import KINDS
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
@@ -256,7 +255,7 @@ def announcement_refused(fields: Fields, refusal: Refusal) -> AnnouncementForm:
         refusal = ValueRefused(field_, refusal.problem)
     problem = page_problem(refusal)
     typed = {name: text[:_MAX_TYPED] for name, text in fields.items()}
-    return AnnouncementForm(typed, sentence(problem.sentence), problem.status)
+    return AnnouncementForm(typed, refusal_text(refusal), problem.status)
 
 
 def _fields_of(one: Announcement) -> dict[str, str]:

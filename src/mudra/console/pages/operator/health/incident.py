@@ -11,11 +11,10 @@ from msgspec import Struct, field
 
 from mudra.console.disputes.labels import STATES
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
-from mudra.console.framework.render import sentence
 from mudra.console.health.callable_members import members_at_cause
 from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
@@ -156,7 +155,7 @@ async def silence(
 
 def _refused(form: str, refusal: Refusal, text: str) -> Refused:
     problem = page_problem(refusal)
-    return Refused(form, sentence(problem.sentence), problem.status, text)
+    return Refused(form, refusal_text(refusal), problem.status, text)
 
 
 async def _disputes(page_context: PageContext, incident_id: str) -> Sequence[tuple[Dispute, str]]:

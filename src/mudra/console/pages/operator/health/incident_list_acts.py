@@ -7,6 +7,7 @@ from uuid import UUID
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
+from mudra.console.framework.console_errors import PageRefusal
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
@@ -78,13 +79,13 @@ def _left(count: int) -> str:
     )
 
 
-def _chosen(fields: Fields) -> Sequence[str] | InvalidField:
+def _chosen(fields: Fields) -> Sequence[str] | Refusal:
     ticked = [name.removeprefix(_TICKED) for name in fields if name.startswith(_TICKED)]
     chosen = [*ticked, fields["incident"]] if fields.get("incident") else ticked
     if not chosen:
         return _NONE_CHOSEN
     if len(chosen) > MAX_AT_ONCE:
-        return InvalidField(f"choose at most {MAX_AT_ONCE} incidents at once")
+        return PageRefusal(gettext("choose at most %(most)s incidents at once", most=MAX_AT_ONCE))
     try:
         return [str(UUID(one)) for one in chosen]
     except ValueError:

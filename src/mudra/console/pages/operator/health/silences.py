@@ -9,12 +9,11 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
-from mudra.console.framework.render import sentence
 from mudra.console.health.callable_members import callees
 from mudra.console.health.tables import incidents_table
 from mudra.console.pages.operator.health.incident_list_acts import assigned_text
@@ -151,7 +150,7 @@ async def _again(page_context: PageContext, fields: Fields, refusal: Refusal) ->
     problem = page_problem(refusal)
     names = ("entity_id", "peer_id", "type", "begins", "hours", "reason", "maintenance")
     typed = {name: fields.get(name, "")[:MAX_REASON] for name in names}
-    form = SilenceForm(**typed, problem=sentence(problem.sentence), status=problem.status)
+    form = SilenceForm(**typed, problem=refusal_text(refusal), status=problem.status)
     return await incidents_page(page_context, form)
 
 

@@ -8,6 +8,9 @@ from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import AuditRow
 from mudra.localization.language import gettext, translatable
 
+PERSON: Final = "user"
+"""In the detail of an event: the ID of the person whom it concerns."""
+_ANONYMOUS: Final = "nobody"
 _E = EventName
 _DONE: Final[Mapping[EventName, str]] = {
     _E.USER_ACCOUNT_ONBOARD: translatable("%(actor)s made an account for %(person)s"),
@@ -171,33 +174,61 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.SANDBOX_FAULT_ON: translatable("%(actor)s switched a fault on for %(entity)s"),
     _E.SANDBOX_FAULT_OFF: translatable("%(actor)s switched a fault of %(entity)s off"),
 }
+_SHORTER: Final[Mapping[EventName, str]] = {
+    _E.USER_ACCOUNT_CHANGE: translatable("%(actor)s changed the account of %(person)s"),
+    _E.ENTITY_STATUS_CHANGE: translatable("%(actor)s changed the status of %(entity)s"),
+    _E.REGISTRY_ENTRY_SUBMIT: translatable(
+        "%(actor)s submitted a change of the entry of %(entity)s"
+    ),
+    _E.REGISTRY_ENTRY_APPROVE: translatable("%(actor)s approved the entry of %(entity)s"),
+    _E.REGISTRY_ENTRY_REJECT: translatable("%(actor)s rejected the entry of %(entity)s"),
+    _E.REGISTRY_KEY_FACTOR: translatable("A key of %(entity)s can be factored by anyone"),
+    _E.REGISTRY_VOCABULARY_CHANGE: translatable("%(actor)s changed the words that entries may use"),
+    _E.OPERATOR_ACCOUNT_CHANGE: translatable("%(actor)s changed the scopes of %(person)s"),
+    _E.METRICS_ANNOUNCEMENT_PUBLISH: translatable("%(actor)s published an announcement"),
+    _E.METRICS_ANNOUNCEMENT_CHANGE: translatable("%(actor)s changed an announcement"),
+    _E.DISPUTE_CASE_DECIDE: translatable("%(actor)s decided a dispute of %(entity)s"),
+    _E.SERVICE_RELEASE_START: translatable("Another version of Mudra began to run"),
+    _E.LEVELS_TARGET_SET: translatable("%(actor)s set a target of service levels"),
+    _E.LEVELS_TARGET_END: translatable("%(actor)s ended a target of service levels"),
+    _E.LEVELS_BUDGET_ALARM: translatable("The error budget of %(entity)s was reported"),
+}
+"""What is said of an event whose detail lacks what the longer sentence names: an older one."""
 _OTHERWISE: Final = {
     Outcome.REFUSED.value: translatable("Refused: %(done)s"),
     Outcome.FAILED.value: translatable("Failed: %(done)s"),
 }
 
 
-class _Facts(dict[str, str]):
-    """The facts of one event; what an older event does not say is left out of its sentence."""
-
-    def __missing__(self, name: str) -> str:
-        return "?"
-
-
 def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
     """Returns who did what; an event of a later version by its code."""
     if row.event not in tuple(EventName):
         return row.event
-    facts = _Facts({name: _plain(value) for name, value in row.detail.items()})
+    facts = {name: _plain(value) for name, value in row.detail.items()}
     facts |= {"actor": actor, "person": person or actor, "entity": entity or gettext("no member")}
-    message = _DONE[EventName(row.event)]
-    done = gettext(message) % facts
-    done = done.removesuffix(": ?").replace(" version ? of", "").replace(" “?”", "")
-    is_said = "refused" in message or row.outcome not in _OTHERWISE
-    if not is_said:
-        return gettext(_OTHERWISE[row.outcome], done=done)
+    event = EventName(row.event)
+    message = _DONE[event]
+    try:
+        done = gettext(message, **facts)
+    except KeyError:
+        message = _SHORTER[event]
+        done = gettext(message, **facts)
+    if row.outcome in _OTHERWISE:
+        why = f" ({row.reason})" if row.reason else ""
+        is_said = "refused" in message
+        done = f"{done if is_said else gettext(_OTHERWISE[row.outcome], done=done)}{why}"
     is_address = "@" in done.partition(" ")[0]
     return done if is_address else f"{done[:1].upper()}{done[1:]}"
+
+
+def unnamed(actor: str) -> str:
+    """Returns an actor of whom no account is known; an operator by the address alone."""
+    return gettext("no one signed in") if actor == _ANONYMOUS else actor.removeprefix("operator:")
+
+
+def person_of(row: AuditRow) -> str:
+    """Returns the person whom an event concerns, as actors are named; empty for no one."""
+    return f"user:{row.detail[PERSON]}" if PERSON in row.detail else ""
 
 
 def detail_json(detail: Mapping[str, object]) -> str:
