@@ -200,9 +200,13 @@ def passes(network: RecountedNetwork, situation: Situation) -> Truth:
     network.calls = situation.calls
     bad = []
     for acts in situation.acts:
+        at = network.reported_to
+        assert at is not None
         network.windows(1, *([situation.fault] if acts else []))
         assert network.reported_to is not None
-        bad += [network.reported_to] if acts else []
+        while at < network.reported_to:  # two, if another one ended in real time
+            at += WINDOW
+            bad += [at] if acts else []
     network.settled()
     network.troubled |= dict.fromkeys((situation.entity_id, situation.peer_id), bad[-1])
     counts = network.count(lambda one: one.window in bad and situation.has(one))
