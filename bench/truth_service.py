@@ -128,7 +128,7 @@ class Service:
 
     def _judged(self, now: datetime) -> None:
         journal = self.journal
-        causes = tuple(one.cause for one in journal.bad_at_fips)
+        causes = journal.bad_causes
         assert journal.counts is not None
         assert journal.own is not None
         self.counts.append(journal.counts)

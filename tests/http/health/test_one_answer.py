@@ -240,6 +240,7 @@ def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfac
 
     surfaces.service.wait_until(lambda: "possibly disrupted</h1>" in status(""))
     assert "One AA alone sees it" in status("")
+    assert "; 1 possibly disrupted" in status(f"?q={bank}")
     assert "Possibly disrupted" in status(f"/fip/{bank}/badge.svg")
     shown = msgspec.json.decode(status("/network.json"))
     effects = [one["effect"] for one in shown["incidents"] if one["fip_id"] == bank]

@@ -84,6 +84,32 @@ def test_a_fip_in_maintenance_is_unsure_in_the_feed_and_no_day_of_it_is_bad(
     assert "bad" not in {one["state"] for one in found["days"]}
 
 
+def test_a_fip_whose_heartbeats_alone_fail_is_unsure_and_not_public(network: HealthNetwork) -> None:
+    bank = network.fips[0].entity_id
+    quiet = at_fip(bank, uncalled=True)
+
+    network.windows(4, quiet, at_fip(bank, "hbt", failing=1.0))
+    network.settled()
+    (found,) = network.incidents(open="true")
+    apis, _ = feed_of(network, bank)
+
+    assert (found["kind"], found["entityId"], found["calls"]) == ("fip", bank, 200)
+    assert {(one["status"], *one["reasons"]) for one in apis.values()} == {("UNSURE", "heartbeats")}
+    assert apis["consent"]["causes"][0]["entity_id"] == bank
+    assert [one for one in open_data(network.service)["incidents"] if one["fip_id"] == bank] == []
+
+    network.windows(2, at_fip(bank, failing=1.0))  # a customer has tried
+    network.settled()
+    apis, _ = feed_of(network, bank)
+    assert apis["consent"]["status"] == "BAD"
+    until_shown(
+        network.service,
+        lambda: bank in {one["fip_id"] for one in open_data(network.service)["incidents"]},
+    )
+    network.windows(3)
+    network.settled()
+
+
 def test_slow_calls_are_degraded_and_refused_ones_too_and_the_public_reads_why(
     network: HealthNetwork,
 ) -> None:

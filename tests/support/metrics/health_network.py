@@ -59,6 +59,8 @@ class Fault:
     """FI requests that end in TIMEOUT."""
     unnotified: bool = False
     """No notification comes."""
+    uncalled: bool = False
+    """No customer calls: heartbeats are all there is."""
 
 
 def at_fip(fip_id: str, code: str = "", **what: Any) -> Fault:
@@ -217,11 +219,19 @@ def requests_of(
         fips=tuple(
             RequestFip(
                 fip_id,
-                tuple(_block(aa.aa_id, fip_id, code.value, faults, calls) for code in CODES),
+                tuple(
+                    _block(aa.aa_id, fip_id, code.value, faults, calls)
+                    for code in CODES
+                    if code is RequestType.HEARTBEAT or not _is_uncalled(aa.aa_id, fip_id, faults)
+                ),
             )
             for fip_id in fips
         ),
     )
+
+
+def _is_uncalled(aa_id: str, fip_id: str, faults: Iterable[Fault]) -> bool:
+    return any(one.uncalled and one.where(aa_id, fip_id, "") for one in faults)
 
 
 def _block(aa_id: str, fip_id: str, code: str, faults: Iterable[Fault], calls: int) -> RequestBlock:
@@ -246,7 +256,7 @@ def notifications_of(
     found = []
     for fip_id in fips:
         here = [one for one in faults if one.where(aa.aa_id, fip_id, RequestType.FI_REQUEST)]
-        if any(one.unnotified for one in here):
+        if any(one.unnotified or one.uncalled for one in here):
             continue
         failing = max([0.0, *(one.failing for one in here)])
         number = round(calls * (1 - failing))

@@ -19,7 +19,11 @@ from tests.support.metrics.health_network import (
 )
 from tests.support.metrics.metrics_push import PushingAa
 
+SITUATIONS = "MUDRA_TEST_SITUATIONS"
+"""By this variable bench/truth_recount asks for those from one number on, up to another."""
 WINDOW = timedelta(minutes=10)
+REOPENS_WITHIN = timedelta(hours=4)
+"""Three, and the windows in which it recovers."""
 CUSTOMERS = ("adisc", "alink", "adlink", "alinkv", "cns", "cnot", "fireq", "fif")
 
 
@@ -59,8 +63,8 @@ class RecountedNetwork(HealthNetwork):
     """Keeps what was reported."""
 
     cells: list[Cell] = field(default_factory=list)
-    at_rest: bool = False
-    """Whether a situation is over."""
+    troubled: dict[str, datetime] = field(default_factory=dict)
+    """The last bad window of each member that was in a situation."""
 
     @classmethod
     def of(cls, network: HealthNetwork) -> "RecountedNetwork":
@@ -82,6 +86,12 @@ class RecountedNetwork(HealthNetwork):
                              counts[0], counts[1], sum(counts[2:10]))
                     )  # fmt: skip
         super()._store(window, listed, faults)
+
+    def is_well(self, entity_id: str) -> bool:
+        """Report whether a member was in no situation for longer than it takes to be a new one."""
+        assert self.reported_to is not None
+        last = self.troubled.get(entity_id)
+        return last is None or self.reported_to - last > REOPENS_WITHIN
 
     def count(self, of: Callable[[Cell], bool]) -> Counts:
         """Add up some of what was reported."""
@@ -118,10 +128,18 @@ class Situation:
         return here and cell.code in ((self.code,) if self.code else CUSTOMERS)
 
 
-def a_situation(network: HealthNetwork, dice: random.Random) -> Situation:
-    """Draw one that is large enough to be found in its second window."""
+def a_situation(network: RecountedNetwork, dice: random.Random) -> Situation:
+    """Draw one that is large enough to be found in its second window.
+
+    Of members that were well for longer than three hours: what comes back within them is the same
+    incident, with the windows that it had before.
+    """
     kind = dice.choice(["fip", "fip", "fip-api", "path", "aa-calls"])
-    aa, fip = dice.choice(network.aas).aa_id, dice.choice(network.fips).entity_id
+    aas, fips = (
+        [one for one in ids if network.is_well(one)]
+        for ids in ([one.aa_id for one in network.aas], [one.entity_id for one in network.fips])
+    )
+    aa, fip = dice.choice(aas), dice.choice(fips)
     entity_id = aa if kind in {"path", "aa-calls"} else fip
     code = dice.choice([one.value for one in CODES[:3]]) if kind == "fip-api" else ""
     middle = [dice.random() < 0.7 for _ in range(dice.randrange(3))]
@@ -182,10 +200,15 @@ def passes(network: RecountedNetwork, situation: Situation) -> Truth:
     network.calls = situation.calls
     bad = []
     for acts in situation.acts:
+        at = network.reported_to
+        assert at is not None
         network.windows(1, *([situation.fault] if acts else []))
         assert network.reported_to is not None
-        bad += [network.reported_to] if acts else []
+        while at < network.reported_to:  # two, if another one ended in real time
+            at += WINDOW
+            bad += [at] if acts else []
     network.settled()
+    network.troubled |= dict.fromkeys((situation.entity_id, situation.peer_id), bad[-1])
     counts = network.count(lambda one: one.window in bad and situation.has(one))
     each = tuple((at, _in_window(network, situation, at)) for at in bad)
     return Truth(bad[0], bad[-1], len(bad), counts, each[-1][1], each)

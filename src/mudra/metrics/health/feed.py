@@ -24,7 +24,7 @@ from mudra.metrics.health.health import (
 )
 from mudra.metrics.health.own_calls import LevelChange
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
-from mudra.metrics.incidents.incident import Incident, Subject
+from mudra.metrics.incidents.incident import Fip, Incident, Subject
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.rollup.coverage import Proof, TimeRange
@@ -69,8 +69,8 @@ class ApiFeed(msgspec.Struct, frozen=True):
 
     BAD is a broken rule, or a cause at the FIP by which calls or FI requests fail. DEGRADED is
     another cause at the FIP (slow calls, refused requests) while the rule is kept. A setting gives
-    UNSURE in its place. `reasons` say why it is either, or that a planned maintenance is going on:
-    then the status is UNSURE.
+    UNSURE in its place. `reasons` say why it is either; and of UNSURE that a planned maintenance
+    is going on, or that heartbeats alone fail.
     """
 
     status: Status
@@ -292,14 +292,20 @@ def _fip_feed(fip_id: str, seen: FipHealth, now: _Now) -> FipFeed:
         if weighed := now.facts.disputed.get((fip_id, code)):
             success, p50 = weighed.success, None
             state = _unless_contradicted(state, weighed)
-        causes = _of_apis(now.causes, code)
+        causes = _of_apis(now.causes, code, whole=Reason.HEARTBEATS in state.reasons)
         apis[name] = _api_feed(now.shown(state), now.states, p50, success, causes)
+    state = now.states.of(fip_id, "fi_notification")
     notified = _api_feed(
-        now.shown(now.states.of(fip_id, "fi_notification")),
+        now.shown(state),
         now.states,
         _p50(seen.ready),
         seen.outcomes.success,
-        _of_apis(now.causes, NotificationType.FI, RequestType.FI_READY_TIME),
+        _of_apis(
+            now.causes,
+            NotificationType.FI,
+            RequestType.FI_READY_TIME,
+            whole=Reason.HEARTBEATS in state.reasons,
+        ),
     )
     return FipFeed(**apis, fi_notification=notified)
 
@@ -311,9 +317,17 @@ def _unless_contradicted(state: ApiState, weighed: Weighed) -> ApiState:
     return msgspec.structs.replace(state, status=Status.UNSURE, confidence=0.0, reasons=())
 
 
-def _of_apis(causes: Sequence[Incident], *codes: str) -> Sequence[Incident]:
-    """Returns the causes of some APIs: those at the FIP before those at an AA."""
-    here = [one for one in causes if any(of_api(one, code) for code in codes)]
+def _of_apis(causes: Sequence[Incident], *codes: str, whole: bool) -> Sequence[Incident]:
+    """Returns the causes of some APIs: those at the FIP before those at an AA.
+
+    If `whole` those of a whole FIP too that heartbeats alone show: they may be of these APIs.
+    """
+    here = [
+        one
+        for one in causes
+        if any(of_api(one, code) for code in codes)
+        or (whole and one.by_heartbeats and isinstance(one.subject, Fip))
+    ]
     return sorted(here, key=lambda one: (fip_of(one.subject) is None, one.began))
 
 

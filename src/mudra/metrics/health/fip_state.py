@@ -27,6 +27,8 @@ class Reason(enum.StrEnum):
     """FI requests end without data."""
     MISSING = "missing"
     """Notifications do not come."""
+    HEARTBEATS = "heartbeats"
+    """Heartbeats alone fail, and no call of a customer has shown whether others do."""
     MAINTENANCE = "maintenance"
     """The FIP is, or was in the last judged window, in planned maintenance: nothing is judged."""
 
@@ -46,7 +48,7 @@ class ApiState(Struct, frozen=True, array_like=True):
     since: int
     """Start of the first window with this status, in seconds since 1970."""
     reasons: tuple[Reason, ...] = ()
-    """Why it is BAD or DEGRADED, or UNSURE for a maintenance; else empty."""
+    """Why it is BAD or DEGRADED, or UNSURE for a maintenance or heartbeats; else empty."""
 
 
 NOTHING_KNOWN: Final = ApiState(Status.UNSURE, 0.0, 0, 0, 0, 0, 0)

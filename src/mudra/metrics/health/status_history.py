@@ -26,6 +26,7 @@ from mudra.metrics.health.judging import LARGE, eligible, succeeded
 from mudra.metrics.health.own_calls import BAD_Z, OwnTotals, root
 from mudra.metrics.health.public_rows import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.incidents.incident import (
+    HARM,
     Effect,
     Ending,
     Incident,
@@ -296,10 +297,12 @@ def last_day_of(
 def is_public(incident: Incident) -> bool:
     """Returns whether an incident is shown: neither a withdrawn one nor a part of another.
 
-    Nor one of heartbeats alone: customers are served.
+    Nor one of heartbeats alone: customers are served, or none has called.
     """
-    of_customers = codes_of(incident.subject) != {RequestType.HEARTBEAT.value}
-    return incident.ending not in {Ending.WITHDRAWN, Ending.MERGED} and of_customers
+    by_heartbeats = codes_of(incident.subject) == {RequestType.HEARTBEAT.value} or (
+        incident.by_heartbeats and set(incident.cause.symptoms) & HARM == {Symptom.FAILURES}
+    )
+    return incident.ending not in {Ending.WITHDRAWN, Ending.MERGED} and not by_heartbeats
 
 
 def is_of_network(incident: Incident) -> bool:
@@ -375,9 +378,3 @@ def days_before(now: datetime) -> list[datetime]:
     """Returns the starts of the 90 days, in UTC, that end with today."""
     today = day_start(now)
     return [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
-
-
-def share_of_good_days(days: Iterable[Day]) -> tuple[int, int]:
-    """Returns how many days were good throughout, and how many have data."""
-    known = [day for day in days if day.state not in {DayState.NO_DATA, DayState.TOO_FEW}]
-    return sum(1 for day in known if day.state is DayState.GOOD), len(known)

@@ -131,7 +131,7 @@ class EvaluationRun:
         self.evaluated += 1
         self._found.update((one.incident_id, one) for one in self.journal.incidents)
         if self.journal.counts is not None:
-            causes = tuple(one.cause for one in self.journal.bad_at_fips)
+            causes = self.journal.bad_causes
             self._recent.append(
                 _Recent(reports.window, counts_to_bytes(self.journal.counts), causes)
             )

@@ -178,17 +178,26 @@ def _with_causes(tested: _Tested, at_fips: Iterable[Cause], latest: Floats) -> _
         if cause.locus.kind not in {Kind.FIP, Kind.FIP_API}:
             continue
         fip, shown = cause.locus.fip, covered(cause, APIS)
-        if cause.locus.kind is Kind.FIP and not _OF_CALLS.isdisjoint(cause.symptoms):
-            # Where no call has come of late, the others show nothing of a FIP that is down.
-            unheard = (latest[0, :, fip] == 0) & (Symptom.FAILURES in cause.symptoms)
-            others = np.flatnonzero(unheard | (tested.status[:, fip] == _UNSURE))
-            shown = sorted({*shown, *others.tolist()})
+        symptoms = set(cause.symptoms)
+        # Where no call has come of late, the others show nothing of a FIP that is down.
+        unheard = (latest[0, :, fip] == 0) & (Symptom.FAILURES in symptoms)
+        others = np.flatnonzero(unheard | (tested.status[:, fip] == _UNSURE)).tolist()
+        if cause.of_heartbeats and Symptom.FAILURES in symptoms:
+            symptoms.remove(Symptom.FAILURES)
+            if cause.locus.kind is Kind.FIP:
+                is_open = [api for api in others if status[api, fip] in {_UNSURE, _GOOD}]
+                status[is_open, fip], z[is_open, fip] = _UNSURE, -np.inf
+                reasons[is_open, fip] = _BITS[Reason.HEARTBEATS]
+        if not symptoms:
+            continue
+        if cause.locus.kind is Kind.FIP and not _OF_CALLS.isdisjoint(symptoms):
+            shown = sorted({*shown, *others})
         is_bad = tested.status[shown, fip] == _BAD
-        worse = np.where(is_bad | bool(_BREAKS_THE_RULE & set(cause.symptoms)), _BAD, _DEGRADED)
+        worse = np.where(is_bad | bool(_BREAKS_THE_RULE & symptoms), _BAD, _DEGRADED)
         status[shown, fip] = np.where(status[shown, fip] == _BAD, _BAD, worse)
         look[shown, fip] = np.where(is_bad, look[shown, fip], 0)
         z[shown, fip] = np.inf
-        for symptom in cause.symptoms:
+        for symptom in symptoms:
             reasons[shown, fip] |= _BITS[_REASONS[symptom]]
     return _Tested(status, z, look, reasons)
 

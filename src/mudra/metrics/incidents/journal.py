@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.metrics.attribution.causes.cause import Cause as FoundCause
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
@@ -98,11 +99,14 @@ class Journal(Struct, frozen=True):
     """Of the last window, for the public; not stored with the journal."""
 
     @property
-    def bad_at_fips(self) -> tuple[TrackedCause, ...]:
-        """Open incidents that one of the last two windows showed, or none since speaks against."""
+    def bad_causes(self) -> tuple[FoundCause, ...]:
+        """Open causes that one of the last two windows showed, or none since speaks against.
+
+        `of_heartbeats` is of all their bad windows: whether no call of a customer failed in them.
+        """
         good = {one.number: one.good for one in self.state.known}
         return tuple(
-            one.tracked
+            replace(one.tracked.cause, of_heartbeats=one.succeeded == one.eligible)
             for one in self.incidents
             if one.tracked.is_open
             and (

@@ -51,6 +51,17 @@ def test_the_place_of_failures_is_named(fault: Fault, locus: Locus) -> None:
     assert cause.failures > 10 * cause.expected > 0
 
 
+def test_two_of_three_fips_that_one_aa_alone_calls_are_two_causes_and_not_the_aa() -> None:
+    down = [failing(0.9, fip=0), failing(0.8, fip=1)]
+
+    _, causes = evaluate(learned(aas=1, fips=3), down, 3)
+
+    assert {cause.locus.fip for cause in causes} == {0, 1}
+    assert Kind.AA not in {cause.locus.kind for cause in causes}
+    _, [cause] = evaluate(learned(aas=1, fips=3), [failing(0.9)], 3)
+    assert cause.locus.kind in {Kind.AA, Kind.NETWORK}
+
+
 def test_two_faults_that_cross_are_two_causes() -> None:
     _, causes = evaluate(learned(), [failing(0.9, fip=2), failing(0.7, aa=1)], 3)
 

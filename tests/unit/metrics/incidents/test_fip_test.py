@@ -142,6 +142,19 @@ def test_a_fip_that_is_down_is_not_good_by_what_was_before() -> None:
     assert state(GOOD, GOOD, no_calls, causes=(down,)).status is Status.BAD
 
 
+def test_what_heartbeats_alone_show_is_unsure_and_says_so() -> None:
+    down = replace(cause(Kind.FIP, -1, 1), affected_apis=("hbt",), of_heartbeats=True)
+    no_calls = window((0, 0), (0, 0), (0, 0))
+
+    for windows in ([no_calls], [GOOD, GOOD, no_calls], [window((1, 0))]):
+        found = state(*windows, causes=(down,))
+        assert (found.status, found.reasons) == (Status.UNSURE, (Reason.HEARTBEATS,))
+    assert state(GOOD, GOOD, causes=(down,)).status is Status.GOOD
+    slow = replace(down, symptoms=(Symptom.FAILURES, Symptom.SLOW), affected_apis=("cns",))
+    found = state(GOOD, causes=(slow,))
+    assert (found.status, found.reasons) == (Status.DEGRADED, (Reason.SLOW,))
+
+
 def test_a_slow_or_refusing_fip_is_degraded_where_calls_are_few_and_not_by_outcomes_alone() -> None:
     few = window((1, 0))
     for symptom, status in (

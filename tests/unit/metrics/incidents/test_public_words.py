@@ -9,12 +9,21 @@ from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.tables import incident_success
 from mudra.console.pages.public.status_files import atom_feed
-from mudra.metrics.health.status_history import StatusSnapshot, public_incident
+from mudra.console.pages.public.status_lines import line_of, states_of
+from mudra.metrics.health.status_history import (
+    Day,
+    DayState,
+    FipHistory,
+    StatusSnapshot,
+    public_incident,
+)
 from mudra.metrics.incidents.incident import (
     Ending,
     Fip,
     Incident,
+    Path,
     StoredIncident,
+    Symptom,
     TimelineChange,
     TimelineEntry,
 )
@@ -89,3 +98,26 @@ def test_each_change_brings_an_entry_of_the_feed_forward() -> None:
     assert updated == ["2026-03-01T12:20:00Z", "2026-03-01T13:00:00Z", "2026-03-01T13:30:00Z"]
     newest = an_incident(Fip("OTHER"), NOON + 2 * WINDOW)
     assert [one["title"].split(":")[0] for one in atom(newest, again)] == ["BANK", "OTHER"]
+
+
+def summary_of(*incidents: Incident) -> str:
+    """What is said of a day of such incidents and a good one before it."""
+    shown = [one for one in map(public_incident, incidents) if one is not None]
+    days = [
+        Day(NOON.date() - timedelta(days=1), DayState.GOOD, 1000, 99.0),
+        Day(NOON.date(), DayState.PARTLY, 1000, 97.0),
+    ]
+    fip = FipHistory("BANK", "Kaveri Bank", days, [])
+    (state,) = states_of(StatusSnapshot(NOON, [fip], shown, 3, 3, 9, 9), NOON)
+    return line_of(state).summary
+
+
+def test_a_day_that_one_aa_alone_sees_disrupted_is_said_to_be_in_doubt() -> None:
+    certain = an_incident(BANK, NOON, NOON + 3 * WINDOW)
+    in_doubt = an_incident(BANK, NOON, NOON + 3 * WINDOW, ambiguous_with=(Path("AA-1", "BANK"),))
+    slow = an_incident(BANK, NOON, NOON + 3 * WINDOW, symptoms=(Symptom.SLOW,), succeeded=200)
+
+    assert summary_of(certain) == "1 of 2 days without disruption"
+    assert summary_of(in_doubt) == "1 of 2 days without disruption; 1 possibly disrupted"
+    assert summary_of(in_doubt, certain) == "1 of 2 days without disruption"
+    assert summary_of(slow) == "2 of 2 days without disruption"

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,7 +17,6 @@ from mudra.metrics.health.status_history import (
     PublicIncident,
     StatusSnapshot,
     maintained_now,
-    share_of_good_days,
 )
 from mudra.metrics.incidents.incident import Effect
 
@@ -58,6 +57,8 @@ class FipState(Struct, frozen=True):
     fip: FipHistory
     state: str
     tone: str
+    incidents: Sequence[PublicIncident] = ()
+    """Of 90 days."""
 
     @property
     def rank(self) -> tuple[int, str]:
@@ -135,15 +136,23 @@ def names_of(fips: Iterable[FipHistory]) -> dict[str, str]:
 def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
     """Returns all institutions, those with troubles first."""
     recent: defaultdict[str, list[PublicIncident]] = defaultdict(list)
+    every: defaultdict[str, list[PublicIncident]] = defaultdict(list)
     for one in snapshot.incidents:
+        every[one.fip_id].append(one)
         if one.ended is None or one.ended > snapshot.as_of - _DAY:
             recent[one.fip_id].append(one)
     maintained = maintained_now(snapshot, now)
     of_network = snapshot.network_since is not None
     found = [
-        FipState(fip, MAINTENANCE, "quiet")
-        if fip.fip_id in maintained
-        else FipState(fip, *_state_of(fip, recent[fip.fip_id], of_network=of_network))
+        FipState(
+            fip,
+            *(
+                (MAINTENANCE, "quiet")
+                if fip.fip_id in maintained
+                else _state_of(fip, recent[fip.fip_id], of_network=of_network)
+            ),
+            every[fip.fip_id],
+        )
         for fip in snapshot.fips
     ]
     return sorted(found, key=lambda one: one.rank)
@@ -197,18 +206,59 @@ def page_of(
 
 def line_of(one: FipState) -> FipLine:
     """Returns an institution with its 90 days."""
-    good, known = share_of_good_days(one.fip.days)
-    summary = gettext("no data yet")
-    if known == len(one.fip.days):
-        summary = ngettext(
+    days = one.fip.days
+    return FipLine(one.fip, one.state, one.tone, _bars(days), _marks(days), _summary(one))
+
+
+def _summary(one: FipState) -> str:
+    """Returns how many days had no disruption, and how many are in doubt."""
+    days = _counted_days(one.fip.days, one.incidents)
+    if not days.known:
+        return gettext("no data yet")
+    if days.known == len(one.fip.days):
+        text = ngettext(
             "%(good)s of %(num)s day without disruption",
             "%(good)s of %(num)s days without disruption",
-            known,
-            good=good,
+            days.known,
+            good=days.undisturbed,
         )
-    elif known:
-        summary = _of_measured_days(good, known)
-    return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), _marks(one.fip.days), summary)
+    else:
+        text = _of_measured_days(days.undisturbed, days.known)
+    if not days.in_doubt:
+        return text
+    return gettext("%(days)s; %(num)s possibly disrupted", days=text, num=days.in_doubt)
+
+
+class _CountedDays(Struct, frozen=True):
+    """Days with data of a FIP: all, days without a disruption, and days in doubt."""
+
+    known: int
+    undisturbed: int
+    in_doubt: int
+    """With an incident that one AA alone sees, and none else that is a disruption."""
+
+
+def _counted_days(days: Iterable[Day], incidents: Sequence[PublicIncident]) -> _CountedDays:
+    """Returns how many days of a FIP had what, by their states and the FIP's incidents.
+
+    Slow or refused calls are no disruption.
+    """
+    known, undisturbed, in_doubt = 0, 0, 0
+    for day in days:
+        if day.state in {DayState.NO_DATA, DayState.TOO_FEW}:
+            continue
+        known += 1
+        effects = _effects_of(day, incidents) if day.state is DayState.PARTLY else set()
+        is_whole = day.state is DayState.GOOD or effects == {Effect.DEGRADED}
+        undisturbed += is_whole
+        in_doubt += Effect.POSSIBLY_DISRUPTED in effects and Effect.DISRUPTED not in effects
+    return _CountedDays(known, undisturbed, in_doubt)
+
+
+def _effects_of(day: Day, incidents: Iterable[PublicIncident]) -> set[Effect]:
+    start = datetime.combine(day.day, time(), UTC)
+    end = start + _DAY
+    return {one.effect for one in incidents if one.began < end and (one.ended or end) > start}
 
 
 def _of_measured_days(good: int, known: int) -> str:

@@ -99,6 +99,7 @@ REASONS: Final[Meanings] = {
     Reason.REFUSING: "calls are refused with 4xx, which the rule does not count",
     Reason.OUTCOMES: "FI requests end without data",
     Reason.MISSING: "notifications do not come",
+    Reason.HEARTBEATS: "heartbeats alone fail: no customer has called, so that nothing is known",
     Reason.MAINTENANCE: "planned maintenance: nothing is judged",
 }
 DAYS: Final[Meanings] = {

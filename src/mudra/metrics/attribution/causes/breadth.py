@@ -26,7 +26,8 @@ def seen_by_others(seen: Flags, busy: Flags) -> Flags:
 def is_the_aas(aa: int, beyond: Floats, calls: Floats) -> bool:
     """Return whether a good part of an AA's FIPs show a symptom: nearly all, or it alone sees it.
 
-    What most other AAs see at the same FIPs is these FIPs' own, also if they are many.
+    What most other AAs see at the same FIPs is these FIPs' own, also if they are many. Where no
+    other AA calls no one knows what it would see: there an AA is not alone.
     """
     busy, shown = calls >= BUSY, beyond > 0
     here = busy[aa] & shown[aa]
@@ -35,8 +36,9 @@ def is_the_aas(aa: int, beyond: Floats, calls: Floats) -> bool:
     called = calls[aa] > 0
     if (called & shown[aa]).sum() >= _WIDE * called.sum():
         return True
-    alone = here & ~seen_by_others(busy & shown, busy)[aa]
-    return bool(alone.sum() >= _OF_AN_AA * busy[aa].sum())
+    shared = busy[aa] & (busy.sum(0) > 1)
+    alone = here & shared & ~seen_by_others(busy & shown, busy)[aa]
+    return bool(alone.any() and alone.sum() >= _OF_AN_AA * shared.sum())
 
 
 def nearly_all(beyond: Floats, calls: Floats) -> bool:
