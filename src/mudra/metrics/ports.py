@@ -373,6 +373,10 @@ class Silences(Protocol):
         """Returns those that end after a moment, the earliest end first."""
         ...
 
+    async def change(self, silence: Silence) -> None:
+        """Stores the times, the reason and the announcement of one in place of those before."""
+        ...
+
     async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
         """Ends one that has not ended; None when there is none of this ID."""
         ...

@@ -25,7 +25,8 @@ from mudra.console.health.labels import headline, operator_path_of, state_label,
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table
 from mudra.console.pages.operator.health.incident_public import public_facts
-from mudra.console.pages.operator.health.silences import LENGTHS, MAX_OWNERS, silence_about
+from mudra.console.health.silence_form import LENGTHS
+from mudra.console.pages.operator.health.silences import MAX_OWNERS, silence_about
 from mudra.console.timeline.timeline_pages import changed_before
 from mudra.disputes.dispute import Dispute
 from mudra.disputes.dispute_service import DisputeService
