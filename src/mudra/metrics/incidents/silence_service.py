@@ -14,8 +14,8 @@ from mudra.metrics.incidents.own_maintenance import (
     WEEK,
     MaintenanceChange,
     announcer_of,
-    own_maintenance,
     over_limit,
+    own_maintenance,
     with_notice_of,
 )
 from mudra.metrics.incidents.silence import Silence, SilenceCommand, new_silence
