@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.localization.language import translatable
 from mudra.metrics.incidents.silence import (
     MAX_OWN,
     MAX_OWN_IN_A_WEEK,
@@ -30,7 +31,9 @@ WEEK: Final = timedelta(days=7)
 
 HAS_BEGUN: Final = PlainRefusal(
     RefusalKind.CONFLICT,
-    "the maintenance has begun: end it, and announce another one for the time that is left",
+    translatable(
+        "the maintenance has begun: end it, and announce another one for the time that is left"
+    ),
 )
 
 
