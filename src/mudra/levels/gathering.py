@@ -64,7 +64,7 @@ def pair_calls(totals: Totals) -> Iterator[PairCalls]:
     yield from map(PairCalls, aas, fips, apis, columns, statuses, longest, _times(cells))
 
 
-def by_fip(totals: Totals) -> dict[str, Totals]:
+def _by_fip(totals: Totals) -> dict[str, Totals]:
     """Returns the rows of each FIP."""
     cells = totals.cells.chosen(np.argsort(totals.cells.keys["fip"], kind="stable"))
     fips, first = np.unique(cells.keys["fip"], return_index=True)
@@ -118,6 +118,8 @@ class Gathering(Struct, frozen=True):
 
     transaction: Transaction
     sums: RollupQueries
+    times: bool = True
+    """With response times; a budget is of shares alone, and needs none."""
 
     async def evidence(self, member: Member, network: Network) -> Evidence:
         """Returns the evidence of a report."""
@@ -144,11 +146,15 @@ class Gathering(Struct, frozen=True):
         found = {entity_id: Apart(of_one, []) for entity_id, of_one in spans.items()}
         for asked, concerned in _asked(members, spans):
             fip_ids = asked.fip_ids(concerned)
-            totals = await self.sums.with_times(asked.part, aa_id=asked.aa_id, fip_ids=fip_ids)
+            totals = await self._of_pairs(asked.part, aa_id=asked.aa_id, fip_ids=fip_ids)
             calls = await asyncio.to_thread(_apart_of_each, concerned, totals, spans, asked.part)
             for entity_id, of_one in calls:
                 found[entity_id].calls.extend(of_one)
         return found
+
+    async def of_share(self, within: TimeRange, share: tuple[int, int]) -> Mapping[str, Totals]:
+        """Returns the calls of each FIP of one of so many parts of all FIPs."""
+        return _by_fip(await self.sums.of_pairs(within, share=share, times=self.times))
 
     async def days(self, member: Member, within: TimeRange) -> Sequence[TimedCalls]:
         """Returns the calls of each day (UTC) of a period."""
@@ -164,12 +170,21 @@ class Gathering(Struct, frozen=True):
     async def whole(self, member: Member, within: TimeRange) -> Sequence[PairCalls]:
         """Returns the calls of a period: of a FIP by AA, else over all FIPs."""
         if member.role is EntityType.FIP:
-            totals = await self.sums.with_times(within, fip_ids=[member.entity_id])
+            totals = await self._of_pairs(within, fip_ids=[member.entity_id])
             return await asyncio.to_thread(lambda: [*pair_calls(totals)])
         aa_id = member.entity_id if member.role is EntityType.AA else None
         totals = await self.sums.of_aas(within, aa_id=aa_id)
         # How much each AA calls is for no other member to see: the network's are together.
         return await asyncio.to_thread(lambda: [*pair_calls(totals.by("type"))])
+
+    async def _of_pairs(
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_ids: Collection[str] | None = None,
+    ) -> Totals:
+        return await self.sums.of_pairs(within, aa_id=aa_id, fip_ids=fip_ids, times=self.times)
 
 
 class _Asked(NamedTuple):
@@ -229,7 +244,7 @@ def _apart_of_each(
     spans: Mapping[str, Sequence[Span]],
     part: TimeRange,
 ) -> list[tuple[str, list[TimedCalls]]]:
-    each = by_fip(totals)
+    each = _by_fip(totals)
     found = []
     for one in members:
         of_one = each.get(one.entity_id) if one.role is EntityType.FIP else totals

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from mudra.audit.event import Caller
-from mudra.levels.gathering import Network, by_fip, evidence_of, pair_calls
+from mudra.levels.gathering import Network, evidence_of, pair_calls
 from mudra.levels.level_service import NETWORK, LevelService
 from mudra.levels.months import month_before
 from mudra.levels.report_store import Sign
@@ -88,7 +88,7 @@ async def _of_share(
     async with open_tx(within_s=SHARE_S) as tx:
         service = tx.service(LevelService)
         gathering = service.gathering
-        calls = by_fip(await gathering.sums.with_times(network.within, share=share))
+        calls = await gathering.of_share(network.within, share)
         members = [fips.pop(fip_id) for fip_id in sorted(calls) if fip_id in fips]
         apart = await gathering.apart(members, network)
         before = await service.reports.latest([*apart], network.within)

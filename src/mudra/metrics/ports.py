@@ -109,11 +109,15 @@ class RollupQueries(Protocol):
         """Returns the sums of each AA over all FIPs, or to one."""
         ...
 
-    async def with_times(
+    async def of_pairs(
         self, within: TimeRange, *, aa_id: str | None = None,
         fip_ids: Collection[str] | None = None, share: tuple[int, int] | None = None,
+        times: bool = True,
     ) -> "Totals":  # fmt: skip
-        """Returns the sums with estimated times; `share` is one of so many parts of all FIPs."""
+        """Returns the sums of each pair and type, with estimated `times` or without.
+
+        `share` is one of so many parts of all FIPs.
+        """
         ...
 
     async def calls_of_pairs(self, within: TimeRange) -> "Totals":
