@@ -49,12 +49,14 @@ class PairCalls(NamedTuple):
 
 
 def pair_calls(totals: Totals) -> Iterator[PairCalls]:
-    """Yields the calls of each row, in order of FIP, AA and API."""
-    cells = totals.sums
-    types = cells.keys["type"]
-    order = np.lexsort((types, cells.keys["aa"], cells.keys["fip"]))
-    cells = cells.chosen(order)
-    ids = totals.ids
+    """Yields the calls of each row, in order of FIP, AA and API.
+
+    By their IDs: the numbers of these follow from what was read first in the transaction.
+    """
+    cells, ids = totals.sums, totals.ids
+    rank = np.argsort(np.argsort(ids))
+    aa, fip = (rank[cells.keys[one]] for one in ("aa", "fip"))
+    cells = cells.chosen(np.lexsort((cells.keys["type"], aa, fip)))
     aas, fips = (map(ids.__getitem__, cells.keys[one].tolist()) for one in ("aa", "fip"))
     apis = [APIS[place] for place in cells.keys["type"].tolist()]
     columns = zip(*(cells.of(name).tolist() for name in COUNTS), strict=True)
@@ -80,8 +82,9 @@ def _times(cells: Cells) -> Iterator[tuple[tuple[int, int], ...]]:
         yield from repeat((), len(cells))
         return
     width, place, calls = cells.rises
+    every = [*zip(place.tolist(), calls.tolist(), strict=True)]
     for start, stop in pairwise([0, *np.cumsum(width).tolist()]):
-        yield tuple(zip(place[start:stop].tolist(), calls[start:stop].tolist(), strict=True))
+        yield tuple(every[start:stop])
 
 
 class Network(Struct, frozen=True):
