@@ -60,7 +60,7 @@ async def announce(page_context: PageContext, fields: Fields) -> Outcome:
     )
     if isinstance(outcome, Refusal):
         return await _page(page_context, refused_form(fields, outcome))
-    return _told(page_context, "announced")
+    return _done(page_context, "announced")
 
 
 @page.post("/entity/{entity_id:str}/maintenance/{silence_id:uuid}", gate=ADMIN)
@@ -82,7 +82,7 @@ async def change(page_context: PageContext, fields: Fields, silence_id: FromPath
         return NO_SUCH_SILENCE
     if isinstance(outcome, Refusal):
         return await _page(page_context, refused_form(fields, outcome), str(silence_id))
-    return _told(page_context, "changed")
+    return _done(page_context, "changed")
 
 
 @page.post("/entity/{entity_id:str}/maintenance/{silence_id:uuid}/end", gate=ADMIN)
@@ -96,10 +96,10 @@ async def end(page_context: PageContext, _: Fields, silence_id: FromPath[UUID]) 
     )
     if isinstance(ended, Refusal):
         return ended
-    return _told(page_context, "ended" if ended.has_time else "withdrawn")
+    return _done(page_context, "ended" if ended.has_time else "withdrawn")
 
 
-def _told(page_context: PageContext, message: str) -> GoTo:
+def _done(page_context: PageContext, message: str) -> GoTo:
     return GoTo(f"{member_path(page_context.member.entity_id, _WORD)}?told={message}")
 
 
