@@ -14,14 +14,11 @@ from mudra.levels.months import month_before
 from mudra.levels.report_store import Sign
 from mudra.levels.spans import Member
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.sums.buckets import bucket_of
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import OpenTransaction
 
 OF_A_SHARE: Final = 64
-"""FIPs whose month is read together: some ten megabytes."""
-_SHARES_TOGETHER: Final = 4
-"""Shares in a transaction, whose outages at one time are read together: these are few calls."""
+"""FIPs that are read together: a few megabytes, and the blocks of outages at one time once."""
 SHARE_S: Final = 300.0
 LATE_FOR: Final = timedelta(days=9)
 """A report of an AA is accepted for seven days: until then a month may get a further version."""
@@ -62,10 +59,8 @@ async def make_all(
     async with open_tx(within_s=SHARE_S) as tx:
         network = await tx.service(LevelService).network(within, now)
     number, shares = 0, shares_of(len(fips))
-    groups = max(shares // _SHARES_TOGETHER, min(shares, 1))
-    for group in range(groups):
-        of_group = range(group, shares, groups)
-        number += await _of_shares(open_tx, sign, network, now, fips, of_group, shares)
+    for share in range(shares):
+        number += await _of_share(open_tx, sign, network, now, fips, (share, shares))
     for one in (*fips.values(), *(one for one in members if one.role is EntityType.AA), NETWORK):
         # What is left of the FIPs had no call in the period.
         async with open_tx(within_s=SHARE_S) as tx:
@@ -82,30 +77,26 @@ def shares_of(fips: int) -> int:
     return 1 << (-(-fips // OF_A_SHARE) - 1).bit_length() if fips else 0
 
 
-async def _of_shares(
+async def _of_share(
     open_tx: OpenTransaction,
     sign: Sign,
     network: Network,
     now: datetime,
     fips: dict[str, Member],
-    wanted: range,
-    shares: int,
+    share: tuple[int, int],
 ) -> int:
-    """Makes the reports of the FIPs of some shares that had calls, and takes them out of `fips`."""
     async with open_tx(within_s=SHARE_S) as tx:
         service = tx.service(LevelService)
         gathering = service.gathering
-        buckets = {shares + share for share in wanted}
-        members = [one for fip_id, one in fips.items() if bucket_of(fip_id, shares) in buckets]
+        calls = await gathering.of_share(network.within, share)
+        members = [fips.pop(fip_id) for fip_id in sorted(calls) if fip_id in fips]
         apart = await gathering.apart(members, network)
         before = await service.reports.latest([*apart], network.within)
         number = 0
-        for share in wanted:
-            calls = await gathering.of_share(network.within, (share, shares))
-            for fip_id in sorted(calls.keys() & apart.keys()):
-                # One FIP after the other: those of a share take 100 MB as tuples.
-                one, whole = fips.pop(fip_id), pair_calls(calls[fip_id])
-                evidence = evidence_of(one, network, whole, apart[fip_id])
-                made = await service.version(one, network, evidence, before, SYSTEM, now, sign)
-                number += made is not None
+        for one in members:
+            # One FIP after the other: those of a share take 100 MB as tuples.
+            whole = pair_calls(calls[one.entity_id])
+            evidence = evidence_of(one, network, whole, apart[one.entity_id])
+            made = await service.version(one, network, evidence, before, SYSTEM, now, sign)
+            number += made is not None
         return number
